@@ -1,5 +1,5 @@
 """The scheduler itself, without the outside world: objects and times come in, decisions and effects go out as values.
 
-Never: files, sockets, processes, the clock, global randomness. `loop/` and `binding/` wait on asyncio; what they wait
-for, and the time, are handed in.
+Never: files, sockets, processes, the clock, global randomness. `loop/` and `binding/` wait on asyncio; effects and
+clocks are passed in.
 """

@@ -1,4 +1,4 @@
-"""The composition root of the core: the one module that knows the in-tree plugins and puts the rooms together.
+"""The composition root of the core: the one module that imports the in-tree plugins and connects the rooms.
 
 From a configuration and out-of-tree plugins to an engine (verdicts, without an API server) or to a scheduler.
 """
@@ -23,7 +23,7 @@ from kubesched.core.scheduling.engine import Engine
 
 
 def with_in_tree(registry: Registry | None) -> Registry:
-    """Return a registry of the in-tree plugins and those of another one."""
+    """Return a registry of the in-tree plugins and the plugins of another registry."""
     everything = in_tree_registry()
     for name in registry or ():
         assert registry is not None
@@ -52,7 +52,7 @@ def engine_of(
     waiting_pods: WaitingPods | None = None,
     observers: Observers = NOBODY,
 ) -> Engine:
-    """Return an engine for a configuration; without `effects` they are carried out on the engine's own cluster."""
+    """Return an engine for a configuration; without `effects`, effects are carried out on the engine's own cluster."""
     cluster = Cluster(request_options(loaded.gates))
     services = Services(cluster, effects or ClusterEffects(cluster), waits, waiting_pods, observers)
     return Engine(loaded, with_in_tree(registry), services)
@@ -69,7 +69,7 @@ def build_engine(
     waiting_pods: WaitingPods | None = None,
     observers: Observers = NOBODY,
 ) -> Engine:
-    """Return an engine for a configuration text; `registry` brings out-of-tree plugins, the rest is for binding."""
+    """Return an engine for a configuration text; `registry` has out-of-tree plugins, the rest is for binding."""
     loaded = load_config(config, gates, registry, validate=validate)
     return engine_of(loaded, registry, effects=effects, waits=waits, waiting_pods=waiting_pods, observers=observers)
 
@@ -81,7 +81,7 @@ def scheduler_of(
     options: LoopOptions | None = None,
     extender_client: ExtenderClient | None = None,
 ) -> Scheduler:
-    """Return a scheduler around an engine whose plugins wait by these services."""
+    """Return a scheduler around an engine whose plugins use these services."""
     gates = engine.loaded.gates
     hints = gates.enabled("SchedulerQueueingHints")
     pre_check = None if hints else NodePreCheck(engine.cluster, gates).admits

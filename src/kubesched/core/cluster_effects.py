@@ -1,8 +1,8 @@
-"""Effects that are carried out on the cluster's own objects: a world without an API server.
+"""Effects that are carried out on the cluster's own objects, without an API server.
 
 From effects to the objects, at once, with the rules of an API server that plugins rely on: names are generated, every
-write gives a new version, a write based on an old version is a conflict, and what has finalizers is only marked when it
-is deleted.
+write sets a new resource version, a write based on an old one is a conflict, and a deleted object with finalizers only
+gets a deletion timestamp.
 """
 
 from collections.abc import Coroutine
@@ -32,12 +32,12 @@ from kubesched.core.framework.effects import (
 
 T = TypeVar("T")
 
-# the date of everything that is deleted here: there is no clock
+# the deletion timestamp of all objects here: there is no clock
 DELETION = datetime(2030, 1, 1, tzinfo=UTC)
 
 
 class ClusterEffects:
-    """Carries effects out on a cluster, and remembers them in order."""
+    """Carries effects out on a cluster, and records them in order."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
@@ -45,7 +45,7 @@ class ClusterEffects:
         self._version = 0
 
     async def perform(self, effect: Effect) -> ApiObject | None:
-        """Carry out an effect; return the object as it is now; raises EffectError if it is refused."""
+        """Carry out an effect; return the written object; raises EffectError if it is refused."""
         return self._carry_out(effect)
 
     def submit(self, *effects: Effect) -> None:
@@ -71,7 +71,7 @@ class ClusterEffects:
     # -- objects
 
     def _existing(self, kind: str, namespace: str, name: str) -> ApiObject:
-        """Return an object; raises EffectError if there is none."""
+        """Return an object; raises EffectError if it does not exist."""
         found: ApiObject | None
         full_name = f"{namespace}/{name}" if namespace else name
         if kind == Pod.__name__:
@@ -104,7 +104,7 @@ class ClusterEffects:
         return self._store(obj, name=name, uid=uid)
 
     def _free_name(self, kind: str, meta: ObjectMeta) -> str:
-        """Return the first name made from `generateName` that nobody has."""
+        """Return the first name made from `generateName` that is not in use."""
         name = meta.generate_name + "x"
         number = 1
         while self._is_taken(kind, meta.namespace, name):
@@ -130,7 +130,7 @@ class ClusterEffects:
             )
         kept, taken = (old, obj) if write.subresource == "status" else (obj, old)
         if hasattr(taken, "status"):
-            # the status has a door of its own
+            # the status is written through its subresource only
             kept = msgspec.structs.replace(kept, status=taken.status)
         return self._settle(kept)
 
@@ -151,7 +151,7 @@ class ClusterEffects:
         return self._settle(old, deletion_timestamp=old.metadata.deletion_timestamp or DELETION)
 
     def _settle(self, obj: ApiObject, **changed: Any) -> ApiObject:
-        """Store an object, or remove it once it is marked for deletion and nothing holds it."""
+        """Store an object, or remove it if it has a deletion timestamp and no finalizers."""
         marked = changed.get("deletion_timestamp") or obj.metadata.deletion_timestamp
         if marked and not obj.metadata.finalizers:
             self._cluster.remove(obj)
@@ -167,7 +167,7 @@ class ClusterEffects:
 
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns that never waits; there is no event loop."""
+    """Run a coroutine that never waits, without an event loop; return its result."""
     try:
         coroutine.send(None)
     except StopIteration as done:

@@ -1,14 +1,14 @@
-"""Devices: which of them a pod's claims get on a node (structured parameters of dynamic resource allocation).
+"""Devices: the allocation of a pod's claims on a node (structured parameters of dynamic resource allocation).
 
-From ResourceSlices, DeviceTaintRules, DeviceClasses, what is already allocated, a node and the claims to allocate to
-one AllocationResult per claim, None where the node cannot serve them, or an AllocationError. No I/O, no clock, no
-randomness, and no change of what came in.
+From ResourceSlices, DeviceTaintRules, DeviceClasses, existing allocations, a node and the claims to allocate to one
+AllocationResult per claim, None if they cannot be allocated on the node, or an AllocationError. No I/O, no clock, no
+randomness, and no change of the input.
 
     slices, taint rules ─▶ DeviceInventory ─▶ pools of a node ─┐
     allocations of claims ─▶ AllocatedState ───────────────────┼─▶ Allocator.allocate(node, claims)
     classes, features, share ids ──────────────────────────────┘
 
-Nodes with equal `inventory.signature(node, state)` give equal answers, so that each distinct one is solved once.
+Nodes with equal `inventory.signature(node, state)` have equal results, so that each distinct one is solved once.
 """
 
 from kubesched.core.devices.allocator import Allocator

@@ -1,9 +1,9 @@
-"""Allocating devices: the claims of a pod in, what they get on a node out.
+"""Allocating devices: the claims of a pod in, their allocations on a node out.
 
 From a node and claims through the node's pools, the plans of all requests and the search to allocation results.
 
-Invariants: nothing that comes in is changed; the answer for a node depends on its inventory, the state, the classes and
-the claims alone, save for the ids of shares.
+Invariants: the input is not changed; the result for a node depends on its inventory, the state, the classes and the
+claims alone, except for the ids of shares.
 """
 
 # upstream: dynamic-resource-allocation/structured/internal/incubating/allocator_incubating.go (v1.36)
@@ -39,7 +39,7 @@ Alternatives = list[list[RequestedDevices]]
 
 
 class Allocator:
-    """Finds devices for claims; made once per scheduling cycle, asked for many nodes."""
+    """Allocates devices for claims; made once per scheduling cycle, used for many nodes."""
 
     def __init__(
         self,
@@ -49,23 +49,23 @@ class Allocator:
         inventory: DeviceInventory,
         new_share_id: Callable[[], str],
     ) -> None:
-        """`classes` by name; `new_share_id` gives the id of each share of a device that allows several allocations."""
+        """`classes` are by name; `new_share_id` returns the id for a share of a device with multiple allocations."""
         self.budget = Budget()
         self._features = features
         self._state = state
         self._classes = classes
         self._inventory = inventory
         self._new_share_id = new_share_id
-        # both are true while the state does not change
+        # both are valid while the state does not change
         self._plans: dict[tuple[int, int, int], RequestPlan] = {}
         self._counters: dict[PoolView, dict[CounterName, int]] = {}
 
     def allocate(
         self, node: Node, claims: Sequence[ResourceClaim], expired: Callable[[], bool] | None = None
     ) -> list[AllocationResult] | None:
-        """Return one allocation per claim, or None where the node cannot serve them all.
+        """Return one allocation per claim, or None if they cannot all be allocated on the node.
 
-        Raises FailedOnNodeError (reject this node with its text), AllocationTimeoutError (`expired` said so), or
+        Raises FailedOnNodeError (reject this node with its text), AllocationTimeoutError (`expired` returned True), or
         AllocationError (ends the cycle with its text).
         """
         self.budget.start_node()
@@ -103,7 +103,7 @@ class Allocator:
     def _wanted(
         self, position: int, claim: ResourceClaim, pools: Sequence[PoolView], candidates: Sequence[CandidateDevice]
     ) -> Alternatives:
-        """Return what a claim wants on a node, or raise AllocationError where that cannot be given at all."""
+        """Return the requested devices of a claim on a node; raises AllocationError if they can never be allocated."""
         wanted = []
         least = 0
         for number, request in enumerate(claim.spec.devices.requests):
@@ -127,7 +127,7 @@ class Allocator:
     def _wanted_of(
         self, plan: RequestPlan, position: int, pools: Sequence[PoolView], candidates: Sequence[CandidateDevice]
     ) -> RequestedDevices:
-        """Return what a plan comes to on a node; asking for all devices, those that it selects."""
+        """Return the requested devices of a plan on a node; for all devices, the selected ones."""
         if not plan.all_devices:
             return RequestedDevices(plan, position, plan.count)
         everything: list[int] = []
@@ -145,7 +145,7 @@ class Allocator:
         return RequestedDevices(plan, position, len(everything), tuple(everything))
 
     def _offers(self, candidate: CandidateDevice, plan: RequestPlan) -> bool:
-        """Return whether a device is one of all that a plan asks for."""
+        """Return whether a device is among all devices that a plan requests."""
         if not selects(plan, candidate):
             return False
         return not self._features.consumable_capacity or has_capacity(plan, candidate, {})

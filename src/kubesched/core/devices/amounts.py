@@ -1,4 +1,4 @@
-"""Quantities of counters and capacities as integers, and how much of a capacity a request consumes.
+"""Quantities of counters and capacities as integers, and the consumption of capacities.
 
 From quantities and request policies to billionths, in which every quantity is a whole number, so that sums and
 comparisons are exact and cheap.
@@ -25,16 +25,16 @@ def nanos_of(raw: RawQuantity) -> int:
 
 def in_nanos(quantity: Quantity) -> int:
     """Return a quantity in billionths."""
-    # the parser rounds up what is finer
+    # the parser rounds up to billionths
     return int(quantity.unscaled * 10 ** (quantity.exponent + 9))
 
 
 def consumption(
     requests: Mapping[str, RawQuantity], capacities: Mapping[str, DeviceCapacity]
 ) -> dict[str, Quantity] | None:
-    """Return how much of each of a device's capacities a request consumes; None where it cannot be served.
+    """Return how much of each of a device's capacities a request consumes; None if the device does not match.
 
-    That is the case where it asks for a capacity the device has not, or for an amount the policy forbids.
+    That is the case if it requests a capacity that the device does not have, or an amount that the policy forbids.
     """
     if any(name not in capacities for name in requests):
         return None
@@ -49,7 +49,7 @@ def consumption(
 
 
 def _consumed(requested: Quantity | None, capacity: DeviceCapacity) -> Quantity:
-    """Return what a request takes of one capacity: its default, or the request rounded up to what is allowed."""
+    """Return the consumption of one capacity: the policy's default, or the request rounded up by the policy."""
     policy = capacity.request_policy
     if requested is None:
         default = policy.default if policy is not None else None

@@ -1,7 +1,7 @@
-"""What the devices of a claim must have in common, or must not.
+"""Constraints on the devices of a claim: matchAttribute and distinctAttribute.
 
-A constraint is asked for every device that is about to be given (`add`) and told when the search takes it back
-(`remove`). It remembers only what the reference remembers, whose oddities decide allocations.
+The search adds every device that it is about to allocate (`add`), and removes it when it backtracks (`remove`). A
+constraint remembers only what the reference remembers, whose oddities decide allocations.
 """
 
 # upstream: structured/internal/incubating/{allocator_incubating,constraint}.go (v1.36)
@@ -20,7 +20,7 @@ Value = tuple[str, str | int | bool]
 
 
 class Constraint(ABC):
-    """A condition on one attribute of the devices of some requests; of all requests where none is named."""
+    """A condition on one attribute of the devices of some requests; of all requests if none is named."""
 
     def __init__(self, requests: Sequence[str], attribute: str) -> None:
         self._requests = frozenset(requests)
@@ -39,7 +39,7 @@ class Constraint(ABC):
         return True
 
     def remove(self, request: str, alternative: str) -> None:
-        """Take back the device that was added last for a request."""
+        """Remove the device that was added last for a request."""
         if self._applies(request, alternative):
             self._forget(request)
             self._count -= 1
@@ -50,15 +50,15 @@ class Constraint(ABC):
 
     @abstractmethod
     def _fits(self, attribute: DeviceAttribute) -> bool:
-        """Return whether an attribute goes with those of the devices so far."""
+        """Return whether an attribute is compatible with those of the devices so far."""
 
     @abstractmethod
     def _remember(self, request: str, attribute: DeviceAttribute) -> None:
-        """Keep what later devices are compared with."""
+        """Store the value that later devices are compared with."""
 
     @abstractmethod
     def _forget(self, request: str) -> None:
-        """Drop what was kept for a request."""
+        """Drop the value that was stored for a request."""
 
 
 class MatchAttribute(Constraint):
@@ -95,12 +95,12 @@ class DistinctAttribute(Constraint):
         self._last[request] = attribute
 
     def _forget(self, request: str) -> None:
-        # not back to the one before it: from then on the request's earlier devices are not compared with
+        # the value before is not restored: from then on the request's earlier devices are not compared with
         self._last.pop(request, None)
 
 
 def constraints_of(claim: ResourceClaim, features: DeviceFeatures) -> list[Constraint]:
-    """Return fresh constraints of a claim, or raise AllocationError where one is of an unknown kind."""
+    """Return new constraints of a claim; raises AllocationError if one is of an unknown kind."""
     return [_constraint(claim, i, each, features) for i, each in enumerate(claim.spec.devices.constraints)]
 
 
@@ -115,7 +115,7 @@ def _constraint(claim: ResourceClaim, position: int, written: DeviceConstraint, 
 
 
 def lookup(offered: OfferedDevice, name: str) -> DeviceAttribute | None:
-    """Return an attribute by its full name; a driver's own attributes may leave the domain out."""
+    """Return an attribute by its full name; a driver's own attributes may have no domain."""
     attributes = offered.device.attributes
     found = attributes.get(name)
     if found is not None:

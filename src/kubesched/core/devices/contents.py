@@ -1,10 +1,10 @@
-"""What a device is, apart from its name and its pool: shared by all devices that are alike.
+"""The content of a device, without its name and pool: shared by all equal devices.
 
-From Device structs to interned contents, with what the search asks of them worked out once: allowing several
-allocations, taints that keep it from being given, counters it draws from, verdicts of selectors.
+From Device structs to interned contents, with properties that are computed once: multiple allocations, taints that
+prevent allocation, counters it consumes, verdicts of selectors.
 
-Invariants: devices of a driver that differ in nothing but their names have one content; its code is never given to
-another one, also across inventories made from one another.
+Invariants: devices of a driver that differ only in their names share one content; its code is never given to another
+one, also across inventories made from one another.
 """
 
 from __future__ import annotations
@@ -47,9 +47,9 @@ class DeviceContent:
         self._verdicts: dict[str, bool | str] = {}
 
     def matches(self, selector: CompiledSelector, spend: Callable[[int], None] | None = None) -> bool:
-        """Return whether a selector matches the device, or raise CelRuntimeError; worked out once per expression.
+        """Return whether a selector matches the device, or raise CelRuntimeError; evaluated once per expression.
 
-        `spend` is told what working it out has cost.
+        `spend` is called with the cost of the evaluation.
         """
         verdict = self._verdicts.get(selector.expression)
         if verdict is None:
@@ -69,7 +69,7 @@ class DeviceContent:
 
 
 class Contents:
-    """The contents that are in use, by what they are made of; forgotten with the last slice that has them."""
+    """The contents that are in use, by their fields; dropped with the last slice that has them."""
 
     __slots__ = ("_by_key", "_codes")
 
@@ -87,7 +87,7 @@ class Contents:
 
 
 def _counters(device: Device) -> tuple[tuple[CounterName, int], ...]:
-    """Return what the device draws, counter by counter."""
+    """Return the amounts that the device consumes, by counter."""
     return tuple(
         ((drawn.counter_set, name), nanos_of(counter.value))
         for drawn in device.consumes_counters

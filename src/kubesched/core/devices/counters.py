@@ -1,6 +1,6 @@
-"""What is left of the counters that devices of a pool draw from together.
+"""The remaining amounts of the shared counters of a pool.
 
-From a pool, what of it is in use and what is being given to how far each counter has gone.
+From a pool, its use and the devices of the current search to the amounts that are left.
 """
 
 # upstream: structured/internal/incubating/allocator_incubating.go checkAvailableCounters (v1.36)
@@ -17,18 +17,18 @@ Draws = Sequence[tuple[CounterName, int]]
 
 
 class CounterLedger:
-    """What is left of the counters of each pool during one search."""
+    """The remaining amounts of the counters of each pool during one search."""
 
     __slots__ = ("_available", "_left", "_uses")
 
     def __init__(self, uses: dict[PoolView, PoolUse], available: dict[PoolView, dict[CounterName, int]]) -> None:
-        """`available` remembers what the searches of one allocator start from."""
+        """`available` keeps the amounts that all searches of one allocator start from."""
         self._uses = uses
         self._available = available
         self._left: dict[PoolView, dict[CounterName, int]] = {}
 
     def draw(self, pool: PoolView, draws: Draws) -> bool:
-        """Draw from counters of a pool and return True, unless one of them, be it another one, would be overdrawn."""
+        """Subtract amounts from counters of a pool; undo it and return False if any counter of the pool is exceeded."""
         left = self._left.get(pool)
         if left is None:
             left = self._left[pool] = dict(self._start(pool))
@@ -40,13 +40,13 @@ class CounterLedger:
         return False
 
     def put_back(self, pool: PoolView, draws: Draws) -> None:
-        """Take a draw back."""
+        """Add amounts back to counters of a pool."""
         left = self._left[pool]
         for name, amount in draws:
             left[name] += amount
 
     def _start(self, pool: PoolView) -> dict[CounterName, int]:
-        """Return what the devices that are in use have left."""
+        """Return the amounts that devices in use leave."""
         start = self._available.get(pool)
         if start is None:
             start = self._available[pool] = dict(pool.counters)

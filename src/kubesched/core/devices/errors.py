@@ -1,21 +1,21 @@
-"""The ways in which an allocation fails other than by there being no solution.
+"""The errors of an allocation, other than that there is no solution.
 
-AllocationError               a claim, class or slice is wrong: the search ends for all nodes
-├── FailedOnNodeError         only this node cannot be judged: it is rejected with the error's text
-│   └── TooMuchWorkError      finding devices there takes too long (`budget`)
-└── AllocationTimeoutError    the caller's time was up
+AllocationError               a claim, class or slice is invalid: the search ends for all nodes
+├── FailedOnNodeError         the search failed on this node only: it is rejected with the error's text
+│   └── TooMuchWorkError      the search on the node takes too long (`budget`)
+└── AllocationTimeoutError    the caller's deadline has passed
 """
 
 from kubesched.errors import KubeschedError
 
 
 class AllocationError(KubeschedError):
-    """An allocation that cannot be judged; the text is the reference's."""
+    """An allocation that failed with an error; the text is the reference's."""
 
 
 class FailedOnNodeError(AllocationError):
-    """An allocation that failed for a reason of this node's; other nodes may still be tried."""
+    """An allocation that failed on this node; other nodes may still be tried."""
 
 
 class AllocationTimeoutError(AllocationError):
-    """A search that was cut off by the caller's deadline."""
+    """A search that was ended by the caller's deadline."""

@@ -1,4 +1,4 @@
-"""Which parts of dynamic resource allocation are switched on.
+"""The features of dynamic resource allocation that are enabled.
 
 From feature gates to a frozen struct of booleans, and to the reference's choice among its implementations.
 """
@@ -14,14 +14,14 @@ import msgspec
 
 
 class Gates(Protocol):
-    """What is asked of feature gates."""
+    """The part of feature gates that is needed here."""
 
     def enabled(self, name: str) -> bool:
         """Return whether a gate is on."""
 
 
 class DeviceFeatures(msgspec.Struct, frozen=True, kw_only=True):
-    """The switches, all on as by default except those of unfinished features."""
+    """The features; the defaults are those of the gates, on except for unfinished features."""
 
     admin_access: bool = True
     prioritized_list: bool = True
@@ -30,13 +30,13 @@ class DeviceFeatures(msgspec.Struct, frozen=True, kw_only=True):
     device_taint_rules: bool = False
     binding_conditions: bool = True
     consumable_capacity: bool = True
-    # Only for CEL: the reference's scheduler never tells its allocator of list attributes, so that constraints
-    # compare single values even where the gate is on.
+    # Only for CEL: the reference's scheduler never passes list attributes to its allocator, so that constraints compare
+    # single values even if the gate is on.
     list_attributes: bool = False
 
     @classmethod
     def from_gates(cls, gates: Gates) -> DeviceFeatures:
-        """Return the switches that the gates stand for."""
+        """Return the features that the gates enable."""
         return cls(
             admin_access=gates.enabled("DRAAdminAccess"),
             prioritized_list=gates.enabled("DRAPrioritizedList"),
@@ -52,9 +52,9 @@ class DeviceFeatures(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def stable_only(self) -> bool:
-        """Return whether the reference takes its oldest implementation, which knows less.
+        """Return whether the reference uses its oldest implementation, which has fewer features.
 
-        It knows no distinctAttribute, no binding to a node, does not refuse requests for capacity, and does not put
+        It has no distinctAttribute and no binding to a node, does not refuse requests for capacity, and does not put
         pools with binding conditions last.
         """
         return not (self.binding_conditions or self.consumable_capacity)

@@ -1,12 +1,12 @@
-"""What the slices offer to each node, and which nodes are offered the same.
+"""The devices that slices offer to each node, and signatures of nodes that are offered the same.
 
-From ResourceSlices and DeviceTaintRules to the pools of a node, worked out when first asked for and kept; and to
-signatures, under which the answers for one node serve for all nodes like it.
+From ResourceSlices and DeviceTaintRules to the pools of a node, computed on demand and kept; and to signatures: the
+results for one node are valid for all nodes with the same signature.
 
-Invariants: an inventory never changes what it offers. When slices or rules change another one is made from it, which
-takes over what is the same. A signature is made of what the devices of a node are, in the order in which they are
-tried, and of what of them is in use. Names of nodes, pools, slices and devices are no part of it where a pool belongs
-to one node; other pools enter by what they are and the version of their use.
+Invariants: an inventory is immutable. When slices or rules change another one is made from it, which reuses the
+unchanged parts. A signature consists of the contents of a node's devices, in the order in which they are tried, and of
+their use. Names of nodes, pools, slices and devices are not part of it if a pool belongs to one node; other pools are
+part of it with their identity and the version of their use.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _REMEMBERED = 100_000
 
 
 class NodePools:
-    """The pools of one node and the signature they had last."""
+    """The pools of one node, and their last signature."""
 
     __slots__ = ("codes", "labels", "signature", "uses", "versions", "views")
 
@@ -36,7 +36,7 @@ class NodePools:
     ) -> None:
         self.labels = labels
         self.views = views
-        # parallel to views: what the pool is made of, and whether it belongs to this node alone
+        # parallel to views: the code of the pool's contents, and whether it belongs to this node alone
         self.codes = codes
         self.uses: list[PoolUse] | None = None
         self.versions: list[int] = []
@@ -44,7 +44,7 @@ class NodePools:
 
 
 class DeviceInventory:
-    """The slices, ready to be asked by node."""
+    """The slices, indexed by node."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class DeviceInventory:
         features: DeviceFeatures,
         previous: DeviceInventory | None = None,
     ) -> None:
-        """Take what has not changed over from a previous inventory; slices are recognised by identity."""
+        """Reuse the unchanged parts of a previous inventory; slices are compared by identity."""
         self.features = features
         self.version: int = previous.version + 1 if previous is not None else 1
         if previous is not None and previous.features != features:
@@ -78,15 +78,14 @@ class DeviceInventory:
         self._nodes: dict[str, NodePools] = self._unaffected(previous, touched) if previous is not None else {}
 
     def pools_of(self, node: Node) -> tuple[PoolView, ...]:
-        """Return the pools that the node can reach, in the order of search; AllocationError where that is unclear."""
+        """Return the pools that the node can use, in search order; raises AllocationError for an invalid selector."""
         return self._pools_of(node).views
 
     def signature(self, node: Node, state: AllocatedState) -> Hashable:
-        """Return a value that is equal for nodes on which any claims fare alike.
+        """Return a value that is equal for nodes on which all claims have the same result.
 
         Comparable between calls with the same state object, also across its changes and across inventories made
-        from one another, so that answers may be kept under it. Texts of errors name devices and pools: they have to
-        be asked for again.
+        from one another, so that results may be kept by it. Not errors: their texts name devices and pools.
         """
         try:
             pools = self._pools_of(node)
@@ -105,7 +104,7 @@ class DeviceInventory:
         return pools.signature
 
     def nodes_of(self, pool: PoolId) -> tuple[str, ...] | None:
-        """Return the nodes whose signature a change of the pool's use can change; None: any node."""
+        """Return the nodes whose signature depends on the use of the pool; None for any node."""
         names = {each.reach.node_name for each in self._by_pool.get(pool, ()) if not each.has_counters}
         return None if "" in names else tuple(sorted(names))
 
@@ -130,7 +129,7 @@ class DeviceInventory:
         return OfferedSlice(slice_, concerning, self._contents)
 
     def _file(self, offered: OfferedSlice) -> None:
-        """Put a slice where nodes look for it."""
+        """Add a slice to the indexes."""
         spec = offered.slice.spec
         self._by_pool.setdefault(offered.pool, []).append(offered)
         if not self.features.partitionable_devices and (
@@ -145,12 +144,12 @@ class DeviceInventory:
             self._anywhere.append(offered)
 
     def _touched_since(self, previous: DeviceInventory) -> set[PoolId]:
-        """Return the pools whose slices are not those that they were."""
+        """Return the pools whose slices have changed."""
         now, before = self._by_pool, previous._by_pool
         return {pool for pool in now.keys() | before.keys() if now.get(pool) != before.get(pool)}
 
     def _unaffected(self, previous: DeviceInventory, touched: set[PoolId]) -> dict[str, NodePools]:
-        """Return what was worked out before for the nodes that have nothing to do with the pools that changed."""
+        """Return the previous pools of the nodes that do not depend on changed pools."""
         affected = set()
         for pool in touched:
             for inventory in (previous, self):
@@ -163,10 +162,10 @@ class DeviceInventory:
         return {name: pools for name, pools in previous._nodes.items() if name not in affected}
 
     def _unusable_counter_pools(self) -> dict[PoolId, PoolView]:
-        """Return the pools that are unusable already by their counters.
+        """Return the pools that are unusable because of their counters.
 
-        Slices with counters are relevant for every node, so that a pool that is broken on one node is broken on all
-        of them. Without devices it matters only as that.
+        Slices with counters are relevant for every node, so that such a pool is unusable on all nodes, also on nodes
+        that can use none of its devices.
         """
         views = ((pool, self._view(pool, targets)) for pool, targets in self._counters.items())
         return {pool: view for pool, view in views if view is not None and not view.usable}
@@ -179,7 +178,7 @@ class DeviceInventory:
         return pools
 
     def _gather(self, node: Node) -> NodePools:
-        """Return the pools of a node, put together from its slices."""
+        """Return the pools of a node, made from its slices."""
         relevant: dict[PoolId, list[PoolTarget]] = {}
         for offered in (*self._on_node.get(node.metadata.name, ()), *self._anywhere):
             found = target(offered, node)
@@ -194,17 +193,17 @@ class DeviceInventory:
         return NodePools(node.metadata.labels, ordered, tuple(self._code(view) for view in ordered))
 
     def _view(self, pool: PoolId, targets: list[PoolTarget]) -> PoolView | None:
-        """Return the view that targets make up; nodes with the same targets share it."""
+        """Return the view of a pool with these targets; nodes with the same targets share it."""
         current = tuple(newest(targets))
         if current not in self._views:
             self._views[current] = build_view(pool, current, self._by_pool[pool], self.features)
         return self._views[current]
 
     def _code(self, view: PoolView) -> tuple[int, bool]:
-        """Return a number for what a pool is made of, and whether it belongs to one node alone."""
+        """Return a number for the contents of a pool, and whether the pool belongs to one node alone."""
         own, key = _what_it_is(view)
         if len(self._codes) > _REMEMBERED:
-            # numbers are never given twice: what is forgotten is only found different
+            # numbers are never reused: equal contents may just get different ones
             self._codes.clear()
         code = self._codes.get(key)
         if code is None:
@@ -213,7 +212,7 @@ class DeviceInventory:
 
 
 def _what_it_is(view: PoolView) -> tuple[bool, Hashable]:
-    """Return whether a pool belongs to one node alone, and what it is made of."""
+    """Return whether a pool belongs to one node alone, and its contents."""
     if not view.usable:
         return True, (view.id.driver, view.incomplete)
     own = not view.elsewhere and all(each.slice.reach.node_name or each.slice.has_counters for each in view.targets)
@@ -229,7 +228,7 @@ def _what_it_is(view: PoolView) -> tuple[bool, Hashable]:
 
 
 def _positions(view: PoolView, use: PoolUse) -> Hashable:
-    """Return which devices of a pool are in use, by position, and how far."""
+    """Return the devices of a pool that are in use, by position, and their consumed capacity."""
     taken = 0
     shares: list[Hashable] = []
     for position, offered in enumerate(view.devices):

@@ -1,7 +1,7 @@
-"""The pools of devices that a node can reach.
+"""The pools of devices that a node can use.
 
-From the slices that are relevant for a node, and all slices of the same pools, to pool views: in which order devices
-are tried, which pools are not to be used yet (incomplete) or at all (invalid), and the counters devices draw from.
+From the slices that are relevant for a node, and all slices of the same pools, to pool views: the order in which
+devices are tried, the pools that cannot be used yet (incomplete) or at all (invalid), and the shared counters.
 
 Invariants: only the newest generation of a pool among the relevant slices counts; views are ordered by driver and pool
 name, those with binding conditions last, and their devices by slice name and position.
@@ -27,7 +27,7 @@ Mask = tuple[bool | str, ...]
 
 
 class PoolTarget(NamedTuple):
-    """A slice that is relevant for a node; `mask` is set where its devices choose their nodes themselves."""
+    """A slice that is relevant for a node; `mask` is set for perDeviceNodeSelection."""
 
     slice: OfferedSlice
     mask: Mask | None = None
@@ -45,24 +45,24 @@ class PoolView:
         # the relevant slices in order, counters among them
         self.targets: tuple[PoolTarget, ...] = ()
         self.devices: tuple[OfferedDevice, ...] = ()
-        # parallel to devices: whether the node can reach it
+        # parallel to devices: whether the node can use it
         self.masks: Mask = ()
-        # devices that draw from the same counters and cannot be reached from here
+        # devices that consume the same counters, but cannot be used on this node
         self.elsewhere: tuple[OfferedDevice, ...] = ()
         self.counters: dict[CounterName, int] = {}
 
     @property
     def usable(self) -> bool:
-        """Return whether devices may be taken from it."""
+        """Return whether its devices may be allocated."""
         return not (self.incomplete or self.invalid)
 
     def has_binding_conditions(self) -> bool:
-        """Return whether a device needs something done before it can be used."""
+        """Return whether one of its devices has binding conditions."""
         return any(offered.device.binding_conditions for offered in self.devices)
 
 
 def target(offered: OfferedSlice, node: Node) -> PoolTarget | None:
-    """Return the slice as a target if it is relevant for the node; AllocationError where that cannot be said."""
+    """Return the slice as a target if it is relevant for the node; raises AllocationError for an invalid selector."""
     if not _is_relevant(offered, node):
         return None
     return PoolTarget(
@@ -79,7 +79,7 @@ def newest(targets: Sequence[PoolTarget]) -> list[PoolTarget]:
 def build_view(
     pool: PoolId, targets: Sequence[PoolTarget], pool_slices: Sequence[OfferedSlice], features: DeviceFeatures
 ) -> PoolView | None:
-    """Return the pool that targets of one generation make up; None where a newer generation replaces it.
+    """Return the pool with these targets of one generation; None if a newer generation replaces it.
 
     `pool_slices` are all slices of the pool, relevant or not.
     """
@@ -99,14 +99,14 @@ def build_view(
 
 
 def ordered_views(views: Iterable[PoolView], features: DeviceFeatures) -> tuple[PoolView, ...]:
-    """Return the pools in the order in which devices are taken from them."""
+    """Return the pools in search order."""
     if features.stable_only:
         return tuple(sorted(views, key=lambda view: view.id))
     return tuple(sorted(views, key=lambda view: (view.has_binding_conditions(), view.id)))
 
 
 def _is_relevant(offered: OfferedSlice, node: Node) -> bool:
-    """Return whether devices of the slice can be reached from the node."""
+    """Return whether devices of the slice can be used on the node."""
     try:
         if offered.reach.is_known:
             return offered.reach.includes(node)
@@ -158,7 +158,7 @@ def _assemble(
 
 
 def _counters_of(targets: Sequence[PoolTarget]) -> dict[CounterName, int] | None:
-    """Return all counters of a pool; None where two sets have one name."""
+    """Return all counters of a pool; None if two sets have the same name."""
     counters: dict[CounterName, int] = {}
     names = set()
     for each in targets:
@@ -176,7 +176,7 @@ def _sets_of(targets: Sequence[PoolTarget]) -> set[str]:
 
 
 def _draws_from(offered: OfferedDevice, counters: dict[CounterName, int], sets: set[str]) -> bool:
-    """Return whether all counters that a device draws from exist."""
+    """Return whether all counters that a device consumes exist."""
     return all(drawn.counter_set in sets for drawn in offered.device.consumes_counters) and all(
         name in counters for name, _ in offered.content.counters
     )

@@ -1,7 +1,7 @@
-"""Requests of claims, checked and worked out once for all nodes.
+"""Requests of claims, validated and planned once for all nodes.
 
-From the requests and alternatives of a claim to plans: how many devices, of which class, which selectors, which amounts
-of which capacity. A plan remembers its verdicts on kinds of devices.
+From the requests and alternatives of a claim to plans: the number of devices, the class, the selectors, the requested
+capacities. A plan caches its verdicts on contents of devices.
 """
 
 # upstream: structured/internal/incubating/allocator_incubating.go validateDeviceRequest, isSelectable (v1.36)
@@ -33,7 +33,7 @@ ALL = "All"
 
 
 class Consumption(NamedTuple):
-    """What a request takes of a device's capacities: as written in results, and as counted."""
+    """The amounts that a request consumes of a device's capacities: as quantities for results, and as integers."""
 
     quantities: dict[str, Quantity]
     amounts: Amounts
@@ -92,22 +92,22 @@ class RequestPlan:
 
     @property
     def full_name(self) -> str:
-        """Return the name under which results refer to it."""
+        """Return the name for results: `request` or `request/alternative`."""
         return f"{self.request}/{self.alternative}" if self.alternative else self.request
 
     def selects(self, content: DeviceContent) -> bool:
-        """Return whether class and request select a device, or raise AllocationError where a selector fails."""
+        """Return whether class and request select a device; raises AllocationError if a selector fails."""
         verdict = self._selectable.get(content)
         if verdict is None:
             verdict = self._selectable[content] = self._judge(content)
         return verdict
 
     def tolerates(self, content: DeviceContent) -> bool:
-        """Return whether every taint that keeps a device from being given is tolerated."""
+        """Return whether every taint that prevents the allocation of a device is tolerated."""
         return all(any(tolerates_device(each, taint) for each in self.tolerations) for taint in content.blocking_taints)
 
     def consumes(self, content: DeviceContent) -> Consumption | None:
-        """Return what it takes of a device's capacities; None where the device cannot give that."""
+        """Return its consumption of a device's capacities; None if the device does not match."""
         if content not in self._consumption:
             requests = self.written.capacity.requests if self.written.capacity is not None else {}
             quantities = consumption(requests, content.device.capacity)
@@ -125,7 +125,7 @@ class RequestPlan:
 
     @property
     def has_selectors(self) -> bool:
-        """Return whether expressions choose among devices."""
+        """Return whether it has CEL selectors."""
         return bool(self._selectors)
 
     def _matches(self, content: DeviceContent, owner: str, position: int, selector: DeviceSelector) -> bool:
@@ -144,7 +144,7 @@ class RequestPlan:
 def alternatives(
     claim: ResourceClaim, request: DeviceRequest, features: DeviceFeatures
 ) -> tuple[ExactDeviceRequest | DeviceSubRequest, ...]:
-    """Return what a request asks for, in the order of preference."""
+    """Return the alternatives of a request, in the order of preference; raises AllocationError if it is invalid."""
     where = f"claim {claim.full_name}, request {request.name}"
     if request.first_available and not features.prioritized_list:
         raise AllocationError(f"{where}: has subrequests, but the DRAPrioritizedList feature is disabled")
@@ -171,7 +171,7 @@ def plan_request(
     classes: Mapping[str, DeviceClass],
     features: DeviceFeatures,
 ) -> RequestPlan:
-    """Return the plan of one alternative, or raise AllocationError where it makes no sense."""
+    """Return the plan of one alternative; raises AllocationError if it is invalid."""
     name = written.name if isinstance(written, DeviceSubRequest) else request.name
     where = f"claim {claim.full_name}, request {name}"
     for i, selector in enumerate(written.selectors):

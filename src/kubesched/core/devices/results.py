@@ -1,7 +1,7 @@
-"""Allocation results: what is written into a claim's status.
+"""Allocation results, for a claim's status.
 
-From the devices that a search gave to a claim to an AllocationResult: the devices, the configuration of classes and
-claim that goes with them, and from which nodes they can be reached.
+From the devices that a search found for a claim to an AllocationResult: the devices, the configuration of classes and
+claim, and the nodes that can use them.
 """
 
 # upstream: structured/internal/incubating/allocator_incubating.go Allocate, createNodeSelector (v1.36)
@@ -88,7 +88,7 @@ def _claim_config(claim: ResourceClaim, chosen: Sequence[RequestPlan]) -> list[D
 def _node_selector(
     claim: ResourceClaim, given: Sequence[Given], node_name: str, features: DeviceFeatures
 ) -> NodeSelector | None:
-    """Return which nodes can reach all devices; None: every node."""
+    """Return the selector of the nodes that can use all devices; None for all nodes."""
     fields: Requirements = []
     expressions: Requirements = []
     for each in given:
@@ -118,7 +118,7 @@ def _only(node_name: str) -> NodeSelector:
 
 
 def _add_new(known: Requirements, requirements: Sequence[NodeSelectorRequirement]) -> None:
-    """Add the requirements that are not there yet; the order of values does not matter."""
+    """Add the requirements that are new; the order of values does not matter."""
     for new in requirements:
         if not any(
             new.key == each.key and new.operator == each.operator and set(new.values or ()) == set(each.values or ())

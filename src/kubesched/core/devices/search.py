@@ -1,11 +1,11 @@
 """The search for devices: one request after the other, one device after the other, first fit with backtracking.
 
-From the candidates of a node and the plans of all requests to the devices given to each claim, or nothing.
+From the candidates of a node and the plans of all requests to the devices allocated to each claim, or nothing.
 
 Invariants: candidates are tried in the order of the pools; within a request later devices come after earlier ones, so
-that a set of devices is tried once and not in all its orders; whatever a step marked as used is taken back before the
-next choice is tried. A step that needs the steps after it yields them, so that the depth of the search is not bounded
-by the interpreter's stack.
+that a set of devices is tried once and not in all its orders; every step is undone before the next choice is tried. A
+step that needs the steps after it yields them, so that the depth of the search is not bounded by the interpreter's
+stack.
 """
 
 # upstream: structured/internal/incubating/allocator_incubating.go allocateOne, allocateDevice (v1.36)
@@ -39,14 +39,14 @@ class CandidateDevice(NamedTuple):
 
     offered: OfferedDevice
     pool: PoolView
-    # what of its pool is in use already
+    # the use of its pool
     use: PoolUse
-    # whether the node can reach it, or why that cannot be said
+    # whether the node can use it, or the error of its node selector
     reachable: bool | str = True
 
 
 class Given(NamedTuple):
-    """A device given to a request; `quantities` is what a share consumes, None where the device is given whole."""
+    """A device allocated to a request; `quantities` is the consumption of a share, None for a whole device."""
 
     plan: RequestPlan
     offered: OfferedDevice
@@ -54,7 +54,7 @@ class Given(NamedTuple):
 
 
 class RequestedDevices(NamedTuple):
-    """One alternative of a request on this node; `everything` are the candidates, by position, if it asks for all."""
+    """One alternative of a request on this node; `everything` are the candidates, by position, if it requests all."""
 
     plan: RequestPlan
     claim: int
@@ -63,11 +63,11 @@ class RequestedDevices(NamedTuple):
 
 
 class Outcome(Enum):
-    """How the rest of the search went."""
+    """The outcome of the rest of the search."""
 
     DONE = auto()
     FAILED = auto()
-    # a claim would get too many devices: choosing other devices for the same requests does not help
+    # a claim would have too many devices: choosing other devices for the same requests does not help
     TOO_MANY = auto()
 
 
@@ -76,7 +76,7 @@ Undo = Callable[[], None]
 
 
 class AllocationSearch:
-    """One attempt to serve claims on one node."""
+    """One attempt to allocate claims on one node."""
 
     def __init__(
         self,
@@ -87,23 +87,23 @@ class AllocationSearch:
         constraints: Sequence[Sequence[Constraint]],
         budget: Budget,
     ) -> None:
-        """`wanted` is claim -> request -> alternative; `constraints` are the claims'."""
+        """`wanted` is claim -> request -> alternative; `constraints` is claim -> constraints."""
         self._budget = budget
         self._features = features
         self._candidates = candidates
         self._ledger = ledger
         self._wanted = wanted
         self._constraints = constraints
-        # candidate -> claims it is being given to
+        # candidate -> claims it is allocated to in this search
         self._taken_by: dict[int, set[int]] = {}
-        # candidate -> capacity -> what is being given of it
+        # candidate -> capacity -> amount allocated in this search
         self._consumed: dict[int, dict[str, int]] = {}
         self.given: list[list[Given]] = [[] for _ in wanted]
         # claim -> request -> alternative that was chosen
         self.chosen: list[list[int]] = [[0] * len(requests) for requests in wanted]
 
     def run(self, expired: Callable[[], bool] | None = None) -> bool:
-        """Return whether all claims can be served; `given` and `chosen` then say how."""
+        """Return whether all claims can be allocated; `given` and `chosen` then hold the allocation."""
         if self._too_many_are_wanted():
             return False
         stack: list[Steps] = [self._claim(0)]
@@ -126,7 +126,7 @@ class AllocationSearch:
         return outcome is Outcome.DONE
 
     def _too_many_are_wanted(self) -> bool:
-        """Return whether more devices are wanted, each by one, than there are: the search would try all orders."""
+        """Return whether more devices are requested than exist, if none can be shared: a search would take too long."""
         if self._features.consumable_capacity and any(
             candidate.offered.device.allow_multiple_allocations for candidate in self._candidates
         ):
@@ -134,7 +134,7 @@ class AllocationSearch:
         least = 0
         for requests in self._wanted:
             numbers = [min(each.number for each in options) for options in requests]
-            # a selector may end in an error, which then has to be told
+            # a selector may fail with an error, which has to be reported
             if sum(numbers) > MAX_RESULTS or any(
                 each.plan.admin_access or each.plan.all_devices or each.plan.has_selectors
                 for options in requests
@@ -145,7 +145,7 @@ class AllocationSearch:
         return least > len(self._candidates) and self._selectors_are_sound()
 
     def _selectors_are_sound(self) -> bool:
-        """Return whether no selector that the search gets to fails on a device: it would say so."""
+        """Return whether no selector that the search would evaluate fails: its error has to be reported."""
         requests = (options for of_claim in self._wanted for options in of_claim)
         for options in requests:
             spare = -1
@@ -161,16 +161,16 @@ class AllocationSearch:
         return True
 
     def _claim(self, claim: int) -> Steps:
-        """Serve a claim and those after it."""
+        """Allocate a claim and the claims after it."""
         if claim == len(self._wanted):
             return Outcome.DONE
         return (yield self._request(claim, 0))
 
     def _request(self, claim: int, request: int) -> Steps:
-        """Serve a request of a claim by the first alternative that can be had, and what comes after it."""
+        """Allocate a request of a claim by its first possible alternative, and the requests after it."""
         if request == len(self._wanted[claim]):
             outcome = yield self._claim(claim + 1)
-            # other devices for this claim may let a later one get along with fewer
+            # with other devices for this claim, a later one may need fewer devices
             return Outcome.FAILED if outcome is Outcome.TOO_MANY else outcome
         alternatives = self._wanted[claim][request]
         failure = Outcome.TOO_MANY
@@ -184,7 +184,7 @@ class AllocationSearch:
         return failure
 
     def _devices(self, wanted: RequestedDevices, request: int, had: int, start: int) -> Steps:
-        """Find the devices that are missing for a request, among candidates from a position on."""
+        """Allocate the missing devices of a request, among candidates from a position on."""
         plan = wanted.plan
         if plan.all_devices and not wanted.everything:
             return Outcome.FAILED
@@ -212,7 +212,7 @@ class AllocationSearch:
         if self._is_taken(wanted, position):
             return False
         if wanted.plan.all_devices:
-            # selected before the search began, and looked at again when the claim's constraints are met
+            # selected before the search began, and checked again with the claim's constraints
             return True
         return selects(wanted.plan, self._candidates[position]) and self._has_capacity(wanted.plan, position)
 
@@ -229,7 +229,7 @@ class AllocationSearch:
         )
 
     def _take(self, wanted: RequestedDevices, position: int, undo: list[Undo]) -> bool:
-        """Return whether a device could be given to a request; `undo` gets what takes it back, or the attempt."""
+        """Allocate a device to a request if possible; return whether it is. `undo` gets the steps to undo it."""
         plan, candidate = wanted.plan, self._candidates[position]
         shared = self._features.consumable_capacity and bool(candidate.offered.device.allow_multiple_allocations)
         if not self._draw_counters(candidate, position, shared, undo):
@@ -256,14 +256,14 @@ class AllocationSearch:
         return True
 
     def _draw_counters(self, candidate: CandidateDevice, position: int, shared: bool, undo: list[Undo]) -> bool:
-        """Return whether the counters suffice for a device, and draw from them."""
+        """Subtract the counters of a device if they suffice; return whether they do."""
         content = candidate.offered.content
         if not candidate.offered.device.consumes_counters:
             return True
         if not self._features.partitionable_devices:
             return False
         if shared and (candidate.offered.id.device in candidate.use.capacity or position in self._consumed):
-            # drawn already for an earlier share
+            # subtracted already for an earlier share
             return True
         if not self._ledger.draw(candidate.pool, content.counters):
             return False
@@ -271,7 +271,7 @@ class AllocationSearch:
         return True
 
     def _take_share(self, wanted: RequestedDevices, position: int, undo: list[Undo]) -> bool:
-        """Return whether a device that allows several allocations has enough left, and give a share of it."""
+        """Allocate a share of a device with multiple allocations if it has enough capacity; return whether it has."""
         plan, candidate = wanted.plan, self._candidates[position]
         consumption = plan.consumes(candidate.offered.content)
         if consumption is None or not self._has_capacity(plan, position):
@@ -299,7 +299,7 @@ class AllocationSearch:
 
 
 def selects(plan: RequestPlan, candidate: CandidateDevice) -> bool:
-    """Return whether a request selects a device that the node can reach; AllocationError where that is unclear."""
+    """Return whether a request selects a device that the node can use; raises AllocationError for invalid selectors."""
     if not plan.selects(candidate.offered.content):
         return False
     if isinstance(candidate.reachable, str):
@@ -308,7 +308,7 @@ def selects(plan: RequestPlan, candidate: CandidateDevice) -> bool:
 
 
 def has_capacity(plan: RequestPlan, candidate: CandidateDevice, consumed: dict[str, int]) -> bool:
-    """Return whether what a request consumes of a device fits beside what is in use and what is being given."""
+    """Return whether a device has enough capacity for a request, beside its use and the `consumed` of this search."""
     content = candidate.offered.content
     consumption = plan.consumes(content)
     if consumption is None:
@@ -321,6 +321,6 @@ def has_capacity(plan: RequestPlan, candidate: CandidateDevice, consumed: dict[s
 
 
 def _take_back(undo: list[Undo]) -> None:
-    """Undo what a step did, last things first."""
+    """Undo a step, the last change first."""
     for each in reversed(undo):
         each()

@@ -1,7 +1,6 @@
-"""Slices as they are offered: taint rules applied, devices interned, node selectors compiled.
+"""Prepared slices: taint rules applied, devices interned, node selectors compiled.
 
-From ResourceSlice and DeviceTaintRule objects to what the pools of a node are put together from. Each slice is prepared
-once and serves all nodes.
+From ResourceSlice and DeviceTaintRule objects to the parts of nodes' pools. Each slice is prepared once for all nodes.
 """
 
 # upstream: dynamic-resource-allocation/resourceslice/tracker/tracker.go (v1.36)
@@ -25,7 +24,7 @@ Rules = tuple[DeviceTaintRule, ...]
 
 
 class SliceReach(NamedTuple):
-    """From which nodes a slice or a device can be reached: one by name, all, or those a selector matches."""
+    """The nodes that can use a slice or a device: one by name, all, or those that a selector matches."""
 
     node_name: str = ""
     all_nodes: bool = False
@@ -34,11 +33,11 @@ class SliceReach(NamedTuple):
 
     @property
     def is_known(self) -> bool:
-        """Return whether anything is said at all."""
+        """Return whether any of the three is set."""
         return bool(self.node_name) or self.all_nodes or self.selector is not None
 
     def includes(self, node: Node) -> bool:
-        """Return whether a node is among them; AllocationError where the selector does not parse."""
+        """Return whether a node is among them; raises AllocationError if the selector is invalid."""
         if self.node_name:
             return node.metadata.name == self.node_name
         if self.all_nodes or self.selector is None:
@@ -58,12 +57,12 @@ class OfferedDevice:
         self.slice = offered.slice
         self.device = device
         self.content = content
-        # only where the slice leaves the choice of nodes to its devices
+        # only set with perDeviceNodeSelection
         self.reach = reach
 
 
 class OfferedSlice:
-    """A slice ready to be put into pools; compared by identity."""
+    """A prepared slice; compared by identity."""
 
     __slots__ = ("devices", "generation", "name", "pool", "reach", "rules", "slice")
 
@@ -89,17 +88,17 @@ class OfferedSlice:
 
     @property
     def has_counters(self) -> bool:
-        """Return whether it carries counters, and so belongs to its pool whatever nodes it names."""
+        """Return whether it has shared counters, and so is relevant for every node."""
         return bool(self.slice.spec.shared_counters)
 
     @property
     def per_device(self) -> bool:
-        """Return whether its devices choose their nodes themselves."""
+        """Return whether it has perDeviceNodeSelection."""
         return bool(self.slice.spec.per_device_node_selection)
 
 
 def reach_of(node_name: str | None, all_nodes: bool | None, selector: NodeSelector | None) -> SliceReach:
-    """Return from which nodes something with these fields can be reached."""
+    """Return the nodes for these fields of a slice or device."""
     if node_name or all_nodes or selector is None:
         return SliceReach(node_name or "", bool(all_nodes))
     compiled = compile_node_selector(selector)
@@ -124,7 +123,7 @@ def _concerns(rule: DeviceTaintRule, slice_: ResourceSlice) -> bool:
 
 
 def with_taints(device: Device, rules: Rules) -> Device:
-    """Return the device with the taints that rules put on it."""
+    """Return the device with the taints of rules added."""
     added = tuple(
         rule.spec.taint
         for rule in rules

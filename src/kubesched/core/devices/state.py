@@ -1,10 +1,10 @@
-"""What is already allocated: devices taken whole, shares of devices and the capacity they consume.
+"""The allocated state: whole devices, shares of devices and the capacity they consume.
 
-From the allocations of claims, told one by one under the claims' keys, to what is in use per pool. Telling the same
-allocation twice changes nothing; an allocation told under a known key replaces the earlier one.
+From the allocations of claims, put one by one under the claims' keys, to the use of each pool. Putting the same
+allocation twice changes nothing; another allocation under a known key replaces the earlier one.
 
-Invariants: the answer depends only on the allocations told last, not on their order; devices given with admin access
-are not in use; every change of a pool's use gives it a version that it never had before.
+Invariants: the use depends only on the last allocations, not on their order; devices with admin access are not in use;
+every change of a pool's use gives it a new version.
 """
 
 # upstream: dynamicresources/allocateddevices.go, structured/schedulerapi/types.go (v1.36)
@@ -46,29 +46,29 @@ class DeviceId(NamedTuple):
 
 
 class PoolUse:
-    """What of one pool is in use; read only for all but the state it belongs to."""
+    """The use of one pool; only the state that it belongs to changes it."""
 
     __slots__ = ("_capacity_shares", "capacity", "dedicated", "shared", "version")
 
     def __init__(self) -> None:
-        # device name -> number of claims that hold it whole; that hold a share; whose share consumes capacity
+        # device name -> number of claims that have the whole device; that have a share; whose share consumes capacity
         self.dedicated: dict[str, int] = {}
         self.shared: dict[str, int] = {}
         self._capacity_shares: dict[str, int] = {}
-        # device name -> capacity -> what the shares consume of it
+        # device name -> capacity -> amount that the shares consume
         self.capacity: dict[str, Amounts] = {}
         self.version = 0
 
     def touches(self, device: str) -> bool:
-        """Return whether a device is taken, whole or in part."""
+        """Return whether a device is allocated, whole or in part."""
         return device in self.dedicated or device in self.shared
 
     def is_empty(self) -> bool:
-        """Return whether nothing of the pool is in use."""
+        """Return whether no device of the pool is in use."""
         return not self.dedicated and not self.shared
 
     def add(self, result: DeviceRequestAllocationResult, shares: bool) -> None:
-        """Count a device that was given."""
+        """Count an allocated device."""
         if not (shares and result.share_id is not None):
             _count(self.dedicated, result.device)
             return
@@ -80,7 +80,7 @@ class PoolUse:
                 consumed[name] = consumed.get(name, 0) + nanos_of(raw)
 
     def remove(self, result: DeviceRequestAllocationResult, shares: bool) -> None:
-        """Take back what `add` counted."""
+        """Undo `add`."""
         if not (shares and result.share_id is not None):
             _discount(self.dedicated, result.device)
             return
@@ -112,14 +112,14 @@ class AllocatedState:
 
     @classmethod
     def of_claims(cls, claims: Iterable[ResourceClaim], features: DeviceFeatures) -> AllocatedState:
-        """Return the state in which exactly the allocated among these claims hold their devices."""
+        """Return the state with the allocations of these claims."""
         state = cls(features)
         for claim in claims:
             state.put(claim.full_name, claim.status.allocation)
         return state
 
     def put(self, key: Hashable, allocation: AllocationResult | None) -> None:
-        """Tell what the claim under a key holds now; None: nothing."""
+        """Set the allocation of the claim under a key; None for none."""
         before = self._allocations.get(key)
         if before is allocation:
             return
@@ -131,15 +131,15 @@ class AllocatedState:
             self._apply(allocation, add=True)
 
     def get(self, key: Hashable) -> AllocationResult | None:
-        """Return what was told last under a key."""
+        """Return the last allocation under a key."""
         return self._allocations.get(key)
 
     def use_of(self, pool: PoolId) -> PoolUse | None:
-        """Return what of a pool is in use; None: nothing."""
+        """Return the use of a pool; None if no device is in use."""
         return self._pools.get(pool)
 
     def pools_changed_since(self, version: int) -> set[PoolId] | None:
-        """Return the pools whose use changed after the state had that version; None where that is no longer known."""
+        """Return the pools whose use changed after that version of the state; None if that is no longer known."""
         if version < self._forgotten:
             return None
         changed = set()

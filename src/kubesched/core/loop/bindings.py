@@ -29,10 +29,10 @@ from kubesched.core.scheduling.commit import undo
 from kubesched.core.scheduling.cycle import commit_failure
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed, PodAttempt
 
-# how often a pod is read whose binding was not answered
+# how often a pod is read whose binding got no response
 FIRST_LOOK_SECONDS = 0.5
 LAST_LOOK_SECONDS = 10.0
-# how long a pod may take to be reported as bound after an extender said that it bound it
+# how long a pod may take to be reported as bound after an extender has bound it
 VERIFY_AFTER_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 CALLED_OFF = "the binding was called off before the pod was bound"
 NOT_BOUND_AT_ALL = "an extender said that it bound the pod, but the pod is not bound"
@@ -77,19 +77,19 @@ class Bindings:
     # -- events
 
     def permitted(self, uid: str) -> None:
-        """Apply that a pod passed Permit: the queue keeps no events for it any more."""
+        """A pod has passed Permit: the queue keeps no events for it any more."""
         self._context.waiting_pods.remove(uid)
         self._context.queue.done(uid)
 
     def done(self, uid: str) -> None:
-        """Apply that a pod is bound."""
+        """A pod is bound: activate the pods that plugins named."""
         placed = self._placed[uid]
         self._activate(placed)
         if not self._extender_binds(placed.pod):
             del self._placed[uid]
 
     def verified(self, uid: str) -> None:
-        """Apply that a pod which an extender bound is reported as bound, or gone."""
+        """A pod that an extender has bound is reported as bound, or is deleted."""
         del self._placed[uid]
 
     def failed(self, uid: str, why: NotBound) -> None:
@@ -99,7 +99,7 @@ class Bindings:
         self._context.pods_in_pre_bind.end(uid)
         confirmed = self._handlers.latest(placed.pod)
         if confirmed is not None and confirmed.spec.node_name:
-            # bound after all: only the answer was lost
+            # bound nevertheless: only the response was lost
             self._context.queue.done(uid)
             tell_bound(placed, self._context.observers)
             return
@@ -113,7 +113,7 @@ class Bindings:
             self._failures.tell(_failed(placed.attempt, why))
         else:
             self._requeue(placed.attempt, confirmed, why)
-        # a rejected pod is not woken by its own departure
+        # a rejected pod is not requeued by the event of its own removal
         only_others: Callable[[PodInfo], bool] | None = (lambda pod: pod.uid != uid) if why.status.rejected else None
         self._context.queue.on_event(POD_GONE, placed.pod, None, self._context.now(), only_others)
 
@@ -165,14 +165,14 @@ class Bindings:
         self._context.inbox.post(BindingFailed(placed.pod.uid, NotBound(error(NOT_BOUND_AT_ALL), tried=True)))
 
     async def _look(self, pod: PodInfo) -> None:
-        """Read a pod whose binding failed or was not answered, and report it; it stays assumed until then."""
+        """Read a pod whose binding failed or got no response, and post it; it stays assumed until then."""
         # differs (a binding that is refused or not answered): the reference forgets the pod at once, and may overcommit
         # the node if the pod was bound
         found = await self._found(pod)
         self._context.inbox.post(Put(found) if found is not None else Dropped(pod.pod))
 
     async def _found(self, pod: PodInfo) -> ApiObject | None:
-        """Return a pod as the API server has it, None if it is gone; asks until there is an answer."""
+        """Return a pod as the API server has it, None if it does not exist; retries until there is a response."""
         seconds = FIRST_LOOK_SECONDS
         while True:
             try:
@@ -197,7 +197,7 @@ class Bindings:
 
 
 def _failed(attempt: PodAttempt, why: NotBound) -> Failed:
-    """Return the failure of an attempt that got as far as binding."""
+    """Return the failure of an attempt whose binding cycle failed."""
     if why.by_permit:
         return commit_failure(attempt, why.status)
     return Failed(attempt, UNSCHEDULABLE if why.status.rejected else SCHEDULER_ERROR, why.status.message)

@@ -1,9 +1,8 @@
-"""The comparer: does the scheduler's cache agree with the API server?
+"""The comparer: compares the scheduler's cache with the objects of the informers.
 
-From the objects that a client holds, and a living scheduler, to lines that name each difference. A table is built anew
-from the objects, with the pods that are assumed put where they are assumed, and compared with the one that was kept up
-to date change by change; the queue has to hold exactly the pods that wait. Call it between cycles, when all reports are
-taken in: there should never be a line.
+From the objects of the informers, and a running scheduler, to lines that name each difference. A new table is built
+from the objects and the assumed pods, and compared with the one that was kept up to date change by change; the queue
+has to hold exactly the pods that wait. Call it between cycles, when the inbox is empty: there should never be a line.
 """
 
 # upstream: backend/cache/debugger/comparer.go (v1.36)
@@ -16,14 +15,14 @@ from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.queue.scheduling_queue import SchedulingQueue
 
-# what follows from the objects alone
+# the parts that depend on the objects alone
 COMPARED = ("nodes", "node count", "label groups", "carried terms")
 
 
 def compare(
     objects: Iterable[ApiObject], cluster: Cluster, queue: SchedulingQueue, schedulers: Collection[str]
 ) -> list[str]:
-    """Return a line for each difference between what the objects say and what the scheduler believes."""
+    """Return a line for each difference between the objects and the scheduler's cluster and queue."""
     fresh = Cluster(cluster.reader.options)
     waiting: dict[str, Pod] = {}
     for obj in objects:
@@ -41,7 +40,7 @@ def compare(
         # nominated pods are part of the counts
         fresh.nominate(fresh.reader.read(queued.pod.pod), cluster.nominations.node_of(queued.uid))
     for column in cluster.table.label_columns():
-        # a label column exists once it was asked for
+        # label columns are made on demand
         fresh.table.label(column.key)
     return [*_table_differences(fresh, cluster), *_queue_differences(waiting, queue)]
 

@@ -1,4 +1,4 @@
-"""What the parts of the loop share."""
+"""The context that the parts of the loop share."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
@@ -36,5 +36,5 @@ class LoopContext:
         self.note: Note = services.note
         self.now: Callable[[], float] = services.waits.now
         self.date: Callable[[], datetime] = services.waits.date
-        # the loop's time, less what was spent waiting for extenders
+        # the loop's time, less the time spent waiting for extenders
         self.busy_time = busy_time

@@ -1,4 +1,4 @@
-"""The dump: what the scheduler believes, as text for people.
+"""The dump: the scheduler's cache and queue, as text for people.
 
 From the table and the queue to the text of the reference's debugger. Call it between cycles.
 """
@@ -24,14 +24,14 @@ def nodes_text(cluster: Cluster) -> str:
 
 
 def queue_summary(queue: SchedulingQueue) -> str:
-    """Return how many pods wait where."""
+    """Return the number of pods in each queue."""
     counts = queue.counts()
     parked = counts[Place.UNSCHEDULABLE] + counts[Place.GATED]
     return f"activeQ:{counts[Place.ACTIVE]}; backoffQ:{counts[Place.BACKOFF]}; unschedulablePods:{parked}"
 
 
 def queue_text(queue: SchedulingQueue) -> str:
-    """Return the pods that wait, those that are tried next first."""
+    """Return the waiting pods: activeQ first, then backoffQ, unschedulable and gated pods."""
     order = (Place.ACTIVE, Place.BACKOFF, Place.UNSCHEDULABLE, Place.GATED)
     waiting = (queued.pod for place in order for queued in queue.pods() if queued.place is place)
     return "".join(map(_pod_text, waiting))

@@ -1,7 +1,7 @@
-"""Event handlers: what added, changed and deleted objects do to the cluster and the queue.
+"""Event handlers: apply added, changed and deleted objects to the cluster and the queue.
 
 From the informers' reports to the table, and to the cluster events that requeue pods. Called only between cycles.
-Reports may be late, repeated or missing: each is compared, by UID, with the object that was reported before.
+Reports may be late, repeated or missing: each is compared, by UID, with the object of the last report.
 """
 
 # upstream: eventhandlers.go (v1.36)
@@ -56,7 +56,7 @@ class EventHandlers:
         self._waiting_pods = waiting_pods if waiting_pods is not None else NoWaitingPods()
         # called with the kind of every object that changed
         self._changed = changed
-        # returns whether a node that was added or changed could take a waiting pod; None: ask the hints
+        # returns whether a waiting pod fits a node that was added or changed; None if queueing hints decide
         self._pre_check = pre_check
         self._cluster = cluster
         self._queue = queue
@@ -101,7 +101,7 @@ class EventHandlers:
         return events
 
     def _drop(self, obj: ApiObject) -> Events:
-        """Forget an object; return the cluster events."""
+        """Apply the deletion of an object; return the cluster events."""
         if isinstance(obj, Pod):
             known = self._reported.get(obj.full_name)
             return self._drop_pod(known) if known is not None and known.uid == obj.uid else ()
@@ -132,7 +132,7 @@ class EventHandlers:
 
     # upstream: dynamic-resource-allocation/resourceslice/tracker/tracker.go (v1.36)
     def _requeue_for_tainted_slices(self, obj: ApiObject) -> None:
-        """Requeue as for an update of every slice: a taint rule changes what slices offer."""
+        """Requeue pods as for an update of every slice: a taint rule changes the devices that slices offer."""
         if isinstance(obj, DeviceTaintRule) and self._gates.enabled("DRADeviceTaintRules"):
             for offered in self._cluster.objects.of(ResourceSlice):
                 self._requeue(Resource.RESOURCE_SLICE, Action.UPDATE, offered, offered)
@@ -192,7 +192,7 @@ class EventHandlers:
         self._cluster.add_group_member(info)
         self._queue.update(info, events, now)
         if self._gangs and known is None:
-            # other pods of its gang may wait for it
+            # the other pods of its gang may wait for it
             self._queue.on_event(WAITING_POD_ADDED, None, info, now)
         nominated = known.status.nominated_node_name if known is not None else ""
         if known is not None and nominated and nominated != info.status.nominated_node_name:
@@ -218,7 +218,7 @@ class EventHandlers:
         return (WAITING_POD_DELETED,) if known.spec.scheduler_name in self._schedulers else ()
 
     def _withdraw(self, pod: PodInfo) -> None:
-        """Forget an assumed pod that was deleted; its binding, if under way, fails by itself."""
+        """Forget an assumed pod that was deleted; a running binding fails by itself."""
         assumed = self._cluster.table.pods[pod.uid]
         waiting = self._waiting_pods.get(pod.uid)
         if waiting is None or not waiting.reject("", "removed"):
@@ -229,7 +229,7 @@ class EventHandlers:
 def _resource_of(kind: type[ApiObject]) -> Resource | str | None:
     """Return the event resource of a kind, None if no plugin can register for it."""
     name = kind.__name__
-    # kinds of out-of-tree plugins are called as these register for them: `foos.v1.example.com`
+    # kinds of out-of-tree plugins have the name of the registration: `foos.v1.example.com`
     return name if "." in name else RESOURCE_OF_KIND.get(name)
 
 

@@ -50,13 +50,13 @@ class Evictions:
         self._running: set[str] = set()
 
     def node_added(self) -> None:
-        """Have the preemptors retried when their evictions end: a new node may have room for them."""
+        """Mark all preemptors to be retried when their evictions end: they may fit a new node."""
         # differs (a node that is added while victims): the reference misses a node that is added while victims are
         # being deleted
         self._retry |= self._running
 
     def begin(self, preemptor: Preemptor, preemption: Preemption) -> Coroutine[Any, Any, None] | None:
-        """Hold a preemptor from now on; return the work of evicting its victims, None if all are terminating."""
+        """Gate a preemptor from now on; return the coroutine that evicts its victims, None if all are terminating."""
         node_name = preemption.node_name
         victims = [victim for victim in preemption.victims if not victim.terminating]
         for going in preemption.victims:
@@ -137,7 +137,7 @@ class Evictions:
         await self._context.effects.perform(Emit(victim.pod, "Normal", "Preempted", "Preempting", note, reporter))
 
     def _called_back(self, victim: PodInfo, plugin: str) -> bool:
-        """Stop a victim that is not bound yet; return whether that was in time."""
+        """Preempt a victim that waits in Permit or PreBind; return whether that was in time."""
         waiting = self._context.waiting_pods.get(victim.uid)
         if waiting is not None:
             return waiting.preempt(plugin, "preempted")

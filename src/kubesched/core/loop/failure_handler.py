@@ -24,7 +24,7 @@ from kubesched.core.loop.status_writer import StatusWriter
 from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed
 
-# what an event's note may hold, in bytes
+# the longest note of an event, in bytes
 NOTE_LIMIT = 1024
 CUT = " ..."
 
@@ -50,7 +50,7 @@ class FailureHandler:
             self.status_writer.write(failed.queued.uid, effects)
 
     def tell(self, failed: Failed) -> None:
-        """Tell observers of a failed attempt."""
+        """Report a failed attempt to observers."""
         queued = failed.queued
         self._context.observers.attempt_failed(
             FailedAttempt(
@@ -64,7 +64,7 @@ class FailureHandler:
         )
 
     def begin_preemption(self, preemptor: Preemptor, preemption: Preemption) -> None:
-        """Start to evict the victims; from now on the preemptor is held until they are terminating."""
+        """Start to evict the victims; from now on the preemptor is gated until they are terminating."""
         work = self._evictions.begin(preemptor, preemption)
         if work is not None:
             self._context.tasks.start(work)
@@ -95,7 +95,7 @@ def put_back(failed: Failed, context: LoopContext) -> list[Effect]:
 
 
 def truncated(message: str) -> str:
-    """Return a message cut to what an event's note may hold."""
+    """Return a message truncated to the longest note of an event."""
     encoded = message.encode()
     if len(encoded) <= NOTE_LIMIT:
         return message

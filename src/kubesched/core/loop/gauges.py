@@ -1,7 +1,7 @@
-"""The scheduler's gauges: how many pods wait where, and what is under way.
+"""The scheduler's gauges: pods by queue, and running work.
 
-From the scheduler to numbers, read when the metrics page is fetched: a number that is not kept cannot leak. Safe to
-call from another thread; the numbers may then be of slightly different moments.
+From the scheduler to numbers, which are counted when the metrics page is fetched: no counter has to be kept up to date.
+Safe to call from another thread; the numbers may then be of slightly different moments.
 """
 
 from collections.abc import Mapping
@@ -11,12 +11,12 @@ import msgspec
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 
-# what stands for a pod among the events that are kept for pods in flight
+# the label of a pod in flight among the kept events
 POD_POPPED = "PodPopped"
 
 
 class Gauges(msgspec.Struct, frozen=True):
-    """Pods by place, rejections by plugin and profile, kept events by label, sizes, and what is under way."""
+    """Pods by place, rejections by plugin and profile, kept events by label, sizes, and running work."""
 
     pending: Mapping[str, int]
     rejections: Mapping[tuple[str, str], int]
@@ -26,7 +26,7 @@ class Gauges(msgspec.Struct, frozen=True):
 
 
 def read_gauges(scheduler: Scheduler) -> Gauges:
-    """Return the gauges as they are now."""
+    """Return the current gauges."""
     # fault 19 (issues 135368, 135981, 138482): the reference's counters of gated, unschedulable and removed pods leaked
     queue, cluster = scheduler.queue, scheduler.cluster
     places = queue.counts()

@@ -1,6 +1,6 @@
 """The inbox: events that wait until no cycle is running; and the tasks beside the loop.
 
-From informers and tasks to the loop. Events are applied in the order in which they were posted; whatever is posted, and
+From informers and tasks to the loop. Events are applied in the order in which they were posted; every posted event, and
 every task that ends, wakes the loop.
 """
 
@@ -14,7 +14,7 @@ from kubesched.core.framework.hooks import is_interrupt
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.loop_events import Call, LoopEvent
 
-# so many events are applied between two looks at the clock
+# so many events are applied between two readings of the clock
 BETWEEN_LOOKS = 16
 
 
@@ -30,20 +30,20 @@ class Inbox:
         return len(self._events)
 
     def post(self, event: LoopEvent) -> None:
-        """Have an event applied as soon as no cycle is running."""
+        """Queue an event; it is applied as soon as no cycle is running."""
         self._events.append(event)
         self._wake.set()
 
     def between_cycles(self, function: Callable[[], None]) -> None:
-        """Have a function called as soon as no cycle is running."""
+        """Queue a function; it is called as soon as no cycle is running."""
         self.post(Call(function))
 
     def wake(self) -> None:
-        """End a rest."""
+        """Wake the loop."""
         self._wake.set()
 
     def drain(self, apply: Callable[[LoopEvent], None], until: float, now: Callable[[], float]) -> bool:
-        """Apply events until a time has come; return whether that was all. One event that fails stops no other."""
+        """Apply events until a time; return whether all were applied. A failing event does not affect the others."""
         self._wake.clear()
         done = 0
         while self._events:
@@ -61,7 +61,7 @@ class Inbox:
         return not self._events
 
     async def rest(self, seconds: float) -> None:
-        """Return when something was posted, or after a while."""
+        """Wait until the loop is woken, or for some time."""
         try:
             async with asyncio.timeout(max(seconds, 0.0)):
                 await self._wake.wait()
@@ -70,7 +70,7 @@ class Inbox:
 
 
 class Tasks:
-    """Tasks beside the loop: held until they are done, and noted if they fail."""
+    """Tasks beside the loop: referenced until they end, and logged if they fail."""
 
     def __init__(self, note: Note, ended: Callable[[], None]) -> None:
         self._note = note
@@ -88,7 +88,7 @@ class Tasks:
         return task
 
     async def one_done(self) -> None:
-        """Return when a task has ended, at once if there is none."""
+        """Wait until a task has ended; return at once if there is none."""
         if self._tasks:
             await asyncio.wait(list(self._tasks), return_when=asyncio.FIRST_COMPLETED)
 

@@ -1,8 +1,8 @@
-"""The events of the loop, as values: what is reported, and what tasks beside the loop have found out.
+"""The events of the loop, as values: reports of informers, and results of tasks beside the loop.
 
 From informers, binding cycles and evictions to `Scheduler.apply`, the one place that changes the cluster and the queue
-between cycles. The events of a run with their times, attempts included, are its story: it can be printed, and replayed
-on another scheduler. Pods are named by UID.
+between cycles. The events of a run with their times, attempts included, are its story, which can be printed, and
+replayed on another scheduler. Pods are identified by UID.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,7 +26,7 @@ class Dropped(msgspec.Struct, frozen=True):
 
 
 class Unreadable(msgspec.Struct, frozen=True):
-    """An object cannot be decoded; without a reason: it is gone or can be decoded again."""
+    """An object cannot be decoded; without a reason: it is deleted or can be decoded again."""
 
     kind: str
     full_name: str
@@ -40,13 +40,13 @@ class Permitted(msgspec.Struct, frozen=True):
 
 
 class BindingDone(msgspec.Struct, frozen=True):
-    """A pod is bound, or an extender says so."""
+    """A pod is bound, or an extender reports that it is."""
 
     uid: str
 
 
 class BindingVerified(msgspec.Struct, frozen=True):
-    """A pod that an extender bound is reported as bound, or gone."""
+    """A pod that an extender has bound is reported as bound, or is deleted."""
 
     uid: str
 
@@ -72,13 +72,13 @@ class PreemptionEnded(msgspec.Struct, frozen=True):
 
 
 class Activate(msgspec.Struct, frozen=True):
-    """Waiting pods are to be tried again at once."""
+    """Waiting pods are moved to activeQ."""
 
     uids: Sequence[str]
 
 
 class Tick(msgspec.Struct, frozen=True):
-    """Time has passed: pods whose backoff is over leave it."""
+    """Time has passed: pods whose backoff is over are moved to activeQ."""
 
 
 class Attempt(msgspec.Struct, frozen=True):
@@ -88,7 +88,7 @@ class Attempt(msgspec.Struct, frozen=True):
 
 
 class Call(msgspec.Struct, frozen=True):
-    """A function that wants to be called between cycles: the one event that is no value, and cannot be replayed."""
+    """A function to call between cycles: the one event that is no value, and cannot be replayed."""
 
     function: Callable[[], None]
 

@@ -25,12 +25,12 @@ class Line:
 
     def __init__(self) -> None:
         self.count = 0
-        # first come, first served
+        # asyncio's locks are fair
         self.lock = asyncio.Lock()
 
 
 class LoopWaits:
-    """Waits on the running asyncio loop; its clock is the only clock, but for the date."""
+    """Waits on the running asyncio loop; its clock is the only clock, except for the date."""
 
     def __init__(self, inbox: Inbox, date: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._inbox = inbox
@@ -52,14 +52,14 @@ class LoopWaits:
             event.set()
 
     async def between_cycles(self, change: Callable[[], T]) -> T:
-        """Return what `change` returns, called while no cycle is running."""
+        """Call `change` while no cycle is running; return its result."""
         done: asyncio.Future[T] = asyncio.get_running_loop().create_future()
 
         def do() -> None:
             try:
                 answer = change()
             except BaseException as raised:
-                # whatever a plugin's function raises is the plugin's
+                # every error of the function is passed to the plugin that waits
                 if not done.cancelled():
                     done.set_exception(raised)
             else:
@@ -71,7 +71,7 @@ class LoopWaits:
 
     @asynccontextmanager
     async def in_turn(self, key: Hashable) -> AsyncIterator[None]:
-        """Enter when all coroutines have left that named the same key before."""
+        """Enter when all earlier coroutines with the same key have left."""
         line = self._lines.setdefault(key, Line())
         line.count += 1
         try:
@@ -83,11 +83,11 @@ class LoopWaits:
                 del self._lines[key]
 
     async def pause(self, seconds: float) -> None:
-        """Let some time pass on the loop's clock."""
+        """Wait for some time on the loop's clock."""
         await asyncio.sleep(seconds)
 
     async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
-        """Return the first answer of `check` that is not None; raises TimedOut if there is none in time."""
+        """Return the first result of `check` that is not None; raises TimedOut if there is none in time."""
         changed = asyncio.Event()
         for kind in kinds:
             self._waiting.setdefault(kind, set()).add(changed)
@@ -105,7 +105,7 @@ class LoopWaits:
 
 
 class LoopServices:
-    """What the loop shares with plugins: the inbox, the tasks, how plugins wait, the pods in Permit and PreBind."""
+    """Services that the loop shares with plugins: the inbox, the tasks, waits, the pods in Permit and PreBind."""
 
     def __init__(
         self,

@@ -36,10 +36,10 @@ from kubesched.core.scheduling.groups.results import GANG_SCHEDULING, UNSCHEDULA
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed, PodAttempt, begin_attempt
 
 CONDITION = "PodGroupScheduled"
-# where a preemption makes room for a pod group: not on one node
+# the node name for the preemption of a pod group, which is not limited to one node
 CLUSTER = "cluster"
 
-# runs a cycle, asking extenders on its behalf
+# runs a cycle, and calls extenders for it
 Run = Callable[[Asking[GroupResult]], Awaitable[GroupResult]]
 
 
@@ -72,7 +72,7 @@ class PodGroupScheduler:
         except BaseException as raised:
             if is_called_off(raised):
                 raise
-            # a fault of ours: this group's attempt fails, the loop goes on
+            # an internal error fails this group's attempt; the loop goes on
             note_duration(pods, self._loop.busy_time() - began_at, self._loop.note)
             for pod in pods:
                 self._failures.fail(Failed(pod, SCHEDULER_ERROR, f"internal error: {described(raised)}"))
@@ -106,7 +106,7 @@ class PodGroupScheduler:
         return sorted(pods, key=lambda queued: (-queued.pod.priority, queued.initial_attempt_at or 0.0))
 
     def _skipped(self, queued: QueuedPod) -> bool:
-        """Return whether a pod needs no attempt (terminating, or assumed already), having ended it."""
+        """End the attempt of a pod that needs none (terminating, or assumed already); return whether it needs none."""
         pod = queued.pod
         if not pod.terminating and pod.uid not in self._loop.cluster.table.pods:
             return False
@@ -128,10 +128,10 @@ class PodGroupScheduler:
     # -- a group that can be placed
 
     def _bind(self, profile: Profile, pods: Sequence[PodAttempt], result: GroupResult) -> int:
-        """Assume the pods and start their binding cycles; return for how many.
+        """Assume the pods and start their binding cycles; return how many.
 
-        Pods without a node are retried: what is left of the group may preempt by itself. Each such attempt binds at
-        least one pod or is the last.
+        Pods without a node are retried: the rest of the group may preempt by itself. Each such attempt binds at least
+        one pod or is the last.
         """
         uids = {each.queued.uid for each in pods}
         failures = [
@@ -154,7 +154,7 @@ class PodGroupScheduler:
             return commit_failure(pod.attempt, taken.failure)
         named = cycle.get(PODS_TO_ACTIVATE)
         if named:
-            # these have just been tried
+            # these have just been attempted
             named -= in_this_cycle
         self._bindings.begin(
             Placed(
@@ -208,7 +208,7 @@ class PodGroupScheduler:
         known = next((each for each in group.status.conditions if each.type == CONDITION), None)
         wanted = ("True" if status.ok else "False", _reason(status), status.message)
         if known is not None:
-            # a group that was scheduled stays so, whatever becomes of pods that came later
+            # a group that was scheduled stays scheduled, whatever the result for pods that were added later
             overruled = known.status == "True" and wanted[0] != "True"
             if overruled or (known.status, known.reason, known.message) == wanted:
                 return
@@ -240,7 +240,7 @@ def _reason(status: Status) -> str:
 
 
 def _blamed(result: GroupResult) -> frozenset[str]:
-    """Return the plugins that rejected a group; GangScheduling where too few pods have a node."""
+    """Return the plugins that rejected a group; GangScheduling if too few pods have a node."""
     too_few = any(pod.node_name and not pod.permission.ok for pod in result.pods)
     return result.blamed | {GANG_SCHEDULING} if too_few or not result.blamed else result.blamed
 
@@ -267,7 +267,7 @@ def _failure(
 
 
 def _evicting_once(failure: Failed, going: set[str]) -> Failed:
-    """Return a failure without the victims that another pod of the group evicts already."""
+    """Return a failure without the victims that are evicted for another pod of the group already."""
     preemption = failure.preemption
     if preemption is None:
         return failure

@@ -2,7 +2,7 @@
 
     reports ──▶ inbox ──▶ cluster, queue ──pop──▶ scheduling cycle ──Placed──▶ binding cycle (a task) ──▶ effects
                   ▲                                    │ Failed                      │ not bound
-                  └────────────────────────────────────┴──────── undo, put back ◀────┘
+                  └────────────────────────────────────┴──────── undo, requeue ◀─────┘
 
 Everything that changes the table waits in the inbox and is applied between cycles. A cycle runs through without a pause
 unless an extender has to be asked. The loop yields after every slice, so that reports and bindings make progress.
@@ -72,18 +72,18 @@ class ExtenderClient(Protocol):
         """Return the result of a call; a result with an error if the extender did not answer."""
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
-        """Have an extender bind a pod; return what went wrong, or an empty text."""
+        """Call an extender to bind a pod; return the error, or an empty text."""
 
 
 class LoopOptions(msgspec.Struct, frozen=True):
-    """How the loop runs."""
+    """The options of the loop."""
 
     seed: int = 0
     max_in_unschedulable_seconds: float = FLUSH_AFTER_SECONDS
 
 
 class Scheduler:
-    """Schedules the pods that are reported to it, until it is stopped."""
+    """Schedules the reported pods until it is stopped."""
 
     def __init__(
         self,
@@ -99,7 +99,7 @@ class Scheduler:
         self._extender_client = extender_client
         self._stopping = False
         self._held = False
-        # asked before pods are scheduled
+        # all have to return True for pods to be scheduled
         self._conditions: list[Callable[[], bool]] = []
         self._observers = engine.services.observers
         # how many extenders are being called, and how many of them for their priorities
@@ -139,7 +139,7 @@ class Scheduler:
         return asyncio.get_running_loop().time()
 
     def busy_time(self) -> float:
-        """Return the loop's time, less what was spent waiting for extenders."""
+        """Return the loop's time, less the time spent waiting for extenders."""
         return self.now() - self._asked_seconds
 
     @property
@@ -157,18 +157,18 @@ class Scheduler:
             - self._failures.status_writer.retrying
         )
 
-    # -- what is reported, from outside
+    # -- reports of informers, and control
 
     def put(self, obj: ApiObject) -> None:
         """Report an object that was added or changed."""
         self.inbox.post(Put(obj))
 
     def drop(self, obj: ApiObject) -> None:
-        """Report an object that is gone."""
+        """Report an object that was deleted."""
         self.inbox.post(Dropped(obj))
 
     def unreadable(self, kind: str, full_name: str, why: str) -> None:
-        """Report an object that cannot be decoded, or (without a reason) that it is gone or can be decoded again."""
+        """Report an object that cannot be decoded, or (without a reason) that it is deleted or can be decoded again."""
         self.inbox.post(Unreadable(kind, full_name, why))
 
     def stop(self) -> None:
@@ -178,12 +178,12 @@ class Scheduler:
         self.inbox.wake()
 
     def hold(self) -> None:
-        """Schedule no further pods; reports are taken in, and bindings under way go on."""
+        """Schedule no further pods; reports are still applied, and running bindings go on."""
         self._held = True
         self._failures.status_writer.drop_retries()
 
     def only_while(self, condition: Callable[[], bool]) -> None:
-        """Schedule pods only while a condition holds, too; it is asked every few milliseconds."""
+        """Add a condition for scheduling pods; it is evaluated every few milliseconds."""
         self._conditions.append(condition)
 
     def go(self) -> None:
@@ -227,7 +227,7 @@ class Scheduler:
         try:
             self.event_handlers.put(obj)
         except InvalidObjectError as error:
-            # one object must not be in the way of others
+            # one object must not affect others
             self._note(f"{type(obj).__name__} {obj.full_name} cannot be understood and is left out: {error}")
         if self.cluster.table.node_count > nodes:
             self.evictions.node_added()
@@ -301,7 +301,7 @@ class Scheduler:
             self._failures.fail(outcome)
 
     async def _drive(self, cycle: Asking[T]) -> T:
-        """Run a scheduling cycle, asking extenders on its behalf."""
+        """Run a scheduling cycle; call extenders for it."""
         try:
             question = next(cycle)
             while True:
@@ -311,7 +311,7 @@ class Scheduler:
             return outcome
 
     async def _ask(self, question: ExtenderArgs) -> ExtenderResult:
-        """Return an extender's answer."""
+        """Call an extender; return its result."""
         assert self._extender_client is not None, "extenders are configured but there is no client to call them"
         prioritizing = isinstance(question, ExtenderPrioritizeArgs)
         began = self.now()
@@ -326,7 +326,7 @@ class Scheduler:
 
 
 def _queue(engine: Engine, options: LoopOptions) -> SchedulingQueue:
-    """Return the queue that an engine's configuration asks for."""
+    """Return the queue for an engine's configuration."""
     config, gates, observers = engine.loaded.config, engine.loaded.gates, engine.services.observers
     pop_early = gates.enabled("SchedulerPopFromBackoffQ")
     backoff = BackoffPolicy(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds, pop_early)

@@ -1,7 +1,7 @@
-"""Slow cycles: logged, with the plugin that took the time; their pods back off longer.
+"""Slow scheduling cycles: logged, with the plugin that took the time; their pods back off longer.
 
 From the loop's clock and an attempt's stopwatch to a line for the log and to `QueuedPod.took_seconds`, by which
-`queue.backoff` keeps one pod from taking the loop from all others.
+`queue.backoff` prevents one pod from blocking all others.
 """
 
 from collections.abc import Sequence
@@ -11,18 +11,18 @@ from kubesched.core.framework.observer import Stopwatch
 from kubesched.core.queue.backoff import SLOW_SECONDS, slow_backoff_seconds
 from kubesched.core.scheduling.outcomes import PodAttempt
 
-# what took less of a cycle than this is not what it took long for
+# the least share of a cycle's time for an extension point or plugin to be named in the log
 MOST_OF_IT = 0.5
 
 
 def note_duration(pods: Sequence[PodAttempt], seconds: float, note: Note) -> None:
-    """Keep how long the cycle of a pod, or of the pods of a group, took; log it if that was long."""
+    """Store the duration of the cycle of a pod, or of the pods of a group; log it if it was slow."""
     for attempt in pods:
         attempt.queued.took_seconds = seconds
     if seconds > SLOW_SECONDS:
         name = pods[0].queued.pod.full_name
         what = f"pod {name}" if len(pods) == 1 else f"the group of pod {name}, {len(pods)} pods,"
-        # of a group every pod has its own: the one that took longest tells most
+        # each pod of a group has its own: the longest tells most
         longest = max((attempt.stopwatch for attempt in pods), key=lambda watch: watch.longest_point[1])
         wait = slow_backoff_seconds(seconds)
         note(
@@ -32,7 +32,7 @@ def note_duration(pods: Sequence[PodAttempt], seconds: float, note: Note) -> Non
 
 
 def _most_of_it(stopwatch: Stopwatch, seconds: float) -> str:
-    """Return where most of the time went, if that is known."""
+    """Return the extension point or plugin that took most of the time, if there is one."""
     point, point_seconds = stopwatch.longest_point
     if point_seconds < MOST_OF_IT * seconds:
         return ""

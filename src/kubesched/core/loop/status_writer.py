@@ -1,8 +1,8 @@
-"""Writes of status: for each object the newest patch wins.
+"""Status writes: for each object the newest patch wins.
 
-From events and status patches about pods and pod groups to the API server, beside the loop. Writes about one object are
-made one after the other. A write that fails is retried with a growing delay until it succeeds, a newer write about the
-object comes, or the pod is about to be bound.
+From events and status patches of pods and pod groups to the API server, beside the loop. Writes of one object are made
+one after the other. A write that fails is retried with a growing delay until it succeeds, a newer write of the object
+comes, or the pod is about to be bound.
 """
 
 # upstream: util/utils.go (PatchPodStatus) (v1.36)
@@ -22,12 +22,12 @@ from kubesched.core.loop.inbox import Tasks
 MOST_TRIES = 12
 FIRST_WAIT_SECONDS = 0.1
 LONGEST_WAIT_SECONDS = 30.0
-# No more writes than this wait for a retry; further ones are left to the next attempt of their pods.
+# At most so many writes wait for a retry; further ones are dropped, and the next attempt of their pods writes again.
 MOST_RETRYING = 1000
 
 
 class PendingWrite:
-    """The write about one object that is under way, and the status fields it could not write."""
+    """The running write of one object, and the status fields that it could not write."""
 
     def __init__(self) -> None:
         self.task: asyncio.Task[None]
@@ -47,7 +47,7 @@ class StatusWriter:
         self.retrying = 0
 
     def write(self, uid: str, effects: Sequence[Effect]) -> None:
-        """Write about an object; the fields that an earlier write could not write are added."""
+        """Write effects of an object; the fields that an earlier write could not write are added."""
         before = self._pending.get(uid)
         if before is not None:
             before.superseded.set()
@@ -61,14 +61,14 @@ class StatusWriter:
         pending.task.add_done_callback(written)
 
     async def drain(self, uid: str) -> None:
-        """Return when no write about an object is under way; a retry that waits is dropped."""
+        """Wait until no write of an object is running; a waiting retry is dropped."""
         pending = self._pending.get(uid)
         if pending is not None:
             pending.superseded.set()
             await asyncio.wait([pending.task])
 
     def drop_retries(self) -> None:
-        """Retry nothing that has failed so far."""
+        """Drop all waiting retries."""
         for pending in self._pending.values():
             pending.superseded.set()
 

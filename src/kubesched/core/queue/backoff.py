@@ -1,7 +1,7 @@
 """Backoff: how long a pod backs off, and the order of the queues.
 
-Comes in: counts, priorities and times (seconds, on whatever clock the caller keeps). Goes out: durations, expiries and
-sort keys. Pure functions; the queues themselves live elsewhere in this room.
+Comes in: counts, priorities and times (seconds, on the caller's clock). Goes out: durations, expiries and sort keys.
+Pure functions; the queues themselves are in the other modules.
 
 Invariants: no backoff is an expiry before all others, so expiries always compare; smaller keys are served first.
 """
@@ -31,7 +31,7 @@ Key = TypeVar("Key")
 
 
 class BackoffPolicy(msgspec.Struct, frozen=True, gc=False):
-    """How long pods back off; `windows` is the gate SchedulerPopFromBackoffQ."""
+    """The backoff durations; `windows` is the gate SchedulerPopFromBackoffQ."""
 
     initial_seconds: float = 1.0
     max_seconds: float = 10.0
@@ -52,21 +52,21 @@ def backoff_seconds(policy: BackoffPolicy, unschedulable_count: int, consecutive
 def backoff_expiry(
     policy: BackoffPolicy, timestamp: float, unschedulable_count: int, consecutive_errors: int = 0
 ) -> float:
-    """Return when the backoff of a pod ends that entered the queue at `timestamp`, or NO_BACKOFF."""
+    """Return when the backoff of a pod that entered the queue at `timestamp` ends, or NO_BACKOFF."""
     if policy.max_seconds == 0 or (unschedulable_count <= 0 and consecutive_errors <= 0):
         return NO_BACKOFF
     return align_to_window(policy, timestamp + backoff_seconds(policy, unschedulable_count, consecutive_errors))
 
 
 def slow_backoff_seconds(took_seconds: float) -> float:
-    """Return how long a pod waits after a failed attempt that took so long, zero for attempts as they usually are."""
+    """Return the additional backoff after a failed attempt that took so long, zero for attempts that were not slow."""
     if took_seconds <= SLOW_SECONDS:
         return 0.0
     return min(SLOW_FACTOR * took_seconds, MOST_SLOW_SECONDS)
 
 
 def align_to_window(policy: BackoffPolicy, time: float) -> float:
-    """Return the start of the ordering window that a time lies in; within a window the active order decides."""
+    """Return the start of the ordering window of a time; within a window the order of activeQ decides."""
     return math.floor(time / _WINDOW_SECONDS) * _WINDOW_SECONDS if policy.windows else time
 
 
@@ -76,7 +76,7 @@ def is_backing_off(policy: BackoffPolicy, expiry: float, now: float) -> bool:
 
 
 def backoff_order(policy: BackoffPolicy, expiry: float, active_key: Key) -> tuple[float, Key] | tuple[float]:
-    """Return the key of the backoff queue: by expiry, and with windows as the active queue orders within one."""
+    """Return the key of backoffQ: by expiry, and with windows by the order of activeQ within one."""
     return (expiry, active_key) if policy.windows else (expiry,)
 
 

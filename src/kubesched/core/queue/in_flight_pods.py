@@ -1,7 +1,7 @@
 """In-flight pods, and the events since they were popped.
 
-An event may come too late for the attempt that is running, and make the pod schedulable all the same. So events are
-kept as long as any pod that was popped before them is in flight.
+An event may come too late for the running attempt, and yet make the pod schedulable. So events are kept as long as any
+pod that was popped before them is in flight.
 """
 
 from collections import Counter, deque

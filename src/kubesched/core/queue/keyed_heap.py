@@ -1,4 +1,4 @@
-"""A heap whose entries are found, moved and removed by name.
+"""A heap whose entries can be found, moved and removed by name.
 
 From (name, key, value) to the value with the smallest key. Removal is lazy: an outdated entry is dropped when it comes
 to the top, and the heap is rebuilt when most of it is outdated.
@@ -12,7 +12,7 @@ V = TypeVar("V")
 
 
 class KeyedHeap(Generic[V]):
-    """Values by name, the one with the smallest key first; equal keys in the order in which they were put."""
+    """Values by name, the one with the smallest key first; equal keys in the order of insertion."""
 
     __slots__ = ("_entries", "_heap", "_puts")
 

@@ -33,7 +33,7 @@ class Places:
         self._policy = policy
         self.active: KeyedHeap[QueuedPod] = KeyedHeap()
         self.backoff: KeyedHeap[QueuedPod] = KeyedHeap()
-        # pods that are not tried before their time: whose last attempt ended in an error, or took long
+        # pods that are not popped before their backoff ends: the last attempt ended in an error, or was slow
         self.error_backoff: KeyedHeap[QueuedPod] = KeyedHeap()
         self.unschedulable = UnschedulablePods()
 
@@ -47,7 +47,7 @@ class Places:
         return found or self.unschedulable.get(uid)
 
     def put(self, queued: QueuedPod, place: Place) -> None:
-        """Put a pod into a place, from wherever it waited, under the key it has now."""
+        """Move a pod to a place, with its current key."""
         self.remove(queued)
         queued.place = place
         if place is Place.ACTIVE:
@@ -61,11 +61,11 @@ class Places:
             self.park(queued)
 
     def park(self, queued: QueuedPod) -> None:
-        """Put a pod among the unschedulable ones, or update what a pod there waits for."""
+        """Add a pod to the unschedulable pods, or update what it waits for."""
         self.unschedulable.put(queued, self._hints.waits_for(queued))
 
     def remove(self, queued: QueuedPod) -> None:
-        """Take a pod out of its place."""
+        """Remove a pod from its place."""
         uid = queued.uid
         self.active.remove(uid)
         self.backoff.remove(uid)
@@ -85,19 +85,19 @@ class Places:
         return is_backing_off(self._policy, self.expiry(queued), now)
 
     def is_held(self, queued: QueuedPod, now: float) -> bool:
-        """Return whether a pod may not be tried yet because its last attempt took long."""
+        """Return whether a pod may not be retried yet because its last attempt was slow."""
         return queued.was_slow and queued.held_until > now
 
     def _sort_key(self, queued: QueuedPod) -> tuple[float, ...]:
-        # all profiles have the same QueueSort, the configuration is refused otherwise
+        # all profiles have the same QueueSort plugin, which the configuration ensures
         profile = self._profiles.get(queued.pod.spec.scheduler_name) or next(iter(self._profiles.values()))
         plugin = profile.queue_sort[0]
         key = ask(plugin, "sort_key", checked_sort_key, queued.pod, queued.timestamp)
-        # without a key of its plugin's a pod is sorted by priority
+        # a pod whose plugin fails is sorted by priority
         return active_order(queued.pod.priority, queued.timestamp) if isinstance(key, Status) else key
 
     def validate(self) -> None:
-        """Raise AssertionError unless every pod is in one place and says so."""
+        """Raise AssertionError unless every pod is in one place, and its `place` is that one."""
         places = (
             (self.active, (Place.ACTIVE,)),
             (self.backoff, (Place.BACKOFF,)),

@@ -1,6 +1,6 @@
-"""PreEnqueue: may a pod enter activeQ?
+"""PreEnqueue: whether a pod may enter activeQ.
 
-From a pod to yes or no. A gated pod keeps the plugin that gated it, which is asked first the next time, and the events
+From a pod to yes or no. A gated pod keeps the plugin that gated it, which runs first the next time, and the events
 that the plugin registered for.
 """
 
@@ -28,7 +28,7 @@ class PreEnqueueGate:
         self._observers = observers
 
     def holds_back(self, queued: QueuedPod) -> bool:
-        """Return whether a plugin gates the pod; the pod keeps which."""
+        """Return whether a plugin gates the pod, and store the plugin in the pod."""
         name = queued.pod.spec.scheduler_name
         profile = self._profiles.get(name)
         plugins = list(profile.pre_enqueue) if profile is not None else []

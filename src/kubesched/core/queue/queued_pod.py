@@ -12,7 +12,7 @@ NEVER = float("-inf")
 
 
 class Place(Enum):
-    """Where a pod is. A pod that the queue knows is in exactly one place."""
+    """The place of a pod. A pod in the queue is in exactly one place."""
 
     ACTIVE = "active"
     BACKOFF = "backoff"
@@ -53,7 +53,7 @@ class QueuedPod:
         self.attempts = 0
         self.unschedulable_count = 0
         self.consecutive_errors = 0
-        # None until it is asked for: it depends on counts and time of the last attempt
+        # None until it is computed from the counts and the time of the last attempt
         self.backoff_expiry: float | None = None
         self.initial_attempt_at: float | None = None
         self.unschedulable_plugins: set[str] = set()
@@ -65,7 +65,7 @@ class QueuedPod:
         self.written_condition: tuple[str, str, str] | None = None
         self.was_flushed = False
         self.flushed_at = NEVER
-        # of the last attempt: how long the loop was busy with it, and until when the pod waits for that
+        # of the last attempt: its durations, and until when the pod backs off because it was slow
         self.took_seconds = 0.0
         self.held_until = NEVER
 
@@ -74,22 +74,22 @@ class QueuedPod:
 
     @property
     def uid(self) -> str:
-        """Return the pod's UID, by which the queue knows it."""
+        """Return the pod's UID, the key of the queue."""
         return self.pod.uid
 
     @property
     def rejected(self) -> bool:
-        """Return whether some plugin rejected the pod; an error blames no plugin."""
+        """Return whether a plugin rejected the pod; not after an error."""
         return bool(self.unschedulable_plugins or self.pending_plugins)
 
     @property
     def rejected_by(self) -> set[str]:
-        """Return the plugins that rejected the pod, those it waits for included."""
+        """Return the plugins that rejected the pod, including pending ones."""
         return self.unschedulable_plugins | self.pending_plugins
 
     @property
     def was_slow(self) -> bool:
-        """Return whether the last attempt took so long that the pod has to wait longer for the next."""
+        """Return whether the last attempt was so slow that the pod backs off longer."""
         return self.held_until > NEVER
 
     def forget_rejections(self) -> None:

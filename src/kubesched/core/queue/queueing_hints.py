@@ -1,8 +1,8 @@
-"""Queueing hints: does an event make a rejected pod worth another attempt?
+"""Queueing hints: whether an event may make a rejected pod schedulable.
 
-From an event and a rejected pod to a strategy: skip, requeue after the backoff, or at once. A hint is asked once per
-(event, plugin, template and labels), not per pod, unless claims are made for each pod of the template; a hint that
-raises counts as QUEUE. Only pods that wait for something the event is about are looked at.
+From an event and a rejected pod to a strategy: skip, requeue after the backoff, or at once. A hint is called once per
+(event, plugin, template and labels), not per pod, unless claims are generated for each pod of the template; a hint
+that raises an error counts as QUEUE. Only pods that wait for the plugin or object of the event are considered.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
@@ -31,7 +31,7 @@ LABEL = Action.UPDATE_NODE_LABEL
 
 
 class QueueingStrategy(Enum):
-    """What an event does for a pod."""
+    """How an event requeues a pod."""
 
     SKIP = "skip"
     AFTER_BACKOFF = "after backoff"
@@ -47,19 +47,19 @@ class Registered(NamedTuple):
     subject: Subject | None = None
 
 
-# What a rejected pod waits for: a plugin, or a plugin and the name of an object.
+# A rejected pod waits for the events of a plugin, or those about one object of a plugin, by its name.
 WaitsFor = str | tuple[str, str]
-# What pods wait for that any event may help.
+# For pods that any event may help.
 ANYTHING: Final = ""
 
-# Under this name the queue remembers that an extender rejected a pod.
+# The name in place of a plugin's for a pod that an extender rejected.
 EXTENDER = "Extender"
 
 
 class HintOptions(NamedTuple):
-    """Where hints come from: `extenders`, if there are any, `pod_groups`, and plugins' `hints`.
+    """The sources of events: `extenders`, if there are any, `pod_groups`, and plugins' `hints`.
 
-    Without hints (the gate SchedulerQueueingHints) whatever a plugin registered for helps the pods it rejected.
+    Without hints (the gate SchedulerQueueingHints) every registered event of a plugin requeues the pods it rejected.
     """
 
     extenders: bool = False
@@ -71,10 +71,10 @@ PLUGIN_HINTS = HintOptions()
 
 
 def registrations_of(profile: Profile, asked: HintOptions) -> tuple[Registered, ...]:
-    """Return the registrations of a profile's plugins, and of extenders, which register for everything.
+    """Return the registrations of a profile's plugins, and of extenders, which register for all events.
 
-    A plugin that registers for added nodes but not for taints is registered for taints without a hint; where hints are
-    off, for labels too.
+    A plugin that registers for added nodes but not for taints is registered for taints without a hint; if hints are
+    off, for labels, too.
     """
     # upstream: scheduler.go, buildQueueingHintMap (v1.36)
     found = []
@@ -115,7 +115,7 @@ class QueueingHints:
                     of_profile.setdefault(registered.plugin, set()).add(registered.subject)
 
     def events_of(self, plugin: str) -> tuple[ClusterEvent, ...]:
-        """Return what a plugin registered for, in any profile."""
+        """Return the events that a plugin registered for, in any profile."""
         return tuple(
             registered.event
             for registrations in self._registered.values()
@@ -128,7 +128,7 @@ class QueueingHints:
         return is_wildcard(event) or any(self._matching(event).values())
 
     def waits_for(self, queued: QueuedPod) -> set[WaitsFor]:
-        """Return what a rejected pod waits for, to be found by; depends on the pod and on who rejected it."""
+        """Return what a rejected pod waits for, as index keys; depends on the pod and the plugins that rejected it."""
         subjects = self._subjects.get(queued.pod.spec.scheduler_name)
         if subjects is None or not queued.rejected:
             return {ANYTHING}
@@ -140,7 +140,7 @@ class QueueingHints:
         return found
 
     def helps(self, event: ClusterEvent, old: Any, new: Any) -> Set[WaitsFor] | None:
-        """Return what pods wait for that an event may help; None where that may be any pod."""
+        """Return the index keys of the pods that an event may help; None for all pods."""
         if is_wildcard(event):
             return None
         plugins, narrowed = self._interested(event)
@@ -153,7 +153,7 @@ class QueueingHints:
         return found
 
     def _interested(self, event: ClusterEvent) -> tuple[Set[WaitsFor], Sequence[tuple[str, Subject]]]:
-        """Return the plugins whose pods an event may help, and those that tell them apart by a subject."""
+        """Return the plugins whose pods an event may help, and those that narrow them down by a subject."""
         known = self._interest.get(event)
         if known is None:
             matching = [registered for of_profile in self._matching(event).values() for registered in of_profile]
@@ -163,11 +163,11 @@ class QueueingHints:
         return known
 
     def asking(self, event: ClusterEvent, old: Any, new: Any) -> "EventHints":
-        """Return the hints about one event, each asked once per kind of pod."""
+        """Return the hints for one event, each called once per kind of pod."""
         return EventHints(event, old, new, self._matching(event), self._observers)
 
     def _matching(self, event: ClusterEvent) -> Mapping[str, Sequence[Registered]]:
-        """Return who registered for an event, by profile; there are few kinds of events."""
+        """Return the registrations for an event, by profile; cached, since there are few kinds of events."""
         found = self._matches.get(event)
         if found is None:
             found = self._matches[event] = {
@@ -178,7 +178,7 @@ class QueueingHints:
 
 
 class EventHints:
-    """The hints about one event."""
+    """The hints for one event."""
 
     def __init__(
         self,
@@ -198,7 +198,7 @@ class EventHints:
 
     # upstream: backend/queue/scheduling_queue.go, isPodWorthRequeuing (v1.36)
     def strategy(self, queued: QueuedPod) -> QueueingStrategy:
-        """Return what the event does for a pod that was rejected."""
+        """Return how the event requeues a rejected pod."""
         if not queued.rejected:
             return QueueingStrategy.AFTER_BACKOFF
         if is_wildcard(self._event):
@@ -243,18 +243,18 @@ class EventHints:
             return answer
         observers.hint_asked(plugin, label, "Error", seconds)
         observers.hint_failed(plugin, label, pod, answer.exception)
-        # An attempt in vain costs less than a pod that is forgotten.
+        # A needless attempt is better than a pod that is never retried.
         return Hint.QUEUE
 
 
 def _names_of(names: Callable[..., Collection[str] | None], *about: Any) -> set[str] | None:
-    """Return the names a subject gives; None where it gives none or cannot tell."""
+    """Return the names of a subject; None if it has none or raises an error."""
     found = call_back(checked_subject_names, "a subject", names, *about)
     return None if isinstance(found, Raised) else found
 
 
 def has_claims_of_its_own(pod: PodInfo) -> bool:
-    """Return whether claims are made for the pod alone, so that an event may help it and no other of its template."""
+    """Return whether claims are generated for the pod alone, so that an event may help only it of its template."""
     claims, volumes = pod.spec.resource_claims, pod.spec.volumes
     return any(claim.resource_claim_name is None for claim in claims) or any(
         volume.ephemeral is not None for volume in volumes
@@ -262,7 +262,7 @@ def has_claims_of_its_own(pod: PodInfo) -> bool:
 
 
 def is_wildcard(event: ClusterEvent) -> bool:
-    """Return whether an event stands for anything."""
+    """Return whether an event is the wildcard event."""
     return event.resource == Resource.WILDCARD and event.action == Action.ALL
 
 

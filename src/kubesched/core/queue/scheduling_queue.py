@@ -1,6 +1,6 @@
 """The scheduling queue: every pod that waits for a node, in exactly one place.
 
-                     refused                        an event of the gating plugin
+                     rejected                       an event of the gating plugin
       add ──PreEnqueue──────────▶ GATED ───────────────────PreEnqueue────────────┐
              │ passes                                                            │ passes
              ▼                                                                   ▼
@@ -8,17 +8,17 @@
           ▲  ▲ │ pop: by QueueSort
           │  │ ▼
           │  │ IN_FLIGHT ──bound, skipped, deleted──▶ GONE
-          │  │   │ │ rejected, and nothing that happened meanwhile helps
+          │  │   │ │ rejected, and no event meanwhile helps
           │  │   │ └───────────────▶ UNSCHEDULABLE ──event with a hint, flush after 5 min──▶ BACKOFF or ACTIVE
-          │  │   │ an error, something that happened meanwhile helps, or the rest of its group was placed
+          │  │   │ an error, an event meanwhile helps, or the rest of its group was placed
           │  │   ▼
           │  └─ BACKOFF   (until the backoff is over; rejected pods are popped earlier if ACTIVE is empty)
           └──── any place, by `activate`
 
-A pod whose attempt took longer than a second waits in BACKOFF for ten times as long, whatever happens meanwhile.
+A pod whose attempt took longer than a second waits in BACKOFF for ten times as long, whatever events come meanwhile.
 
-From pods and cluster events to the next pod to schedule. Pods are known by UID: one that is re-created under its name
-is another pod. Time comes in as `now`; the queue has no clock of its own and never waits.
+From pods and cluster events to the next pod to schedule. Pods are identified by UID: one that is re-created under its
+name is another pod. Time is passed in as `now`; the queue has no clock of its own and never waits.
 """
 
 from collections import Counter
@@ -49,13 +49,13 @@ from kubesched.core.queue.queueing_hints import WILDCARD, QueueingHints, Queuein
 from kubesched.core.queue.update_events import is_pod_updated
 
 FLUSH_AFTER_SECONDS = 300.0
-# the events of a waiting pod that the queue does not know, and of one that it knows
+# the events of a waiting pod that is new to the queue, and of a known one
 WAITING_POD_ADDED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.ADD)
 WAITING_POD_UPDATED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE)
 
 
 class QueueOptions(msgspec.Struct, frozen=True):
-    """How pods wait; `pop_from_backoff` is the gate SchedulerPopFromBackoffQ."""
+    """The options of the queue; `pop_from_backoff` is the gate SchedulerPopFromBackoffQ."""
 
     backoff: BackoffPolicy = BackoffPolicy()
     max_in_unschedulable_seconds: float = FLUSH_AFTER_SECONDS
@@ -63,7 +63,7 @@ class QueueOptions(msgspec.Struct, frozen=True):
 
 
 class SchedulingQueue:
-    """Pods that wait and pods in flight; see the module's text for how they move."""
+    """Pods that wait and pods in flight; the module's docstring shows how they move."""
 
     def __init__(
         self,
@@ -106,21 +106,21 @@ class SchedulingQueue:
         return self._in_flight.labels()
 
     def validate(self) -> None:
-        """Raise AssertionError unless every pod is in exactly one place and says so."""
+        """Raise AssertionError unless every pod is in exactly one place, and its `place` is that one."""
         self._places.validate()
         for queued in self._in_flight:
             assert queued.place is Place.IN_FLIGHT, f"{queued!r} is kept in flight"
             assert self._places.get(queued.uid) is None, f"{queued!r} is in two places"
         assert self._in_flight or not self._in_flight.kept_events, "events are kept for no pod"
 
-    # -- pods come, change and go
+    # -- adding, updating and deleting pods
 
     def add(self, pod: PodInfo, now: float) -> None:
-        """Take in a new pod; one that is known already counts as an update."""
+        """Add a new pod; a known pod is updated."""
         self.update(pod, (), now)
 
     def update(self, pod: PodInfo, events: Collection[ClusterEvent], now: float) -> None:
-        """Replace a pod's object; `events` are what the update stands for. An unknown pod is taken in."""
+        """Update a pod; `events` are the cluster events of the update. An unknown pod is added."""
         queued = self.get(pod.uid)
         if queued is None:
             # differs (a pod with a nomination that is held back): the reference does not see the nomination of a new
@@ -147,7 +147,7 @@ class SchedulingQueue:
                 return
 
     def delete(self, uid: str) -> None:
-        """Forget a pod; the outcome of an attempt that is under way is ignored."""
+        """Remove a pod; the outcome of a running attempt is ignored."""
         self._cluster.clear_nomination(uid)
         queued = self.get(uid)
         if queued is not None:
@@ -161,7 +161,7 @@ class SchedulingQueue:
         """Return the next pod to schedule, now in flight, or None if there is none."""
         queued = self._places.active.pop()
         if queued is None and self.options.pop_from_backoff:
-            # Better an early attempt than an idle scheduler; pods that failed with an error wait all the same.
+            # An early attempt is better than an idle scheduler; pods that failed with an error wait nevertheless.
             queued = self._places.backoff.pop()
             if queued is not None:
                 self._tell(queued, Place.ACTIVE, POPPED_FROM_BACKOFF)
@@ -170,7 +170,7 @@ class SchedulingQueue:
         return queued
 
     def pop_specific(self, uid: str, now: float) -> QueuedPod | None:
-        """Return a waiting pod out of turn, now in flight, or None if it does not wait or PreEnqueue holds it back."""
+        """Return a waiting pod out of turn, now in flight, or None if it does not wait or PreEnqueue gates it."""
         queued = self._places.get(uid)
         if queued is None or (queued.place is not Place.ACTIVE and not self._activate(queued, now, FORCE_ACTIVATED)):
             return None
@@ -179,30 +179,30 @@ class SchedulingQueue:
         return queued
 
     def _begin(self, queued: QueuedPod) -> None:
-        """Begin an attempt with a pod that was taken out of where it waited."""
+        """Begin an attempt with a pod that was removed from its place."""
         queued.place = Place.IN_FLIGHT
         queued.attempts += 1
         queued.forget_rejections()
         self._in_flight.begin(queued)
 
     def done(self, uid: str) -> None:
-        """End an attempt after which the pod needs the queue no more."""
+        """End an attempt after which the pod leaves the queue."""
         queued = self._in_flight.get(uid)
         if queued is not None:
             self._in_flight.end(uid)
             queued.place = Place.GONE
 
     def resume(self, queued: QueuedPod) -> None:
-        """Take a pod back whose binding failed after its attempt had ended, as if it were still in flight."""
+        """Put a pod whose binding failed back in flight, after its attempt had ended."""
         if self.get(queued.uid) is None:
             queued.place = Place.IN_FLIGHT
             self._in_flight.begin(queued)
 
     # upstream: backend/queue/scheduling_queue.go, AddUnschedulableIfNotPresent (v1.36)
     def fail(self, queued: QueuedPod, now: float, *, again: bool = False) -> None:
-        """End an attempt that failed; `queued` names the plugins that rejected the pod, none after an error.
+        """End a failed attempt; `queued` has the plugins that rejected the pod, none after an error.
 
-        A pod that is to be tried `again` backs off, whatever happened meanwhile.
+        With `again` the pod backs off and is retried, whatever events came meanwhile.
         """
         if queued.place is not Place.IN_FLIGHT:
             # deleted meanwhile
@@ -227,7 +227,7 @@ class SchedulingQueue:
             self._requeue(queued, strategy, now, ATTEMPT_FAILED)
 
     def _strategy_after_flight(self, queued: QueuedPod) -> QueueingStrategy:
-        """Return what the events since the pod was popped do for it."""
+        """Return how the events since the pod was popped requeue it."""
         if not queued.rejected:
             return QueueingStrategy.AFTER_BACKOFF
         found = QueueingStrategy.SKIP
@@ -254,7 +254,7 @@ class SchedulingQueue:
         now: float,
         concerns: Callable[[PodInfo], bool] | None = None,
     ) -> int:
-        """Move the pods that an event helps; `concerns` leaves some out. Return how many were moved."""
+        """Requeue the pods that an event helps, of those for which `concerns` holds; return how many were moved."""
         if not self._hints.of_interest(event):
             return 0
         moved = 0
@@ -282,7 +282,7 @@ class SchedulingQueue:
         return moved
 
     def activate(self, uids: Iterable[str], now: float) -> None:
-        """Try pods again at once; one in flight is tried again when its attempt has failed."""
+        """Move pods to activeQ; a pod in flight is retried after its attempt has failed."""
         for uid in uids:
             queued = self.get(uid)
             if queued is None or queued.place is Place.ACTIVE:
@@ -310,7 +310,7 @@ class SchedulingQueue:
     # -- moving
 
     def _requeue(self, queued: QueuedPod, strategy: QueueingStrategy, now: float, event: str) -> bool:
-        """Move a pod to where its strategy says; return whether it can be scheduled from there."""
+        """Move a pod to the place of a strategy; return False if PreEnqueue gates it."""
         backing_off = strategy is QueueingStrategy.AFTER_BACKOFF and self._places.is_backing_off(queued, now)
         if not backing_off and not self._places.is_held(queued, now):
             return self._activate(queued, now, event)
@@ -320,8 +320,8 @@ class SchedulingQueue:
         return True
 
     def _activate(self, queued: QueuedPod, now: float, event: str) -> bool:
-        """Move a pod to the active queue if PreEnqueue lets it; return whether it did."""
-        # who could be popped from the backoff queue has passed already
+        """Move a pod to activeQ unless PreEnqueue gates it; return whether it was moved."""
+        # a pod that can be popped from backoffQ has passed PreEnqueue already
         passed = queued.place is Place.BACKOFF and self.options.pop_from_backoff
         if not passed and self._is_gated(queued, event):
             return False
@@ -331,11 +331,11 @@ class SchedulingQueue:
         return True
 
     def _is_gated(self, queued: QueuedPod, event: str) -> bool:
-        """Return whether PreEnqueue holds a pod back, which is then put where such pods wait."""
+        """Return whether PreEnqueue gates a pod; a gated pod is moved to GATED."""
         if not self._gate.holds_back(queued):
             return False
         if queued.uid in self._places.unschedulable:
-            # it has been there all the time, so it does not enter
+            # it was among the unschedulable pods already, so observers are not called
             self._places.put(queued, Place.GATED)
         else:
             self._put(queued, Place.GATED, event)

@@ -1,6 +1,6 @@
 """Unschedulable and gated pods, indexed by what they wait for.
 
-From an event to the pods that it may make schedulable, oldest first, without a look at the others.
+From an event to the pods that it may make schedulable, oldest first, without looking at the others.
 """
 
 from collections.abc import Collection, Iterator

@@ -1,8 +1,8 @@
 """The cluster events of an update of a pod or a node.
 
-From two versions of an object to events, in the reference's order. Pure: nothing is remembered between calls. An
-update of a node that scheduling does not look at (a heartbeat) is no event at all; any other update of a pod is a
-plain Update, which only those hear who registered for all updates.
+From two versions of an object to events, in the reference's order. Pure functions. An update of a node in fields that
+scheduling does not read (a heartbeat) is no event; such an update of a pod is a plain Update, which matches only
+registrations for all updates.
 """
 
 # upstream: framework/events.go (v1.36)
@@ -31,7 +31,7 @@ def pod_events(old: Pod, new: Pod, gates: FeatureGates) -> list[ClusterEvent]:
 def is_pod_updated(old: Pod, new: Pod) -> bool:
     """Return whether an update of a waiting pod may have made it schedulable, judged without hints.
 
-    What is written about it does not count, but for the claims that were generated for it.
+    Its status does not count, except for the claims that were generated for it.
     """
     meta, before = new.metadata, old.metadata
     return (
@@ -43,7 +43,7 @@ def is_pod_updated(old: Pod, new: Pod) -> bool:
 
 
 def node_events(old: Node, new: Node, gates: FeatureGates) -> list[ClusterEvent]:
-    """Return the events of a node's update; none if nothing changed that scheduling looks at."""
+    """Return the events of a node's update; none if no field that scheduling reads changed."""
     return [ClusterEvent(Resource.NODE, action) for action in _node_actions(old, new, gates)]
 
 
@@ -54,7 +54,7 @@ def _pod_actions(old: Pod, new: Pod, gates: FeatureGates) -> Iterator[Action]:
         yield Action.UPDATE_POD_SCALE_DOWN
     if old.spec.scheduling_gates and not new.spec.scheduling_gates:
         yield Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
-    # Tolerations can only be added, so their number tells.
+    # Tolerations can only be added, so comparing their number is enough.
     if len(old.spec.tolerations) != len(new.spec.tolerations):
         yield Action.UPDATE_POD_TOLERATION
     if gates.enabled("DynamicResourceAllocation") and _generated_claims(old) != _generated_claims(new):
@@ -82,7 +82,7 @@ def _node_actions(old: Node, new: Node, gates: FeatureGates) -> Iterator[Action]
 def _scaled_down(old: Pod, new: Pod, options: RequestOptions) -> bool:
     """Return whether any request became smaller or was dropped."""
     if _resource_parts(old) == _resource_parts(new):
-        # Summing quantities is dear, and almost no update touches them.
+        # Summing quantities is expensive, and almost no update changes them.
         return False
     new_requests = scaling_request(new, options)
     for name, request in scaling_request(old, options).items():
@@ -92,7 +92,7 @@ def _scaled_down(old: Pod, new: Pod, options: RequestOptions) -> bool:
 
 
 def _resource_parts(pod: Pod) -> tuple[object, ...]:
-    """Return all that a pod's requests are made of."""
+    """Return all fields that a pod's requests depend on."""
     spec, status = pod.spec, pod.status
     return (
         spec.containers,
@@ -119,5 +119,5 @@ def _same_amounts(old: ResourceList, new: ResourceList) -> bool:
 
 
 def _statuses(conditions: tuple[NodeCondition, ...]) -> dict[str, str]:
-    """Return the conditions without what heartbeats change."""
+    """Return the conditions without the fields that heartbeats change."""
     return {condition.type: condition.status for condition in conditions}

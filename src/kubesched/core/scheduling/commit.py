@@ -1,6 +1,6 @@
 """Committing a decision: assume the pod, run Reserve and Permit, and undo both if one of them fails.
 
-From a decision to a pod that counts on its node before the API server knows.
+From a decision to a pod that counts on its node before it is bound.
 """
 
 # upstream: schedule_one.go (assumeAndReserve, prepareForBindingCycle), runtime/framework.go (v1.36)
@@ -23,7 +23,7 @@ SOME_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 class Commitment:
     """An assumed pod, or the status of the plugin that rejected it.
 
-    `waits` are Permit's plugins with their timeouts, `permission` is what Permit says as a whole where it lets a pod
+    `waits` are Permit's plugins with their timeouts, `permission` is the combined status of Permit if the pod has to
     wait.
     """
 
@@ -44,7 +44,7 @@ def commit(
     node_name: str,
     stopwatch: Stopwatch = UNTIMED,
 ) -> Commitment:
-    """Assume a pod on a node, reserve what it needs and ask for permission; undo everything if anything fails."""
+    """Assume a pod on a node, run Reserve and Permit; undo everything if one of them fails."""
     taken = Commitment(cluster.assume(pod, node_name))
     try:
         taken.failure = _reserve(profile, cycle, taken.pod, node_name, stopwatch) or _permit(
@@ -67,13 +67,13 @@ def undo(
     node_name: str,
     stopwatch: Stopwatch = UNTIMED,
 ) -> list[Status]:
-    """Give a place back: unreserve in reverse order, and forget the pod; return the failures of plugins that raised."""
+    """Run Unreserve in reverse order, and forget the pod; return the failures of plugins that raised an error."""
     failures = []
     began = stopwatch.now()
     for plugin in reversed(profile.reserve):
         failure = ask_timed(stopwatch, plugin, "unreserve", unchecked, cycle, placed, node_name)
         if failure is not None:
-            # the others must have their turn all the same
+            # the other plugins have to run nevertheless
             failures.append(failure)
     stopwatch.point(UNRESERVE, None, began)
     cluster.forget(placed)

@@ -46,7 +46,7 @@ MOST_DRAWS = 2**31
 
 
 class CycleContext:
-    """What scheduling cycles share; `pick(n)` is the source of randomness."""
+    """The context that scheduling cycles share; `pick(n)` is the source of randomness."""
 
     def __init__(self, engine: Engine, pick: Callable[[int], int]) -> None:
         config, gates = engine.loaded.config, engine.loaded.gates
@@ -58,7 +58,7 @@ class CycleContext:
         self.visit_order = VisitOrder(engine.cluster.table)
         self.extenders: Sequence[Extender] = config.extenders
         self.percentage_of_nodes_to_score = config.percentage_of_nodes_to_score
-        # of interest to pod groups only
+        # for pod groups only
         self.topology_aware = gates.enabled("TopologyAwareWorkloadScheduling")
         self.workload_aware_preemption = gates.enabled("WorkloadAwarePreemption")
 
@@ -83,9 +83,9 @@ def schedule(context: CycleContext, attempt: PodAttempt) -> Asking[Outcome]:
 
 
 class CycleOptions(NamedTuple):
-    """How a pod is tried; a pod of a group is tried with the options of its group.
+    """The options of an attempt; a pod of a group is scheduled with the options of its group.
 
-    `within` are the rows that the pod may go to, None for all; without `may_preempt` PostFilter does not run;
+    `within` are the rows that the pod may be placed on, None for all; without `may_preempt` PostFilter does not run;
     `group_state` is the cycle state of the group.
     """
 
@@ -103,7 +103,7 @@ def choose_or_preempt(
     """Return the chosen node and its evaluation, or the failure, with the preemption that PostFilter found."""
     if not context.cluster.table.node_count:
         return Failed(attempt, UNSCHEDULABLE, NO_NODES.message)
-    # 2. Which nodes can take it, and which of them is best?
+    # 2. Which nodes are feasible, and which of them is best?
     evaluator = context.evaluators[profile.scheduler_name]
     evaluation = evaluator.evaluation_of(attempt.queued.pod, attempt.stopwatch, options.group_state)
     evaluation.within = options.within
@@ -114,7 +114,7 @@ def choose_or_preempt(
         decision, found = yield from _choose_with_extenders(context, profile, evaluation)
     if decision.failure is not None:
         return _error(attempt, decision.failure)
-    # 3. No node can take it: does PostFilter find a preemption?
+    # 3. No node is feasible: does PostFilter find a preemption?
     if not decision.node_name:
         return (yield from _post_filtered(context, profile, attempt, evaluation, found, options.may_preempt))
     return evaluation, decision
@@ -123,7 +123,7 @@ def choose_or_preempt(
 def _commit(
     context: CycleContext, profile: Profile, attempt: PodAttempt, evaluation: Evaluation, decision: Decision
 ) -> Placed | Failed:
-    """Assume the pod on the chosen node; return the failure if Reserve or Permit reject it."""
+    """Assume the pod on the chosen node; return a failure if Reserve or Permit reject it."""
     # 4. Assume it there.
     taken = commit(
         context.cluster, profile, evaluation.cycle, attempt.queued.pod, decision.node_name, attempt.stopwatch
@@ -154,7 +154,7 @@ def _plugins_choose_alone(context: CycleContext, profile: Profile) -> bool:
 def _choose_with_extenders(
     context: CycleContext, profile: Profile, evaluation: Evaluation
 ) -> Asking[tuple[Decision, FilteredNodes | None]]:
-    """Return the decision where extenders are called or nodes are sampled, and what extenders left of the nodes."""
+    """Return the decision if extenders are called or nodes are sampled, and the nodes that extenders left."""
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
         return (Decision() if rejection.rejected else Decision(failure=rejection)), None
@@ -178,7 +178,7 @@ def _choose_with_extenders(
 
 
 def _nominated_node(context: CycleContext, evaluation: Evaluation) -> Asking[FilteredNodes]:
-    """Return the nominated node if it passes the filters and the extenders; a failing extender counts as a no."""
+    """Return the nominated node if it passes the filters and the extenders; a failing extender rejects it."""
     mask = np.zeros(context.cluster.table.size, np.bool_)
     row = evaluation.nominated_row()
     if row is not None:
@@ -191,7 +191,7 @@ def _nominated_node(context: CycleContext, evaluation: Evaluation) -> Asking[Fil
 
 
 def _sampled(context: CycleContext, profile: Profile, feasible: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return the feasible rows; fewer where the configuration limits the search, one where nothing scores."""
+    """Return the feasible rows; fewer if the configuration limits the search, one if there is no scoring."""
     filters = any(extender.filter_verb for extender in context.extenders)
     scores = profile.score or any(extender.prioritize_verb for extender in context.extenders)
     if not filters and not scores:
@@ -244,7 +244,7 @@ def _post_filtered(
     found: FilteredNodes | None,
     may_preempt: bool,
 ) -> Asking[Failed]:
-    """Return the failure of a pod that fits nowhere, with the preemption that PostFilter found."""
+    """Return the failure of a pod without a feasible node, with the preemption that PostFilter found."""
     by_extenders = found.statuses if found is not None else {}
     verdicts = _with_extenders(evaluation.verdicts(), evaluation, by_extenders)
     diagnosis = diagnose(evaluation, verdicts)
@@ -279,7 +279,7 @@ def _post_filtered(
 
 
 def _agreed(context: CycleContext, evaluation: Evaluation, helped: PostFiltered) -> Asking[Candidate | Status]:
-    """Return the best of the candidates that extenders agree to, or why there is none."""
+    """Return the best of the candidates that extenders accept, or why there is none."""
     table = context.cluster.table
     candidates = [c for result in helped.by_plugin.values() for c in result.candidates]
     left = yield from ask_preemption(context.extenders, table, evaluation.pod, candidates)
@@ -293,7 +293,7 @@ def _agreed(context: CycleContext, evaluation: Evaluation, helped: PostFiltered)
 
 
 def _refused(helped: PostFiltered, refusal: Status) -> str:
-    """Return the message of PostFilter where extenders agree to no candidate; an error stands alone."""
+    """Return the message of PostFilter if extenders accept no candidate; an error stands alone."""
     others = [result.status for result in helped.by_plugin.values() if result.status.rejected]
     reasons = [reason for status in others for reason in status.reasons] if refusal.rejected else []
     return ", ".join([*reasons, f"preemption: {refusal.message}"])
@@ -310,7 +310,7 @@ def _with_extenders(verdicts: NodeVerdicts, evaluation: Evaluation, by_extenders
 
 
 def _preemption(helped: PostFiltered, nominated: str | None) -> Preemption | None:
-    """Return the preemption that makes room on the nominated node, None if no plugin found one there."""
+    """Return the preemption on the nominated node, None if no plugin found one there."""
     if nominated:
         for plugin, result in helped.by_plugin.items():
             for candidate in result.candidates:

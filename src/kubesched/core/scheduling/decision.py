@@ -1,7 +1,7 @@
-"""The decision about one pod: which node, or why none.
+"""The decision for one pod: a node, or why there is none.
 
 From an evaluation to a node: the pod's own nominated node if it passes, the only feasible node unscored, else one of
-the best at random. The randomness comes in as a function, so that the same seed makes the same decisions.
+the best at random. The randomness is passed in as a function, so that the same seed makes the same decisions.
 """
 
 from collections.abc import Callable
@@ -22,10 +22,10 @@ NO_NODES = error("no nodes available to schedule pods")
 
 
 class Decision(msgspec.Struct, frozen=True, gc=False):
-    """The node a pod goes to, or (`node_name` empty) a failure; without one, no node was feasible.
+    """The chosen node of a pod, or (`node_name` empty) a failure; without one, no node was feasible.
 
-    `message` is why there is no node: `0/5 nodes are available: ...`, as in the pod's condition before preemption has
-    had its say.
+    `message` is why there is no node: `0/5 nodes are available: ...`, as in the pod's condition, without the message of
+    PostFilter.
     """
 
     node_name: str = ""
@@ -35,7 +35,7 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
 
 
 def decide(evaluation: Evaluation, pick: Pick) -> Decision:
-    """Return the decision on the table as it is, with the reasons if there is no node."""
+    """Return the decision on the current table, with the reasons if there is no node."""
     found = choose(evaluation, pick)
     if found.node_name:
         return found

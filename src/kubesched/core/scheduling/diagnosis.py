@@ -1,6 +1,6 @@
-"""Why no node took a pod: who objected, how often, in whose words.
+"""Why no node is feasible: the plugins that rejected nodes, their reasons and how often each was given.
 
-From an evaluation to the plugins to requeue by and the text people read in the pod's condition.
+From an evaluation to the unschedulable plugins, by which the pod is requeued, and the message of the pod's condition.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from kubesched.core.framework.status import Code, Status
 
 
 class Diagnosis(msgspec.Struct, frozen=True):
-    """Who rejected a pod, and the reasons with the number of nodes each was given for."""
+    """The plugins that rejected a pod, and the reasons with the number of nodes each was given for."""
 
     unschedulable_plugins: frozenset[str]
     reason_counts: dict[str, int]
@@ -30,7 +30,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
 
 
 def diagnose(evaluation: Evaluation, verdicts: NodeVerdicts) -> Diagnosis:
-    """Return why the nodes that were judged (or all, where PreFilter rejected) do not take the pod."""
+    """Return why the judged nodes (or all, if PreFilter rejected the pod) are not feasible."""
     pre = evaluation.pre_filtered
     node_count = evaluation.node_count
     if pre.rejection is not None:

@@ -1,7 +1,6 @@
 """The verdict engine: the profiles of a configuration over one cluster, and evaluations of pods.
 
-From a pod to its evaluation under the profile that its `spec.schedulerName` names. The registry says
-which plugins there are.
+From a pod to its evaluation under the profile that its `spec.schedulerName` names. The registry has the plugins.
 """
 
 from kubesched.config.load import Loaded
@@ -27,7 +26,7 @@ class Engine:
     def evaluation_of(self, pod: PodInfo) -> Evaluation:
         """Return the evaluation of a pod under its profile; KeyError if there is no such profile.
 
-        TypeError for a Pod, or anything else that no reader has read.
+        Raises TypeError for anything but a PodInfo, such as a Pod.
         """
         if not isinstance(pod, PodInfo):
             raise TypeError(

@@ -1,7 +1,7 @@
-"""Extenders in the scheduling cycle: the questions they are asked and the arithmetic on their answers.
+"""Extenders in the scheduling cycle: their arguments, and the arithmetic on their results.
 
-A cycle yields a question and is sent the answer; who carries it over the network is none of its business. An extender
-that is ignorable and does not answer is passed over; one that is not ends the cycle.
+A cycle yields the arguments of a call and is sent the result; the loop's client makes the call. If an ignorable
+extender fails, it is skipped; the failure of another one ends the cycle.
 """
 
 # upstream: schedule_one.go (findNodesThatPassExtenders, prioritizeNodes), extender.go (v1.36)
@@ -34,12 +34,12 @@ T = TypeVar("T")
 Asking = Generator[ExtenderArgs, ExtenderResult, T]
 # Extenders score from 0 to 10, plugins from 0 to 100.
 MAX_EXTENDER_PRIORITY = 10
-# What extenders can add to a total, either way, so that the sum fits into 64 bits.
+# The most that extenders can add to a total, either way, so that the sum fits into 64 bits.
 MOST_ADDED = 2**62
 
 
 class FilteredNodes:
-    """The feasible rows that extenders left, and the statuses of those they rejected."""
+    """The feasible rows that extenders left, and the statuses of the rejected rows."""
 
     def __init__(self, mask: NDArray[np.bool_]) -> None:
         self.mask = mask
@@ -52,7 +52,7 @@ class FilteredNodes:
 def ask_filters(
     extenders: Sequence[Extender], table: NodeTable, pod: PodInfo, feasible: NDArray[np.bool_]
 ) -> Asking[FilteredNodes]:
-    """Ask the interested extenders in turn, each about what the ones before it left."""
+    """Call filter of the interested extenders in turn, each with the nodes that the ones before it left."""
     result = FilteredNodes(feasible)
     for extender in extenders:
         if not result.mask.any():
@@ -73,7 +73,7 @@ def ask_filters(
 
 
 def _made_up(extender: Extender, answered: Sequence[str], asked: Sequence[str]) -> str:
-    """Return what is wrong with an answer that names nodes which were not asked about."""
+    """Return the error of a result that names nodes which were not in the arguments, or an empty text."""
     unknown = sorted(set(answered) - set(asked))
     if not unknown:
         return ""
@@ -82,7 +82,7 @@ def _made_up(extender: Extender, answered: Sequence[str], asked: Sequence[str]) 
 
 
 def _apply(answer: ExtenderFilterResult, table: NodeTable, result: FilteredNodes) -> None:
-    """Take an answer into account."""
+    """Apply the result of an extender to the feasible rows."""
     kept = np.zeros_like(result.mask)
     kept[[table.row_of[name] for name in answer.node_names]] = True
     for failed, code in ((answer.failed, Code.UNSCHEDULABLE), (answer.failed_and_unresolvable, _UNRESOLVABLE)):
@@ -100,7 +100,7 @@ _UNRESOLVABLE = Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 def ask_priorities(
     extenders: Sequence[Extender], table: NodeTable, pod: PodInfo, feasible: NDArray[np.bool_]
 ) -> Asking[NDArray[np.int64] | None]:
-    """Return what the interested extenders add to the totals, or None if none of them scores."""
+    """Return the scores that the interested extenders add to the totals, or None if none of them scores."""
     added: NDArray[np.int64] | None = None
     for extender in extenders:
         if not extender.prioritize_verb or not is_interested(extender, pod.spec):
@@ -109,7 +109,7 @@ def ask_priorities(
         answer = yield ExtenderPrioritizeArgs(extender, pod.pod, names)
         assert isinstance(answer, ExtenderPrioritizeResult), "a prioritize question gets a prioritize answer"
         if answer.error:
-            # no score from this one, ignorable or not
+            # a failing extender adds no score, ignorable or not
             continue
         if added is None:
             added = np.zeros(len(feasible), np.int64)
@@ -126,7 +126,7 @@ def ask_priorities(
 def ask_preemption(
     extenders: Sequence[Extender], table: NodeTable, pod: PodInfo, candidates: Sequence[Candidate]
 ) -> Asking[Sequence[Candidate] | Status]:
-    """Return the candidates that the interested extenders leave, with the victims they want, or a failure."""
+    """Return the candidates that the interested extenders leave, with the victims they choose, or a failure."""
     for extender in extenders:
         if not candidates:
             break
@@ -151,7 +151,7 @@ def ask_preemption(
 
 
 def _victims(extender: Extender, table: NodeTable, answer: ExtenderPreemptionResult) -> list[Candidate] | Status:
-    """Return the candidates of an answer; victims must be on their nodes, and there must be some."""
+    """Return the candidates of a result; each must have victims, and they must be on its node."""
     chosen = []
     for name, uids in answer.victims.items():
         row = table.row_of.get(name)

@@ -32,7 +32,7 @@ def begin_attempt(queued: QueuedPod, observers: Observers) -> PodAttempt:
 
 
 class Placed(NamedTuple):
-    """A pod that is assumed on a node, its resources reserved; `waits` are Permit's plugins with their timeouts."""
+    """A pod that is assumed on a node, after Reserve; `waits` are Permit's plugins with their timeouts."""
 
     attempt: PodAttempt
     pod: PodInfo
@@ -47,10 +47,9 @@ class Placed(NamedTuple):
 class Failed(msgspec.Struct, frozen=True):
     """A failed attempt.
 
-    `reason` is that of the pod's condition. `nominated_node_name` is None to leave the nomination as it is, empty to
-    clear it. `preemption` has the victims that are evicted for the nomination, `effects` what PostFilter wants
-    done, one after the other. `cycle` is there where PostFilter was asked. `again`: the pod is tried once more, whether
-    or not anything happens that may help it.
+    `reason` is that of the pod's condition. `nominated_node_name` is None to keep the nomination, empty to clear it.
+    `preemption` has the victims that are evicted for the nomination, `effects` are PostFilter's, in order. `cycle` is
+    set if PostFilter ran. `again`: the pod is retried after its backoff, also without an event that may help it.
     """
 
     attempt: PodAttempt
@@ -71,7 +70,7 @@ class Failed(msgspec.Struct, frozen=True):
 
 
 class Skipped(NamedTuple):
-    """A pod that needs no attempt any more; `note` is what its event says, if there is one."""
+    """A pod that needs no attempt any more; `note` is the note of its event, if there is one."""
 
     queued: QueuedPod
     note: str = ""

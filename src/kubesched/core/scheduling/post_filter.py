@@ -1,4 +1,4 @@
-"""PostFilter as a whole: the plugins that try to help a pod that no node takes.
+"""PostFilter: the plugins that try to make a pod without a feasible node schedulable.
 
 From verdicts to the results of the plugins. The first success ends the search; the messages of the others are joined.
 """
@@ -19,14 +19,14 @@ from kubesched.core.framework.status import Code, Status, error
 
 
 class PostFiltered(msgspec.Struct, frozen=True):
-    """The joined status, and what each plugin that was asked found."""
+    """The joined status, and the result of each plugin that ran."""
 
     status: Status
     by_plugin: dict[str, PostFilterResult]
 
     @property
     def nominated_node_name(self) -> str | None:
-        """Return the node to nominate the pod to, empty to clear a nomination, None to leave it as it is."""
+        """Return the node to nominate the pod to, empty to clear a nomination, None to keep it."""
         for result in reversed(self.by_plugin.values()):
             if result.nominated_node_name is not None:
                 return result.nominated_node_name
@@ -34,12 +34,12 @@ class PostFiltered(msgspec.Struct, frozen=True):
 
     @property
     def effects(self) -> list[Effect]:
-        """Return what is to be done to the world, whether or not another plugin had success."""
+        """Return the effects of all plugins, whether or not another plugin had success."""
         return [effect for result in self.by_plugin.values() for effect in result.effects]
 
     @property
     def message(self) -> str:
-        """Return what PostFilter adds to the pod's condition; nothing after a success."""
+        """Return PostFilter's part of the pod's condition; empty after a success."""
         return "" if self.status.ok else self.status.message
 
 
@@ -51,7 +51,7 @@ def run_post_filter(
     verdicts: NodeVerdicts,
     stopwatch: Stopwatch = UNTIMED,
 ) -> PostFiltered:
-    """Return what the PostFilter plugins say, asked in order."""
+    """Run the PostFilter plugins in order; return their results."""
     began = stopwatch.now()
     result = _run(plugins, cycle, pod, verdicts, stopwatch)
     stopwatch.point(POST_FILTER, result.status, began)
@@ -81,6 +81,6 @@ def _run(
 def _ask(
     plugin: PostFilterPlugin, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts, stopwatch: Stopwatch
 ) -> PostFilterResult:
-    """Return what a plugin found, or that it failed."""
+    """Return the result of a plugin, or its failure as a result."""
     result = ask_timed(stopwatch, plugin, "post_filter", checked_post_filter_result, cycle, pod, verdicts)
     return PostFilterResult(result) if isinstance(result, Status) else result

@@ -1,8 +1,8 @@
-"""The order in which nodes are visited when not all of them are looked at.
+"""The order in which nodes are visited when the search is limited.
 
 From the table to a permutation of its rows: zones take turns, and the search starts where the last one stopped, so that
-a limited search is fair to zones and nodes. Only used where the user limits the search, or where there is no scoring
-and the first fitting node is taken.
+a limited search is fair to zones and nodes. Only used if the user limits the search, or if there is no scoring and the
+first feasible node is chosen.
 """
 
 # upstream: backend/cache/node_tree.go, schedule_one.go (findNodesThatPassFilters) (v1.36)

@@ -1,1 +1,1 @@
-"""The scheduling cycle of a group of pods: all of its pods on one look at the cluster."""
+"""The scheduling cycle of a pod group: all of its pods on one state of the cluster."""

@@ -26,7 +26,7 @@ GiveBack = Callable[[], None]
 
 
 class PodGroupAttempt:
-    """An attempt to place pods of a group, at least one; without `may_preempt` none thinks of evicting others."""
+    """An attempt to place pods of a group, at least one; without `may_preempt` PostFilter does not run."""
 
     def __init__(
         self, context: CycleContext, profile: Profile, pods: Sequence[PodAttempt], *, may_preempt: bool = True
@@ -35,7 +35,7 @@ class PodGroupAttempt:
         self.profile = profile
         self.pods = pods
         self.may_preempt = may_preempt
-        # what plugins keep for the pods of the group together
+        # the cycle state that the pods of the group share
         self.state = CycleState()
 
     @property
@@ -70,14 +70,14 @@ class PodGroupAttempt:
                 result.blamed |= failure.unschedulable_plugins
             if failure is not None and not placed.needs_preemption:
                 if failure.reason == UNSCHEDULABLE:
-                    # the others may be enough
+                    # the other pods may be enough
                     continue
                 result.status = error(f"failed to schedule other pod from a pod group: {failure.message}")
                 result.waits_for_preemption = False
                 break
             needs_preemption = needs_preemption or placed.needs_preemption
             if placed.permission.ok:
-                # a pod that Permit lets through decides for the whole group
+                # if Permit allows a pod, the whole group can be placed
                 result.status = WAITS_FOR_PREEMPTION if needs_preemption else SUCCESS
                 result.waits_for_preemption = needs_preemption
         return result

@@ -1,4 +1,4 @@
-"""The scheduling cycle of a group of pods, in numbered steps.
+"""The scheduling cycle of a pod group, in numbered steps.
 
 From the waiting pods of a group to a node for each of them, or why there is none. The table is as before: the loop
 assumes the pods.
@@ -26,7 +26,7 @@ CONSTRAINED = unschedulable("workload aware preemption is not supported for pod 
 
 
 def profile_of(context: CycleContext, pods: Sequence[QueuedPod]) -> Profile | Status:
-    """Return the profile that all pods of a group ask for, or the error if they do not agree."""
+    """Return the profile of all pods of a group, or an error if their schedulerNames differ."""
     names = [queued.pod.spec.scheduler_name for queued in pods]
     other = next((name for name in names if name != names[0]), None)
     if other is not None:
@@ -40,9 +40,9 @@ def profile_of(context: CycleContext, pods: Sequence[QueuedPod]) -> Profile | St
 
 def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[PodAttempt]) -> Asking[GroupResult]:
     """Return the result of an attempt to schedule the pods of a group, at least one, in this order."""
-    # 1. Is there a place for enough of them, as things are or once a few others have gone?
+    # 1. Do enough of them fit, with or without preemption for single pods?
     result = yield from place_group(PodGroupAttempt(context, profile, pods))
-    # 2. No: would there be if others went for the group as a whole?
+    # 2. No: do they fit with preemption for the group as a whole?
     if context.workload_aware_preemption and result.status.code is Code.UNSCHEDULABLE:
         found = yield from preempt(PodGroupAttempt(context, profile, pods, may_preempt=False))
         result.preemption = found
@@ -56,7 +56,7 @@ def schedule_group(context: CycleContext, profile: Profile, pods: Sequence[PodAt
 
 
 def preempt(attempt: PodGroupAttempt) -> Asking[PodGroupPostFilterResult]:
-    """Return the victims that make room for the whole group, or why there is none."""
+    """Return the victims whose eviction lets the whole group fit, or why there are none."""
     plugins = attempt.profile.pod_group_post_filter
     if not plugins:
         return PodGroupPostFilterResult(NOBODY_PREEMPTS)

@@ -1,7 +1,7 @@
-"""Trying placements: which set of nodes takes a group best?
+"""Trying placements: the set of nodes on which a pod group is placed best.
 
-From the placements that a plugin proposes to the result of the group's attempt on the best of them. Each is tried by
-itself, on its rows alone; those that will do are scored.
+From the placements that a plugin generates to the result of the group's attempt on the best of them. Each is tried by
+itself, on its rows alone; those on which the group fits are scored.
 """
 
 # upstream: schedule_one_podgroup.go (podGroupSchedulingPlacementAlgorithm, findBestPlacement), runtime/framework.go
@@ -47,19 +47,19 @@ def place_group(attempt: PodGroupAttempt) -> Asking[GroupResult]:
         text = f"0/{len(placements)} placements are available, first placement status: {UNSCHEDULABLE_GROUP}"
         first.status = unschedulable(text)
         if len(placements) > 1:
-            # another domain might do, too
+            # a change of the domains may help, too
             first.blamed = blamed | {plugin.name for plugin in attempt.profile.placement_generate}
         return first
     return good[0][1] if len(good) == 1 else best(attempt, good)
 
 
 def generate(attempt: PodGroupAttempt) -> Sequence[Placement] | Status:
-    """Return the placements to be tried, or why there are none."""
+    """Return the placements to try, or why there are none."""
     everywhere = Placement("", attempt.context.cluster.table.present_rows())
     plugins = attempt.profile.placement_generate
     if not plugins:
         return [everywhere]
-    # there is at most one
+    # there is at most one such plugin
     plugin, group = plugins[0], attempt.group
     if group is None:
         return attempt.no_group.by(plugin.name)
@@ -67,7 +67,7 @@ def generate(attempt: PodGroupAttempt) -> Sequence[Placement] | Status:
 
 
 def best(attempt: PodGroupAttempt, good: Sequence[tuple[Placement, GroupResult]]) -> GroupResult:
-    """Return the result on the placement with the highest score, one of them at random where several have it."""
+    """Return the result on the placement with the highest score, at random among equal ones."""
     assignments = [
         Assignments(placement, [pod.attempt.queued.pod for pod in result.pods if pod.node_name])
         for placement, result in good
@@ -86,7 +86,7 @@ def best(attempt: PodGroupAttempt, good: Sequence[tuple[Placement, GroupResult]]
 def _scores(
     attempt: PodGroupAttempt, plugin: PlacementScorePlugin, assignments: Sequence[Assignments]
 ) -> Sequence[int] | Status:
-    """Return what a plugin gives each placement, normalised, or why it cannot."""
+    """Return a plugin's normalised scores of the placements, or its error."""
     table = attempt.context.cluster.table
     raw: list[int] = []
     for assigned in assignments:

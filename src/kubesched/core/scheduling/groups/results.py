@@ -13,7 +13,7 @@ from kubesched.core.scheduling.outcomes import Failed, PodAttempt
 # upstream: schedule_one_podgroup.go, errPodGroupUnschedulable (v1.36)
 UNSCHEDULABLE_GROUP = "pod group is unschedulable"
 GROUP_UNSCHEDULABLE = unschedulable(UNSCHEDULABLE_GROUP)
-# The plugin that is blamed where a group has places, but too few.
+# The plugin that counts as rejecting a group of which too few pods fit.
 GANG_SCHEDULING = "GangScheduling"
 WAITS_FOR_PREEMPTION = unschedulable(UNSCHEDULABLE_GROUP, "pod group is waiting for preemption to complete")
 
@@ -21,8 +21,8 @@ WAITS_FOR_PREEMPTION = unschedulable(UNSCHEDULABLE_GROUP, "pod group is waiting 
 class PodResult(msgspec.Struct):
     """The result for one pod of a group.
 
-    `node_name` is where it goes, or (with a `failure`) where it will have room once others are evicted. `permission` is
-    what Permit says there, where it does not simply agree.
+    `node_name` is its node, or (with a `failure`) the node where it fits once victims are evicted. `permission` is the
+    status of Permit there, if it is not success.
     """
 
     attempt: PodAttempt
@@ -35,15 +35,15 @@ class PodResult(msgspec.Struct):
 
     @property
     def needs_preemption(self) -> bool:
-        """Return whether others have to go before the pod can have its place."""
+        """Return whether victims have to be evicted before the pod fits."""
         return self.failure is not None and bool(self.node_name)
 
 
 class GroupResult(msgspec.Struct):
-    """The result for a group; `pods` has fewer entries than the group has pods where all of them failed at once.
+    """The result for a group; `pods` has fewer entries than the group has pods if all of them failed at once.
 
-    `blamed` are the plugins that turned it or any of its pods away, on whichever placement. `preemption` is what
-    PodGroupPostFilter says about the group as a whole, where it was asked.
+    `blamed` are the plugins that rejected it or any of its pods, on any placement. `preemption` is the result of
+    PodGroupPostFilter for the group as a whole, if it ran.
     """
 
     status: Status
