@@ -5,6 +5,7 @@ From a one-node plugin to a batch verdict. A world keeps its own cycle state, to
 """
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,12 +135,11 @@ class RowWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "RowWorlds":
         """Return copies of some worlds."""
-        copy = object.__new__(RowWorlds)
-        copy._plugin, copy._pod, copy._table = self._plugin, self._pod, self._table
-        copy._worlds, copy._failures = [], {}
+        selected = copy(self)
+        selected._worlds, selected._failures = [], {}
         for index, world in enumerate(worlds.tolist()):
             if world in self._failures:
-                copy._failures[index] = self._failures[world]
+                selected._failures[index] = self._failures[world]
             cycle, node = self._worlds[world]
-            copy._worlds.append((cycle.clone(), WorldRow(self._table, node.row, node.world_pods)))
-        return copy
+            selected._worlds.append((cycle.clone(), WorldRow(self._table, node.row, node.world_pods)))
+        return selected
