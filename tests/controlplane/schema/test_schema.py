@@ -7,9 +7,10 @@ import pytest
 
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, library
+from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, decoder_of, library
 from kubesched.controlplane.schema.notation import Library, NotationError
 from kubesched.controlplane.schema.shapes import Field, ListType, MapType, Shape
+from kubesched.controlplane.schema.strict_decoder import ShapeError
 from kubesched.controlplane.server.catalog import RESOURCES, built_in
 
 CATALOG = built_in()
@@ -477,10 +478,11 @@ def test_no_more_than_a_hundred_doubts() -> None:
 def test_a_binding_is_read_by_its_own_shape() -> None:
     shape = SCHEMAS.for_kind("v1", "Binding")
     assert shape is not None
-    document, _ = SCHEMAS.decode_shape(shape, b'{"metadata":{"name":"p"},"target":{"name":"n"}}', STRICT)
+    decoder = decoder_of(shape)
+    document, _ = decoder.decode(b'{"metadata":{"name":"p"},"target":{"name":"n"}}', strict=True)
     assert document["target"] == {"name": "n"}
-    with pytest.raises(ApiError, match=r"string into Go struct field Binding\.target of type v1\.ObjectReference"):
-        SCHEMAS.decode_shape(shape, b'{"target":"n"}', WARN)
+    with pytest.raises(ShapeError, match=r"string into Go struct field Binding\.target of type v1\.ObjectReference"):
+        decoder.decode(b'{"target":"n"}', strict=True)
 
 
 def test_delete_options_are_known_in_every_group() -> None:
@@ -488,9 +490,9 @@ def test_delete_options_are_known_in_every_group() -> None:
     assert shape is not None
     for version in ("v1", "apps/v1", "meta.k8s.io/v1"):
         body = json.dumps({"kind": "DeleteOptions", "apiVersion": version, "gracePeriodSeconds": 0}).encode()
-        assert SCHEMAS.decode_shape(shape, body, STRICT)[0]["gracePeriodSeconds"] == 0
-    with pytest.raises(ApiError, match=r"converting \(v1.Pod\) to \(meta.DeleteOptions\): unknown conversion"):
-        SCHEMAS.decode_shape(shape, b'{"kind":"Pod","apiVersion":"v1"}', WARN)
+        assert decoder_of(shape).decode(body, strict=True)[0]["gracePeriodSeconds"] == 0
+    with pytest.raises(ShapeError, match=r"converting \(v1.Pod\) to \(meta.DeleteOptions\): unknown conversion"):
+        decoder_of(shape).decode(b'{"kind":"Pod","apiVersion":"v1"}', strict=True)
 
 
 def test_a_document_that_was_put_together_is_checked() -> None:

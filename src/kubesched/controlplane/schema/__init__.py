@@ -68,10 +68,6 @@ class Schemas:
         """
         return _decoded(self.decoder(resource), body, validation)
 
-    def decode_shape(self, shape: Shape, body: bytes, validation: str) -> Decoded:
-        """Decode a body of a shape; for subresources whose body is of another kind than the resource."""
-        return _decoded(decoder_of(shape), body, validation)
-
     def check(self, resource: Resource, document: Any, validation: str) -> Decoded:
         """Decode a patched or mutated document; return it without unknown fields, and warnings about them."""
         decoder = self.decoder(resource)
