@@ -122,6 +122,8 @@ def test_parse(text: str, canonical: str, value: int, milli_value: int, format_:
         ("1e99999999999999999999", "unable to parse quantity's suffix"),
         (".Ei", "unable to parse numeric part of quantity"),
         ("1e1001", "decimal exponent above 1000"),
+        # a number of more than 1000 digits; its canonical text would be -100e1002
+        ("-10000e1000", "decimal exponent above 1000"),
         ("1" * 1001, "more than 1000 characters"),
     ],
 )

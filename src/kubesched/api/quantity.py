@@ -35,13 +35,13 @@ _MAX_INT64_DIGITS = 18
 
 # differs (quantities): the reference expands any exponent in memory (1e999999999 can take the process down); no real
 # quantity comes near these bounds, beyond which the text is refused.
-_MAX_TEXT = 1000
+MAX_TEXT = 1000
 _MAX_EXPONENT = 1000
 
 _FORMAT_PROBLEM = r"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _NUMERIC_PROBLEM = "unable to parse numeric part of quantity"
 _SUFFIX_PROBLEM = "unable to parse quantity's suffix"
-_SIZE_PROBLEM = f"more than {_MAX_TEXT} characters or a decimal exponent above {_MAX_EXPONENT}"
+_SIZE_PROBLEM = f"more than {MAX_TEXT} characters or a decimal exponent above {_MAX_EXPONENT}"
 
 # Looser than the expression in the error text: a number without any digit is accepted, as upstream's scanner does.
 _SHAPE = re.compile(
@@ -210,12 +210,15 @@ def _split(text: str) -> _Parts:
     """Return the pieces of the text."""
     if not text:
         raise InvalidQuantityError(text, _FORMAT_PROBLEM)
-    if len(text) > _MAX_TEXT:
+    if len(text) > MAX_TEXT:
         raise InvalidQuantityError(text, _SIZE_PROBLEM)
     found = _SHAPE.fullmatch(text)
     if found is None:
         raise InvalidQuantityError(text, _FORMAT_PROBLEM)
     base, exponent, shown_as = _suffix_meaning(found["suffix"], text)
+    # the exponent with one digit before the point, which no canonical text exceeds
+    if shown_as == DECIMAL_EXPONENT and exponent + max(len(found["num"]) - 1, 0) > _MAX_EXPONENT:
+        raise InvalidQuantityError(text, _SIZE_PROBLEM)
     fraction = found["frac"] or ""
     has_digits = found.end("num") > found.end("sign") or bool(fraction)
     return _Parts(found["sign"] == "-", found["num"] or "0", fraction, has_digits, base, exponent, shown_as)
@@ -230,8 +233,6 @@ def _suffix_meaning(suffix: str, text: str) -> tuple[int, int, str]:
     found = _EXPONENT.fullmatch(suffix)
     if found is None or not _MIN_INT64 <= (exponent := int(found[1])) <= _MAX_INT64:
         raise InvalidQuantityError(text, _SUFFIX_PROBLEM)
-    if exponent > _MAX_EXPONENT:
-        raise InvalidQuantityError(text, _SIZE_PROBLEM)
     return 10, exponent, DECIMAL_EXPONENT
 
 
