@@ -147,7 +147,7 @@ def test_a_question_whose_plugin_failed_is_made_anew_for_every_class_that_has_it
     for labels in ({}, {"some": "label"}):
         now = evaluation(engine, labels=labels)
         assert filter_failure(now) is None
-        assert now.pod_class.keep
+        assert all(q.keep for q in (*now.pod_class.filters, *now.pod_class.scored))
         assert {q.plugin.name: q for q in now.pod_class.filters}["TaintToleration"] is taints
 
 

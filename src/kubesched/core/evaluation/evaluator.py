@@ -5,7 +5,6 @@ which answers for this pod in this cycle and is not kept beyond it.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar
 
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
@@ -74,6 +73,7 @@ class Evaluator:
     def _start(self) -> None:
         self.statuses = StatusTable()
         self._questioner: Questioner = Questioner(self.profile, self.cluster.table, self.statuses)
+        # Forgotten whenever a plugin fails, since classes share questions: one that failed is in none of them.
         self._classes: Recent[PodClass] = Recent(CLASSES, SPECIFIED_BYTES)
         self._filters: Recent[FilterQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
         self._scores: Recent[ScoreQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
@@ -109,8 +109,7 @@ class Evaluator:
                 raise
             # a plugin's key cannot be made; its question says so
             return self._new_class(None, pod, cycle, stopwatch)
-        # An internal error is never kept: the plugin that failed is asked again.
-        return known if known is not None and known.keep else self._new_class(class_key, pod, cycle, stopwatch)
+        return known if known is not None else self._new_class(class_key, pod, cycle, stopwatch)
 
     def _new_class(self, class_key: Hashable, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch) -> PodClass:
         """Return a new class, remembered under its key if it may be."""
@@ -170,7 +169,8 @@ class Evaluator:
             return None, self._questioner.filter_question(plugin, pod, cycle, stopwatch)
         if known is None or not known.keep:
             # what is kept outlives the cycle, so it gets a state of its own
-            known = _kept(self._questioner.filter_question(plugin, pod, CycleState(), stopwatch))
+            known = self._questioner.filter_question(plugin, pod, CycleState(), stopwatch)
+            self._outlive_cycle(known)
         return (index, key), known
 
     def _score_question(
@@ -185,8 +185,14 @@ class Evaluator:
         if key is UNCACHED:
             return None, self._questioner.score_question(plugin, pod, cycle, stopwatch)
         if known is None or not known.keep:
-            known = _kept(self._questioner.score_question(plugin, pod, CycleState(), stopwatch))
+            known = self._questioner.score_question(plugin, pod, CycleState(), stopwatch)
+            self._outlive_cycle(known)
         return (index, key), known
+
+    def _outlive_cycle(self, question: FilterQuestion | ScoreQuestion) -> None:
+        """Have a new question kept true; classes that share it are made anew if its plugin fails."""
+        trusted = type(question.plugin).__module__.startswith(IN_TREE)
+        question.outlive_cycle(self._classes.clear, trusted=trusted)
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
         filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)
@@ -196,15 +202,6 @@ class Evaluator:
             known = self._templates[filters, scores] = TemplateKeys()
             self._template_bytes += pod.digest.weight
         return known
-
-
-Q = TypeVar("Q", FilterQuestion, ScoreQuestion)
-
-
-def _kept(question: Q) -> Q:
-    """Return a new question that will outlive its cycle, and so has to hear of what it depends on."""
-    question.outlive_cycle(trusted=type(question.plugin).__module__.startswith(IN_TREE))
-    return question
 
 
 def _positions(some: Sequence[Plugin], among: Sequence[Plugin]) -> list[int]:

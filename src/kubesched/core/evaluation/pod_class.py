@@ -160,8 +160,6 @@ class PodClass:
         self.wide_filters = [q for q in filters if not isinstance(q, RowFilterQuestion) and not q.plugin.alive_only]
         self.alive_filters = [q for q in filters if q.plugin.alive_only]
         self.passing = Passing(table, self.row_filters)
-        # every question once: one whose plugin failed must not be asked again
-        self._questions = list(dict.fromkeys([*pre_filters, *filters, *self.scoring]))
         self.scoring_cursor = Cursor(table, ANYTHING)
         # half the memory unless weights are enormous
         highest = MAX_NODE_SCORE * sum(weight for _, weight in scores)
@@ -170,12 +168,6 @@ class PodClass:
         self._base_scores: BaseScores | None = None
         self._active: Sequence[Weighted] = ()
         self._ranking: Ranking | None = None
-
-    @property
-    def keep(self) -> bool:
-        """Return whether no plugin failed to answer one of the questions."""
-        # a list, which is faster than a generator: this is asked for every pod
-        return False not in [question.keep for question in self._questions]
 
     def pre_filter(self) -> PreFiltered:
         """Return what PreFilter as a whole says, its questions' outcomes brought up to date."""

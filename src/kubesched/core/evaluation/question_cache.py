@@ -136,7 +136,7 @@ class Questioner:
         """Return a question that Score fails to answer."""
         question = RowScoreQuestion(plugin, pod, self.table, CycleState(), pre_score=False)
         question.failure = failure
-        question.keep = False
+        question.fail()
         return question
 
 

@@ -5,6 +5,7 @@ log (`cluster.following`). One whose plugin failed says so (`keep`) and is made 
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -25,15 +26,23 @@ class Question(DerivedColumn):
         super().__init__(table, reads)
         # False once the plugin failed: the next pod gets a new question
         self.keep = True
+        self._on_failure: Callable[[], None] | None = None
 
-    def outlive_cycle(self, *, trusted: bool) -> None:
+    def outlive_cycle(self, on_failure: Callable[[], None], *, trusted: bool) -> None:
         """Have changes logged that the column depends on, since it will be kept; hold the plugin to what it reads.
 
-        Plugins that are `trusted` are known to read no more than they say.
+        `on_failure` is called if the plugin fails. Plugins that are `trusted` are known to read no more than they say.
         """
         self.table.log.wanted |= self.reads
+        self._on_failure = on_failure
         if not trusted:
             self.held_to = self.reads
+
+    def fail(self) -> None:
+        """Keep the question no longer, since its plugin failed."""
+        self.keep = False
+        if self._on_failure is not None:
+            self._on_failure()
 
 
 class FilterWorlds(ABC):
@@ -75,7 +84,8 @@ class FilterQuestion(Question):
     def reject(self, status: Status) -> None:
         """Take a rejection, or an error, as PreFilter's outcome."""
         self.rejection = status.by(self.plugin.name)
-        self.keep = status.code is not Code.ERROR
+        if status.code is Code.ERROR:
+            self.fail()
 
     def assign(self, verdict: Verdict, rows: NDArray[np.intp] | None = None) -> None:
         """Write a verdict into the column, at some rows or as a whole."""
@@ -96,7 +106,7 @@ class FilterQuestion(Question):
     def index(self, status: Status | None) -> int:
         """Return a status as an index into the status table; an error is not kept."""
         if status is not None and status.code is Code.ERROR:
-            self.keep = False
+            self.fail()
         return self.statuses.intern(status, self.plugin.name)
 
     @abstractmethod

@@ -212,7 +212,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
     def _fail(self, status: Status) -> None:
         """Take a failure of the plugin, which is asked anew for the next pod."""
         self.failure = status.by(self.plugin.name)
-        self.keep = False
+        self.fail()
 
     def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
         """Ask the plugin about some rows at once."""
@@ -248,7 +248,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         if self._scores_for != wanted:
             self._scores = self._normalize(feasible)
             if isinstance(self._scores, Status):
-                self.keep = False
+                self.fail()
             self._scores_for = wanted
         return self._scores
 
