@@ -1,8 +1,8 @@
 """The change log: which rows changed, in what respect, since when.
 
 From the cluster's mutators to everything that caches. Each change gets a sequence number and names a row and the
-groups of columns that differ, or no row (`EVERYWHERE`) for an epoch such as "namespaces changed". Only real
-differences are logged. The log is bounded: a reader that fell off its end evaluates in full.
+groups of columns that differ, or no row (`EVERYWHERE`) for an epoch such as "namespaces changed" or "a row was added".
+Only real differences are logged. The log is bounded: a reader that fell off its end evaluates in full.
 """
 
 from typing import Final
@@ -79,7 +79,7 @@ class ChangeLog:
     kept.
     """
 
-    __slots__ = ("_base", "_groups", "_known", "_known_until", "_rows", "may_read", "seq", "wanted")
+    __slots__ = ("_base", "_groups", "_known", "_rows", "may_read", "seq", "wanted")
 
     def __init__(self) -> None:
         self.seq = 0
@@ -88,15 +88,15 @@ class ChangeLog:
         self._base = 0
         self._rows: list[int] = []
         self._groups: list[int] = []
-        # by where they begin: what many readers ask while nothing changes
+        # by where they begin, up to the newest change: many readers ask before the next one
         self._known: dict[int, Changes] = {}
-        self._known_until = 0
 
     def record(self, row: int, groups: int) -> None:
         """Append one change."""
         self.seq += 1
         self._rows.append(row)
         self._groups.append(groups)
+        self._known.clear()
         if len(self._rows) > 2 * CAPACITY:
             self._base += CAPACITY
             del self._rows[:CAPACITY]
@@ -112,14 +112,11 @@ class ChangeLog:
 
     def since(self, seq: int) -> Changes | None:
         """Return what happened after `seq`, or None if the log does not reach back so far."""
-        if seq < self._base:
-            return None
-        if self._known_until != self.seq:
-            self._known.clear()
-            self._known_until = self.seq
         known = self._known.get(seq)
         if known is not None:
             return known
+        if seq < self._base:
+            return None
         changes = self._known[seq] = Changes()
         rows, union, everywhere = changes.rows, 0, 0
         start = seq - self._base

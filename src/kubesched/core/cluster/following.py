@@ -12,8 +12,8 @@ advance from p to s.
 * None: no change in (p, s] touches what it reads. What was true at p is true at s.
 * `Changes`: every change that touches what it reads names a row. `catch_up` looks at these rows again; where it changes
   others, too, it counts up `generation`.
-* `EVERYTHING`: an epoch changed, rows were added, or the log does not reach back to p, as at the beginning. `evaluate`
-  makes the whole column, which counts up `generation`.
+* `EVERYTHING`: an epoch changed, or the log does not reach back to p, as at the beginning. `evaluate` makes the whole
+  column, which counts up `generation`. Rows that are added are an epoch that every reader reads.
 
 A combined column reads all that its inputs read. Suppose that its inputs are true at p. At s, an input of which nothing
 changed in (p, s] is still true, so it is left alone, wherever its own cursor stands; the others are refreshed. A row of
@@ -55,34 +55,35 @@ EVERYTHING: Final = Extent.EVERYTHING
 
 
 class Cursor:
-    """A reader's place in the change log; `seq` is the newest change that the reader knows of."""
+    """A reader's place in the change log; `seq` is the newest change that the reader knows of.
 
-    __slots__ = ("_before", "_size", "_table", "reads", "seq")
+    Every reader reads which rows there are and which node is on a row.
+    """
+
+    __slots__ = ("_before", "_log", "reads", "seq")
 
     def __init__(self, table: NodeTable, reads: int) -> None:
-        self._table = table
-        self.reads = reads
+        self._log = table.log
+        self.reads = reads | Reads.PRESENCE
         self.seq = -1
         self._before = -1
-        self._size = 0
 
     def advance(self) -> Changes | Extent | None:
         """Go to the newest change; return what changed on the way of what the reader reads, None for nothing."""
-        log = self._table.log
-        before, seq = self.seq, log.seq
-        if before == seq:
+        log, before = self._log, self.seq
+        if before == log.seq:
             return None
         changes = log.since(before)
-        self._before, self.seq = before, seq
-        size = self._table.size
-        if changes is None or self._size != size or changes.everywhere & self.reads:
-            self._size = size
+        self._before, self.seq = before, log.seq
+        if changes is None:
             return EVERYTHING
-        return changes if changes.groups & self.reads else None
+        if not changes.groups & self.reads:
+            return None
+        return EVERYTHING if changes.everywhere & self.reads else changes
 
     def named(self) -> Changes | None:
         """Return the changes that the last advance passed, even if any row may differ; None if they are not known."""
-        return self._table.log.since(self._before)
+        return self._log.since(self._before)
 
     def lose(self) -> None:
         """Leave the log: the next advance says that everything may differ."""
@@ -92,15 +93,14 @@ class Cursor:
 class DerivedColumn(ABC):
     """A column that is made from the table; `generation` counts changes of rows that the log does not name.
 
-    It always reads which node is on a row. While it is made, nothing may be read but `held_to`, which is less than
-    anything where plugins say what they read.
+    While it is made, nothing may be read but `held_to`, which is less than anything where plugins say what they read.
     """
 
     def __init__(self, table: NodeTable, reads: int) -> None:
         self.table = table
-        self.reads = reads | Reads.PRESENCE
+        self.cursor = Cursor(table, reads)
+        self.reads = self.cursor.reads
         self.held_to: int = ANYTHING
-        self.cursor = Cursor(table, self.reads)
         self.generation = 0
 
     def refresh(self) -> None:

@@ -281,6 +281,8 @@ class NodeTable:
             self.nodes.append(None)
             self.pods_on.append({})
             self.scalars.add_row()
+            # all columns are too short
+            self.log.record(EVERYWHERE, Reads.PRESENCE)
         self.names[row] = name
         self.row_of[name] = row
         return row
