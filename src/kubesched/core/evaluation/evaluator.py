@@ -5,6 +5,7 @@ which answers for this pod in this cycle and is not kept beyond it.
 """
 
 from collections.abc import Callable, Hashable, Sequence
+from typing import TypeVar
 
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
@@ -32,6 +33,11 @@ SPECIFIED_BYTES = 16 << 20
 REASONS = 500_000
 # Statuses are indexed by 16-bit integers; past this many everything cached is dropped and numbering starts again.
 STATUSES = 30_000
+
+
+Q = TypeVar("Q")
+# a question; before it the key that it is kept under, None if it is not kept; after it whether it is new
+Found = tuple[Hashable, Q, bool]
 
 
 class TemplateKeys:
@@ -118,9 +124,9 @@ class Evaluator:
         made = PodClass(
             self.cluster.table,
             [filters[i][1] for i in self._pre_filter_order],
-            [question for _, question in filters[: len(self.profile.filter)]],
+            [question for _, question, _ in filters[: len(self.profile.filter)]],
             [scores[i][1] for i in self._pre_score_order],
-            [(q, self.profile.weights[q.plugin.name]) for _, q in scores[: len(self.profile.score)]],
+            [(q, self.profile.weights[q.plugin.name]) for _, q, _ in scores[: len(self.profile.score)]],
         )
         if class_key is not None and not made.narrowed:
             # What a narrowed pod asks is asked of few rows, and hardly ever again.
@@ -131,11 +137,11 @@ class Evaluator:
         self,
         class_key: Hashable,
         pod_class: PodClass,
-        filters: Sequence[tuple[Hashable, FilterQuestion]],
-        scores: Sequence[tuple[Hashable, ScoreQuestion]],
+        filters: Sequence[Found[FilterQuestion]],
+        scores: Sequence[Found[ScoreQuestion]],
         weight: int,
     ) -> None:
-        """Remember the questions that may be kept, and the class if all of them may.
+        """Remember the new questions that may be kept, and the class if all of its questions may.
 
         One whose plugin failed may not: it is asked again.
         """
@@ -143,51 +149,51 @@ class Evaluator:
         size = max(1, self.cluster.table.size)
         self._classes.limit = min(CLASSES, max(FEWEST, CELLS // size))
         self._filters.limit = self._scores.limit = min(QUESTIONS, max(FEWEST, 2 * CELLS // size))
-        for filter_key, filter_question in filters:
+        for filter_key, filter_question, new in filters:
             if filter_key is None or not filter_question.keep:
                 kept = False
-            else:
+            elif new:
                 self._filters.put(filter_key, filter_question, weight)
-        for score_key, score_question in scores:
+        for score_key, score_question, new in scores:
             if score_key is None or not score_question.keep:
                 kept = False
-            else:
+            elif new:
                 self._scores.put(score_key, score_question, weight)
         if kept:
             self._classes.put(class_key, pod_class, weight)
 
     def _filter_question(
         self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
-    ) -> tuple[Hashable, FilterQuestion]:
-        """Return the question with the key it is kept under; None for one that is not kept."""
+    ) -> Found[FilterQuestion]:
         try:
             key = plugin.key(pod)
             known = self._filters.get((index, key)) if key is not UNCACHED else None
         except BaseException as raised:
-            return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised))
+            return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised)), True
         if key is UNCACHED:
-            return None, self._questioner.filter_question(plugin, pod, cycle, stopwatch)
-        if known is None or not known.keep:
-            # what is kept outlives the cycle, so it gets a state of its own
-            known = self._questioner.filter_question(plugin, pod, CycleState(), stopwatch)
-            self._outlive_cycle(known)
-        return (index, key), known
+            return None, self._questioner.filter_question(plugin, pod, cycle, stopwatch), True
+        if known is not None and known.keep:
+            return (index, key), known, False
+        # what is kept outlives the cycle, so it gets a state of its own
+        made = self._questioner.filter_question(plugin, pod, CycleState(), stopwatch)
+        self._outlive_cycle(made)
+        return (index, key), made, True
 
     def _score_question(
         self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
-    ) -> tuple[Hashable, ScoreQuestion]:
-        """Return the question with the key it is kept under; None for one that is not kept."""
+    ) -> Found[ScoreQuestion]:
         try:
             key = plugin.score_key(pod)
             known = self._scores.get((index, key)) if key is not UNCACHED else None
         except BaseException as raised:
-            return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised))
+            return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised)), True
         if key is UNCACHED:
-            return None, self._questioner.score_question(plugin, pod, cycle, stopwatch)
-        if known is None or not known.keep:
-            known = self._questioner.score_question(plugin, pod, CycleState(), stopwatch)
-            self._outlive_cycle(known)
-        return (index, key), known
+            return None, self._questioner.score_question(plugin, pod, cycle, stopwatch), True
+        if known is not None and known.keep:
+            return (index, key), known, False
+        made = self._questioner.score_question(plugin, pod, CycleState(), stopwatch)
+        self._outlive_cycle(made)
+        return (index, key), made, True
 
     def _outlive_cycle(self, question: FilterQuestion | ScoreQuestion) -> None:
         """Have a new question kept true; classes that share it are made anew if its plugin fails."""

@@ -153,12 +153,17 @@ class PodClass:
         self.scored = [question for question, _ in scores]
         # every question of scoring once, those that PreScore asks first
         self.scoring = list(dict.fromkeys([*pre_scores, *self.scored]))
-        # A row-scoped question knows for good whether it is skipped; the others decide anew in each cycle.
-        self.row_filters = [
-            q for q in filters if isinstance(q, RowFilterQuestion) and not q.skip and not q.plugin.alive_only
-        ]
-        self.wide_filters = [q for q in filters if not isinstance(q, RowFilterQuestion) and not q.plugin.alive_only]
-        self.alive_filters = [q for q in filters if q.plugin.alive_only]
+        self.row_filters: list[FilterQuestion] = []
+        self.wide_filters: list[FilterQuestion] = []
+        self.alive_filters: list[FilterQuestion] = []
+        for question in filters:
+            if question.plugin.alive_only:
+                self.alive_filters.append(question)
+            elif not isinstance(question, RowFilterQuestion):
+                self.wide_filters.append(question)
+            elif not question.skip:
+                # a row-scoped question knows for good whether it is skipped; the others decide anew in each cycle
+                self.row_filters.append(question)
         self.passing = Passing(table, self.row_filters)
         self.scoring_cursor = Cursor(table, ANYTHING)
         # half the memory unless weights are enormous
