@@ -5,7 +5,7 @@ log (`cluster.following`). One whose plugin failed says so (`keep`) and is made 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -99,15 +99,21 @@ class FilterQuestion(Question):
 
     def indices(self, verdict: Verdict) -> NDArray[np.int16]:
         """Return a verdict as indices into the status table."""
-        translate = np.array([self.index(status) for status in verdict.statuses], np.int16)
+        translate = np.array(self._interned(verdict.statuses), np.int16)
         ids: NDArray[np.int16] = translate[verdict.which]
         return ids
 
-    def index(self, status: Status | None) -> int:
-        """Return a status as an index into the status table; an error is not kept."""
-        if status is not None and status.code is Code.ERROR:
+    def index(self, status: Status) -> int:
+        """Return a status as an index into the status table."""
+        return self._interned((status,))[0]
+
+    def _interned(self, statuses: Iterable[Status | None]) -> list[int]:
+        """Return statuses as indices into the status table; with an error among them the question is not kept."""
+        errors = self.statuses.errors
+        indices = self.statuses.intern_all(statuses, self.plugin.name)
+        if self.statuses.errors != errors:
             self.fail()
-        return self.statuses.intern(status, self.plugin.name)
+        return indices
 
     @abstractmethod
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
