@@ -6,14 +6,13 @@ run are such batches.
 """
 
 from collections.abc import Mapping, Sequence
-from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.cluster import Cluster
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.questions import FilterQuestion, FilterWorlds
+from kubesched.core.framework.questions import FilterQuestion, FilterWorlds, shallow_copy
 from kubesched.core.framework.status import StatusTable
 
 
@@ -74,7 +73,7 @@ class Worlds:
 
     def _select(self, worlds: NDArray[np.intp]) -> "Worlds":
         """Return an independent copy of some worlds."""
-        selected = copy(self)
+        selected = shallow_copy(self)
         selected.rows = self.rows[worlds]
         selected._parts = [part.select(worlds) for part in self._parts]
         return selected

@@ -6,7 +6,7 @@ log (`cluster.following`). One whose plugin failed says so (`keep`) and is made 
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
@@ -17,6 +17,8 @@ from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
 from kubesched.core.framework.status import Code, Status, StatusTable
 from kubesched.core.framework.verdict import Verdict
+
+T = TypeVar("T")
 
 
 class Question(DerivedColumn):
@@ -43,6 +45,13 @@ class Question(DerivedColumn):
         self.keep = False
         if self._on_failure is not None:
             self._on_failure()
+
+
+def shallow_copy(worlds: T) -> T:
+    """Return worlds with the same attributes, as `copy.copy` does in ten times the time: rounds of dry runs copy."""
+    copied: T = object.__new__(type(worlds))
+    copied.__dict__.update(worlds.__dict__)
+    return copied
 
 
 class FilterWorlds(ABC):

@@ -5,7 +5,6 @@ From a one-node plugin to a batch verdict. A world keeps its own cycle state, to
 """
 
 from collections.abc import Iterable, Iterator
-from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,7 +16,7 @@ from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import ask, filter_node
 from kubesched.core.framework.nodes import Amounts, NodeRow, Nodes
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
-from kubesched.core.framework.questions import FilterWorlds
+from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.status import Code, Status, error
 from kubesched.core.framework.verdict import Verdict
 
@@ -135,7 +134,7 @@ class RowWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "RowWorlds":
         """Return copies of some worlds."""
-        selected = copy(self)
+        selected = shallow_copy(self)
         selected._worlds, selected._failures = [], {}
         for index, world in enumerate(worlds.tolist()):
             if world in self._failures:

@@ -6,7 +6,6 @@ From the ports in use on each row to a rejection. `0.0.0.0` stands for all addre
 # upstream: nodeports/node_ports.go (v1.36)
 
 from collections.abc import Hashable, Iterable, Sequence
-from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +21,7 @@ from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registra
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import PreFilterPlugin, WorldsFilterPlugin
-from kubesched.core.framework.questions import FilterWorlds
+from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.status import SKIP, Status, unschedulable
 from kubesched.core.framework.verdict import Verdict
 
@@ -111,7 +110,7 @@ class PortWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "PortWorlds":
         """Return an independent copy of some worlds."""
-        selected = copy(self)
+        selected = shallow_copy(self)
         selected._index, selected._used = dict(self._index), self._used[:, worlds]
         return selected
 

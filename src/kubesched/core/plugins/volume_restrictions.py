@@ -8,7 +8,6 @@ way.
 # upstream: volumerestrictions/volume_restrictions.go (v1.36)
 
 from collections.abc import Hashable, Sequence
-from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +25,7 @@ from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin, WorldsFilterPlugin
-from kubesched.core.framework.questions import FilterWorlds
+from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.status import SKIP, Status, error, unresolvable, unschedulable
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
@@ -182,7 +181,7 @@ class RestrictionWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "RestrictionWorlds":
         """Return an independent copy of some worlds."""
-        selected = copy(self)
+        selected = shallow_copy(self)
         selected._in_use, selected._conflicts = self._in_use[worlds], self._conflicts[worlds]
         return selected
 

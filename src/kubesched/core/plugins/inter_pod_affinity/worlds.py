@@ -7,7 +7,6 @@ and subtract from, describe the domains of the row.
 
 # upstream: interpodaffinity/filtering.go, updateWithPod (v1.36)
 
-from copy import copy
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.interning import Interner
 from kubesched.core.cluster.pod_counts import Carried, LabelGroup, carried_terms
 from kubesched.core.cluster.pod_info import Digest, PodInfo
-from kubesched.core.framework.questions import FilterWorlds
+from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.verdict import Verdict
 
 if TYPE_CHECKING:
@@ -172,7 +171,7 @@ class AffinityWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "AffinityWorlds":
         """Return an independent copy of some worlds."""
-        selected = copy(self)
+        selected = shallow_copy(self)
         selected._rows = self._rows[worlds]
         selected._has_labels = self._has_labels[worlds]
         selected._fewest = self._fewest[worlds]

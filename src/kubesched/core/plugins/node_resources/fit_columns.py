@@ -5,14 +5,13 @@ amount of each requested resource; a pod that is added or removed is one subtrac
 """
 
 from collections.abc import Sequence
-from copy import copy
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.nodes import Nodes
-from kubesched.core.framework.questions import FilterWorlds
+from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.node_resources.fit_request import FitRequest
@@ -134,7 +133,7 @@ class FitWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "FitWorlds":
         """Return an independent copy of some worlds."""
-        selected = copy(self)
+        selected = shallow_copy(self)
         selected._free_pods = self._free_pods.take(worlds)
         selected._free = self._free.take(worlds, axis=1)
         selected._too_small = self._too_small.take(worlds, axis=1)

@@ -7,7 +7,6 @@ volumes from the first added or removed pod on.
 
 # upstream: nodevolumelimits/csi.go, Filter (v1.36)
 
-from copy import copy
 from functools import partial
 
 import numpy as np
@@ -19,7 +18,7 @@ from kubesched.core.cluster.pod_slots import NOWHERE
 from kubesched.core.cluster.storage.attached_volumes import NO_CSI_NODE, AttachedVolumes, Drivers
 from kubesched.core.cluster.storage.csi_translation import CSIVolume
 from kubesched.core.cluster.storage.csi_volumes import PodCSIVolumes, VolumeFinder
-from kubesched.core.framework.questions import FilterWorlds
+from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.status import Status, error, unschedulable
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.node_volume_limits.request import VolumeLimitRequest
@@ -166,7 +165,7 @@ class LimitWorlds(FilterWorlds):
 
     def select(self, worlds: NDArray[np.intp]) -> "LimitWorlds":
         """Return an independent copy of some worlds."""
-        selected = copy(self)
+        selected = shallow_copy(self)
         selected._rows = self._rows[worlds]
         selected._statuses = list(self._statuses)
         selected._settled = self._settled[worlds]
