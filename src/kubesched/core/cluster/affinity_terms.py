@@ -1,7 +1,7 @@
-"""Pod affinity terms, parsed once a pod template.
+"""Pod affinity terms, parsed once per pod template.
 
 From `spec.affinity` to immutable terms with compiled selectors. A list of terms with one malformed selector is empty
-as a whole and leaves its error behind, as upstream's pod info has it.
+as a whole, and its error is kept, as in upstream's PodInfo.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ NO_LABELS: Mapping[str, str] = {}
 
 
 class AffinityTerm(NamedTuple):
-    """A term of pod (anti-)affinity: which pods, in which namespaces, over which topology."""
+    """A term of pod (anti-)affinity: its selector, namespaces and topology key."""
 
     namespaces: frozenset[str]
     namespace_selector: Selector
@@ -49,7 +49,7 @@ NO_TERMS = AffinityTerms()
 
 
 def matches_all(terms: Iterable[AffinityTerm], namespace: str, labels: Mapping[str, str]) -> bool:
-    """Return whether there are terms and all of them select a pod, namespace selectors asked about no labels."""
+    """Return whether there are terms and all of them select a pod; namespace selectors are matched with no labels."""
     some = False
     for term in terms:
         if not term.matches(namespace, labels, NO_LABELS):

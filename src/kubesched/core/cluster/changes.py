@@ -1,4 +1,4 @@
-"""The change log: which rows changed, in what respect, since when.
+"""The change log: the rows that changed, and the groups of columns that differ.
 
 From the cluster's mutators to everything that caches. Each change gets a sequence number and names a row and the
 groups of columns that differ, or no row (`EVERYWHERE`) for an epoch such as "namespaces changed" or "a row was added".

@@ -1,7 +1,7 @@
-"""The cluster as the scheduler knows it; the one module that mutates.
+"""The scheduler's cluster; the one module that changes it.
 
-From objects (a scenario's, or watch events) to the table, the nominations and the objects by kind. Between two
-calls everything is consistent; readers never copy.
+From objects (of a scenario or a watch) to the table, the nominations and the objects by kind. Between two calls
+everything is consistent; readers never copy.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -29,7 +29,7 @@ from kubesched.core.devices import DeviceFeatures
 
 
 class Cluster:
-    """Nodes, pods, nominations and everything else that plugins read."""
+    """Nodes, pods, nominations and all other objects that plugins read."""
 
     def __init__(self, options: RequestOptions | None = None) -> None:
         self.log = ChangeLog()
@@ -46,16 +46,16 @@ class Cluster:
         self.pending: Mapping[str, PodInfo] = MappingProxyType(self._pending)
         # pods that are assumed and not confirmed yet, as they were last reported
         self._assumed: dict[str, PodInfo] = {}
-        # kept from when it is first asked for
+        # None until it is needed
         self._pod_groups: PodGroups | None = None
 
     @property
     def pod_groups(self) -> PodGroups:
-        """Return which pods belong to which group, kept up to date from now on."""
+        """Return the pods of each group, kept up to date from now on."""
         return self.keep_pod_groups()
 
     def keep_pod_groups(self) -> PodGroups:
-        """Keep from now on which pods belong to which group: without pod groups it costs nothing."""
+        """Keep the pods of each group from now on; before, pod groups cost nothing."""
         if self._pod_groups is None:
             self._pod_groups = PodGroups((*self.table.pods.values(), *self.pending.values()))
         return self._pod_groups
@@ -65,7 +65,7 @@ class Cluster:
     def add(self, obj: ApiObject) -> None:
         """Add an object, or replace the one under its name (pods: under its UID).
 
-        TypeError for what is none, such as a document: `kubesched.api.codec.decode` makes objects of those.
+        Raises TypeError for anything else, such as a document: `kubesched.api.codec.decode` makes objects of documents.
         """
         if not isinstance(obj, ApiObject):
             hint = "; kubesched.api.codec.decode(document) makes one" if isinstance(obj, Mapping) else ""
@@ -107,12 +107,12 @@ class Cluster:
             self._pod_groups.put(info)
         if not pod.spec.node_name:
             if info.uid in self._assumed:
-                # the API server does not know yet; the pod keeps its place until it is confirmed or forgotten
+                # it is not bound yet; the pod stays assumed until it is confirmed or forgotten
                 self._assumed[info.uid] = info
                 return
             self.table.remove_pod(info.uid)
             self._pending[info.uid] = info
-            # a gated pod does not hold room
+            # a gated pod reserves no resources
             self.nominations.add(info, "" if pod.spec.scheduling_gates else pod.status.nominated_node_name)
             return
         old = self.table.pods.get(info.uid)
@@ -126,20 +126,20 @@ class Cluster:
         self.nominations.remove(info.uid)
 
     def put_waiting(self, info: PodInfo) -> None:
-        """Add a pod without a node, or replace it; the scheduling queue sees to its nomination and its group."""
+        """Add a pod without a node, or replace it; the scheduling queue updates its nomination and its group."""
         if info.uid in self._assumed:
             self._assumed[info.uid] = info
         else:
             self._pending[info.uid] = info
 
     def remove_waiting(self, uid: str) -> None:
-        """Remove a pod without a node; an assumed one keeps its place."""
+        """Remove a pod without a node; an assumed pod stays on its node."""
         self._pending.pop(uid, None)
         if self._pod_groups is not None:
             self._pod_groups.remove(uid)
 
     def remove_pod(self, uid: str) -> None:
-        """Forget a pod wherever it is."""
+        """Remove a pod, wherever it is."""
         if self._pod_groups is not None:
             self._pod_groups.remove(uid)
         self.table.remove_pod(uid)
@@ -149,11 +149,11 @@ class Cluster:
 
     # upstream: backend/cache/interface.go, AddPodGroupMember (v1.36)
     def add_group_member(self, info: PodInfo) -> None:
-        """Count a waiting pod among the pods of its group, if it has one."""
+        """Add a waiting pod to its group, if it has one."""
         if self._pod_groups is not None:
             self._pod_groups.put(info)
 
-    # -- what the scheduler itself decides
+    # -- decisions of the scheduler
 
     def nominate(self, pod: PodInfo, node_name: str) -> None:
         """Nominate a pod to a node; an earlier nomination is replaced, an empty name clears it."""
@@ -177,7 +177,7 @@ class Cluster:
         """Account a pending pod on a node before the API server confirms it; return the pod as placed."""
         spec = msgspec.structs.replace(pod.spec, node_name=node_name)
         placed = pod.replaced(msgspec.structs.replace(pod.pod, spec=spec))
-        # a pod that is judged although it has a place counts once
+        # a pod that is on a node already is counted once
         self.table.remove_pod(pod.uid)
         self.table.add_pod(placed, node_name)
         self._assumed[pod.uid] = pod
@@ -202,23 +202,23 @@ class Cluster:
             self._pod_groups.put(pending)
 
     def restate(self, pod: PodInfo, status: PodStatus) -> None:
-        """Account an assumed pod with another status: what it takes of the node may depend on it."""
+        """Account an assumed pod with another status, which its resources may depend on."""
         if pod.uid in self._assumed:
             self.table.remove_pod(pod.uid)
             self.table.add_pod(self.reader.read(msgspec.structs.replace(pod.pod, status=status)), pod.spec.node_name)
 
-    # -- what Reserve and PreBind decide about volumes and devices
+    # -- decisions of Reserve and PreBind about volumes and devices
 
     def assume_storage(self, obj: VolumeOrClaim) -> None:
-        """Take a volume or claim to be as given until another version is reported; OutOfSyncError if one was."""
+        """Assume a volume or claim until another version is reported; raises OutOfSyncError if one was."""
         self.volumes.assume(obj)
 
     def restore_storage(self, obj: VolumeOrClaim) -> None:
-        """Undo `assume_storage`, if it is this version that is assumed."""
+        """Undo `assume_storage`, if this version is assumed."""
         self.volumes.restore(obj)
 
     def assume_claim(self, claim: ResourceClaim) -> bool:
-        """Show a resource claim as it was written, until it is reported; return False if a newer one is known."""
+        """Assume a resource claim as it was written, until it is reported; return False if a newer one is known."""
         return self.claims.assume(claim)
 
     def begin_allocation(self, claim: ResourceClaim) -> None:
@@ -226,7 +226,7 @@ class Cluster:
         self.claims.begin_allocation(claim)
 
     def end_allocation(self, claim_uid: str, *, for_all: bool = False) -> bool:
-        """Let go of the devices that are held for one pod (or for all); return whether no pod holds them any more."""
+        """Release the devices that are held for one pod (or for all); return whether no pod holds them any more."""
         return self.claims.end_allocation(claim_uid, for_all=for_all)
 
     # -- look-ups
@@ -237,11 +237,11 @@ class Cluster:
         return len(self._assumed)
 
     def as_reported(self, pod: PodInfo) -> PodInfo:
-        """Return a pod as it was last reported, which an assumed one hides."""
+        """Return a pod as it was last reported; an assumed pod differs from that."""
         return self._assumed.get(pod.uid, pod)
 
     def devices(self, features: DeviceFeatures) -> DeviceTracker:
-        """Return what is offered and taken of devices; one tracker serves all who have the same features."""
+        """Return the tracker of devices; there is one for each set of features."""
         tracker = self._devices.get(features)
         if tracker is None:
             tracker = self._devices[features] = DeviceTracker(self.table, self.objects, self.claims, features)
@@ -276,7 +276,7 @@ class RemovedPods:
 
 
 def same_account(old: PodInfo, new: PodInfo) -> bool:
-    """Return whether two versions of a placed pod count for the same on the same row."""
+    """Return whether two versions of a placed pod are accounted equally on the same row."""
     return (
         old.digest is new.digest
         and old.spec.node_name == new.spec.node_name

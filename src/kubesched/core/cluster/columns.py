@@ -1,8 +1,8 @@
 """Growable columns, and columns interned by value: labels, and sets such as taints.
 
 From node attributes to NumPy arrays indexed by row. Every column of a table has the same capacity; growing
-replaces the arrays, so nobody keeps one across a mutation. Codes are not reused, but numbered anew when most of them
-are out of use (nodes that come and go bring their names with them); the table then lets every reader start again.
+replaces the arrays, so no array may be kept across a change. Codes are not reused, but renumbered when most of them are
+out of use (new nodes have new names, for example); then every reader of the table evaluates in full.
 """
 
 from collections.abc import Hashable, Mapping
@@ -28,7 +28,7 @@ def grown(array: NDArray[Any], capacity: int) -> NDArray[Any]:
 class LabelColumn:
     """The values of one label key: a code per row; code 0 means that the node lacks the label.
 
-    A topology key's codes are its domains; `counts` says how many rows are in each.
+    A topology key's codes are its domains; `counts` is the number of rows in each.
     """
 
     __slots__ = ("__weakref__", "_is_shared", "codes", "counts", "key", "of_value", "values")
@@ -69,7 +69,7 @@ class LabelColumn:
         self.codes[row] = code
 
     def grow(self, absent: NDArray[np.int32]) -> None:
-        """Make room for as many rows as `absent` has, which is shared while no node has the label."""
+        """Grow to as many rows as `absent` has; `absent` is shared while no node has the label."""
         self.codes = absent if self._is_shared else grown(self.codes, len(absent))
 
     def renumber(self) -> None:

@@ -1,4 +1,4 @@
-"""What a cluster's columns say, independent of row numbers and codes, so that two of them can be compared.
+"""The contents of a cluster's columns, independent of row numbers and codes, so that two clusters can be compared.
 
 From a table kept up to date change by change, and one rebuilt from the objects, to the differences between them. There
 should never be any.
@@ -17,7 +17,7 @@ Content = dict[str, Any]
 
 
 def content(cluster: Cluster) -> Content:
-    """Return everything the columns say, by names."""
+    """Return the contents of all columns, by names."""
     table = cluster.table
     rows = sorted(table.row_of.items())
     return {
@@ -53,7 +53,7 @@ def rebuilt(cluster: Cluster) -> Cluster:
 
 
 def refill(empty: Cluster, cluster: Cluster) -> None:
-    """Add all objects of a cluster to an empty one, and assume the same of volumes and claims."""
+    """Add all objects of a cluster to an empty one, with the same assumed volumes and claims."""
     for node in cluster.table.nodes:
         if node is not None:
             empty.add(node)
@@ -72,7 +72,7 @@ def refill(empty: Cluster, cluster: Cluster) -> None:
 def _row(table: NodeTable, row: int) -> Content:
     def amounts(matrix: Any, scalars: list[dict[str, int]]) -> dict[str, int]:
         native = {name: int(matrix[code, row]) for code, name in enumerate(NATIVE) if matrix[code, row]}
-        # columns that there are must say the same as what they were made of
+        # existing columns must equal the objects they were made from
         columns = {
             f"column of {name}": amount
             for code, name in enumerate(table.resources.values)

@@ -1,7 +1,7 @@
-"""Which rows hold which image.
+"""The rows that hold an image.
 
-From `status.images` of nodes to rows and sizes by image name, since a pod asks for a few images and most nodes hold
-none of them.
+From `status.images` of nodes to rows and sizes by image name, since a pod has a few images and most nodes hold none of
+them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from kubesched.api.nodes import ContainerImage
 
 
 class Holders:
-    """The rows that hold an image, with its size on each; `version` differs whenever `sizes` may differ."""
+    """The rows that hold an image, with its size on each; `version` changes whenever `sizes` may change."""
 
     __slots__ = ("sizes", "version")
 
@@ -20,7 +20,7 @@ class Holders:
 
 
 class NodeImages:
-    """Image name -> holders, and row -> what it holds."""
+    """Image name -> holders, and row -> images with sizes."""
 
     __slots__ = ("_changes", "_holders", "_of_row")
 
@@ -30,7 +30,7 @@ class NodeImages:
         self._of_row: dict[int, dict[str, int]] = {}
 
     def assign(self, row: int, images: Iterable[ContainerImage]) -> None:
-        """Set what a row holds; of an image that is listed twice the last size counts."""
+        """Set the images of a row; the last size of an image that is listed twice counts."""
         # differs (an image that is larger): the reference's live cache gives every node the size that the first one
         # reported, while anybody holds the image; what it builds from scratch, which the corpus shows, has each node's
         # own.

@@ -1,6 +1,6 @@
-"""Which epoch of the change log a kind of objects belongs to: built-in kinds share a few, any other has its own.
+"""The epoch of the change log for a kind of objects: built-in kinds share a few, any other kind has its own.
 
-From the name of a kind to a group that a plugin's `reads` can name. Numbers are handed out as kinds are first named.
+From the name of a kind to a group that a plugin's `reads` can name. Groups are assigned on demand.
 """
 
 from typing import Final
@@ -36,6 +36,6 @@ def kind_reads(kind: str) -> int:
         raise ValueError(f"{kind}s are in the table; name what is read of them, such as Reads.LABELS or Reads.PODS")
     group = EPOCH_OF_KIND.get(kind) or _OTHERS.get(kind)
     if group is None:
-        # past the last number kinds share it: what one of them says is then asked anew for the others, too
+        # after the last number kinds share it: a change of one of them invalidates answers that read another
         group = _OTHERS[kind] = min(FIRST_OF_KINDS << len(_OTHERS), LAST_OF_KINDS)
     return group

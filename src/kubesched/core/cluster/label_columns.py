@@ -1,7 +1,7 @@
-"""The labels of nodes as columns, for the keys that are asked about.
+"""The labels of nodes as columns, for the keys that are used.
 
 From node labels to a column per key. A key that some node has keeps its column; pods can name any number of keys that
-no node has, whose columns share one array of zeros and live as long as they are held.
+no node has, whose columns share one array of zeros and exist as long as they are referenced.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ class LabelColumns:
         # shared by all columns of keys that no node has
         self._absent: NDArray[np.int32] = np.zeros(capacity, np.int32)
         self._columns: WeakValueDictionary[str, LabelColumn] = WeakValueDictionary()
-        # those of keys that some node has
+        # the columns of keys that some node has
         self._kept: dict[str, LabelColumn] = {}
         self._labels_of: dict[int, Mapping[str, str]] = {}
         # how many nodes have a key
@@ -35,7 +35,7 @@ class LabelColumns:
         return sum(column.codes is not self._absent for column in self._columns.values())
 
     def of(self, key: str, nodes: Sequence[Node | None]) -> LabelColumn:
-        """Return the column of a key, indexing the nodes when it is asked for the first time."""
+        """Return the column of a key; it is made from the nodes on first use."""
         column = self._columns.get(key)
         if column is None:
             column = self._columns[key] = LabelColumn(key, self._absent)
@@ -48,7 +48,7 @@ class LabelColumns:
         return column
 
     def asked_for(self) -> list[LabelColumn]:
-        """Return the columns that there are."""
+        """Return the existing columns."""
         return list(self._columns.values())
 
     def assign(self, row: int, labels: Mapping[str, str]) -> None:
@@ -73,11 +73,11 @@ class LabelColumns:
                 self._kept.pop(key, None)
 
     def crowded(self, most: int) -> Iterable[LabelColumn]:
-        """Return the columns of more than so many values."""
+        """Return the columns with more than so many values."""
         return [column for column in self._kept.values() if len(column) > most]
 
     def grow(self, capacity: int) -> None:
-        """Make room for more rows."""
+        """Grow to more rows."""
         absent = np.zeros(capacity, np.int32)
         for column in self._columns.values():
             column.grow(absent)

@@ -1,8 +1,7 @@
-"""Which rows a node selector matches and which taints are tolerated, over many rows at once.
+"""Node selectors and tolerations, evaluated for many rows at once.
 
-From compiled selectors and tolerations to masks. What nodes share is evaluated once per distinct value (label value,
-taint set) and gathered. The answer for a row without a Node object means nothing. Masks are new arrays, which the
-caller may change.
+From compiled selectors and tolerations to masks. Each distinct value (label value, taint set) is evaluated once and
+gathered. The result for a row without a Node object has no meaning. Masks are new arrays, which the caller may change.
 """
 
 from collections.abc import Callable, Hashable
@@ -35,7 +34,7 @@ _NONE_OF = (labels.NOT_IN, labels.NOT_EQUALS)
 
 
 def matching_rows(table: NodeTable, selector: NodeMatcher, rows: Rows) -> NDArray[np.bool_]:
-    """Return which rows the selector matches; it agrees with `selector.matches` on every node."""
+    """Return the rows that the selector matches; equal to `selector.matches` for every node."""
     if isinstance(selector, CompiledTerm):
         return _rows_of_term(table, selector, rows)
     if isinstance(selector, CompiledNodeSelector):
@@ -63,7 +62,7 @@ def tolerated_rows(
     concerns: Callable[[Taint], bool] = forbids_scheduling,
     comparison: bool = False,
 ) -> NDArray[np.bool_]:
-    """Return the rows on which every taint of concern is tolerated."""
+    """Return the rows on which every taint for which `concerns` holds is tolerated."""
 
     def tolerated(taints: tuple[Taint, ...]) -> bool:
         return first_untolerated(taints, tolerations, concerns, comparison) is None
@@ -74,7 +73,7 @@ def tolerated_rows(
 def by_distinct(
     codes: NDArray[np.int32], interned: Interner[K], function: Callable[[K], Any], dtype: Any
 ) -> NDArray[Any]:
-    """Return `function` of the value behind each code, asked once per value that occurs."""
+    """Return `function` of the value of each code, called once per value that occurs."""
     answers = np.zeros(len(interned), dtype)
     for code in np.flatnonzero(np.bincount(codes, minlength=len(interned))).tolist():
         answers[code] = function(interned.values[code])
@@ -131,7 +130,7 @@ def _answers_by_code(column: LabelColumn, requirement: Requirement) -> NDArray[n
 
 def _rows_of_field(table: NodeTable, check: FieldCheck, rows: Rows) -> NDArray[np.bool_]:
     if check.key != NAME_FIELD:
-        # any name will do: other fields are empty on every node
+        # the name does not matter: other fields are empty on every node
         return np.full(count_of(rows), check.matches(""))
     row = table.row_of.get(check.value, -1)
     numbers = np.arange(rows.start or 0, rows.stop) if isinstance(rows, slice) else rows

@@ -1,7 +1,7 @@
 """Pods that are nominated to a node and not on it yet.
 
-From preemption (and `status.nominatedNodeName`) to the rows where a lower-priority pod must leave room. A nominated
-pod has a slot but counts nowhere in the table; it is added to a world when another pod is judged on its node.
+From preemption (and `status.nominatedNodeName`) to the rows on which pods of lower priority must leave resources. A
+nominated pod has a slot but is not counted in the table; it is added to a world when another pod is judged on its node.
 """
 
 from kubesched.core.cluster.changes import Reads
@@ -51,7 +51,7 @@ class Nominations:
         return list(self._on.get(node_name, {}).values())
 
     def qualifying(self, pod: PodInfo) -> dict[int, list[PodInfo]]:
-        """Return, by row, the nominated pods that `pod` must leave room for: others of equal or higher priority."""
+        """Return, by row, the nominated pods that count when `pod` is judged: others of equal or higher priority."""
         if not self._node_of:
             return {}
         found: dict[int, list[PodInfo]] = {}

@@ -1,7 +1,7 @@
-"""The objects that are neither nodes nor pods: what plugins look up by name.
+"""The objects that are neither nodes nor pods, which plugins look up by name.
 
-From watch events to dictionaries per kind; each kind belongs to an epoch of the change log, so that what was derived
-from it is derived again when it changes.
+From watch events to dictionaries per kind; each kind belongs to an epoch of the change log, so that derived values are
+computed again when it changes.
 """
 
 from collections.abc import Callable
@@ -19,7 +19,7 @@ Follower = Callable[[ApiObject | None, ApiObject | None], None]
 
 
 def full_name(namespace: str, name: str) -> str:
-    """Return the name under which an object is kept."""
+    """Return `namespace/name`, or the bare name of a cluster-scoped object."""
     return f"{namespace}/{name}" if namespace else name
 
 
@@ -29,13 +29,13 @@ class Objects:
     def __init__(self, log: ChangeLog) -> None:
         self._log = log
         self._kinds: dict[str, dict[str, ApiObject]] = {}
-        # kind -> number of changes: what a reader compares to know that its derivation is stale
+        # kind -> number of changes, which readers compare to know whether derived values are stale
         self.versions: dict[str, int] = {}
         self._followers: dict[str, list[Follower]] = {}
         self.unreadable = UnreadableObjects()
 
     def follow(self, kind: type[ApiObject], follower: Follower) -> None:
-        """Have a function called with every object of a kind that comes, goes or is replaced from now on."""
+        """Call a function for every object of a kind that is added, replaced or removed from now on."""
         self._followers.setdefault(kind.__name__, []).append(follower)
 
     def put(self, kind: str, obj: ApiObject) -> None:
@@ -46,7 +46,7 @@ class Objects:
         self._changed(kind, old, obj)
 
     def remove(self, kind: str, full_name: str) -> ApiObject | None:
-        """Remove an object; return it, or None if it was not there."""
+        """Remove an object; return it, or None if it did not exist."""
         removed = self._kinds.get(kind, {}).pop(full_name, None)
         if removed is not None:
             self._changed(kind, removed, None)
@@ -63,7 +63,7 @@ class Objects:
         return list(self._kinds.get(kind.__name__, {}).values())  # type: ignore[arg-type]
 
     def kinds(self) -> list[str]:
-        """Return the kinds of which there are objects."""
+        """Return the kinds that have objects."""
         return [kind for kind, objects in self._kinds.items() if objects]
 
     def named(self, kind: str) -> list[ApiObject]:
@@ -72,7 +72,7 @@ class Objects:
         return list(self._kinds.get(kind, {}).values())
 
     def _check(self, kind: str) -> None:
-        """Raise PluginError where a plugin whose answer is kept looks up a kind that it does not say it reads."""
+        """Raise PluginError if a plugin whose answer is kept looks up a kind that its `reads` does not name."""
         if self._log.may_read != ANYTHING and not self._log.may_read & kind_reads(kind):
             raise PluginError(
                 f"objects of kind {kind} are looked up, which `reads` does not name: its answer would be kept although "
@@ -85,7 +85,7 @@ class Objects:
             follower(old, new)
         epoch = EPOCH_OF_KIND.get(kind)
         if epoch is None and self._log.wanted:
-            # of kinds that only plugins of others look up, what nobody's answer depends on is not logged
+            # changes of kinds for out-of-tree plugins are logged only if a kept answer depends on them
             epoch = kind_reads(kind) & self._log.wanted
         if epoch:
             self._log.record(EVERYWHERE, epoch)

@@ -1,14 +1,14 @@
-"""How many pods of which kind are on which row, without ever looping over pods.
+"""Counts of pods per row, by selector and by carried term, without looping over pods.
 
-From pods that come and go to counts per row. Pods are grouped by namespace and labels; two kinds of interned
+From added and removed pods to counts per row. Pods are grouped by namespace and labels; two kinds of interned
 questions own counts:
 
 * `PodMatch`: pods in these namespaces that all these selectors match, with or without terminating ones. A new question
-  is asked of every group once; afterwards each pod that comes or goes updates the questions its group answers.
-* `CarriedTerm`: pods that carry an affinity term; the symmetric rules ask which terms select an incoming pod.
+  is matched with every group once; afterwards each added or removed pod updates the questions that select its group.
+* `CarriedTerm`: pods that carry an affinity term, for the symmetric rules: which terms select an incoming pod.
 
-Counts are sparse (row -> count). Questions live as long as a plugin's question holds them: the registry refers to them
-weakly.
+Counts are sparse (row -> count). Questions exist as long as a plugin's question references them: the registry has weak
+references.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,7 +29,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Carried(IntEnum):
-    """In which of its lists a pod carries a term."""
+    """The list of a pod's affinity that has a term."""
 
     REQUIRED_AFFINITY = 0
     REQUIRED_ANTI_AFFINITY = 1
@@ -127,15 +127,15 @@ class PodCounts:
         self._next_number = 0
         self._next_group = 0
         self._terms: dict[TermKey, CarriedTerm] = {}
-        # advances when the set of carried terms changes: what a pod's labels are matched against
+        # changes with the set of carried terms, which a pod's labels are matched with
         self.terms_version = 0
-        # label keys that selectors of carried terms (and of nominated pods' terms) mention, with how many do
+        # label keys in selectors of carried terms (and of nominated pods' terms), with the number of selectors
         self._mentioned: dict[str, int] = {}
 
-    # -- pods come and go
+    # -- adding and removing pods
 
     def join(self, pod: PodInfo) -> LabelGroup:
-        """Return the group of a pod, which the pod now belongs to."""
+        """Add a pod to its group; return the group."""
         labels = tuple(sorted(pod.labels.items()))
         group = self._by_namespace.setdefault(pod.namespace, {}).get(labels)
         if group is None:
@@ -146,7 +146,7 @@ class PodCounts:
         return group
 
     def leave(self, group: LabelGroup) -> None:
-        """Take a pod out of its group; an empty group vanishes."""
+        """Remove a pod from its group; an empty group is dropped."""
         group.members -= 1
         if not group.members:
             del self.groups[group.code]
@@ -156,7 +156,7 @@ class PodCounts:
                 del self._by_namespace[group.namespace]
 
     def count(self, pod: PodInfo, group: LabelGroup, row: int, sign: int) -> None:
-        """Count a pod of a group on a row, or with sign -1 no longer."""
+        """Add a pod of a group to the counts of a row, or remove it with sign -1."""
         terminating = pod.terminating
         _bump(group.terminating if terminating else group.live, row, sign)
         if self._by_number:
@@ -169,7 +169,7 @@ class PodCounts:
                 self._carry(key, row, sign)
 
     def _answers(self, group: LabelGroup) -> tuple[int, ...]:
-        """Return which questions select a group; each was asked once, when it was new."""
+        """Return the questions that select a group; each question is matched with a group once."""
         if group.answers_version != self._next_number:
             known = self._by_number
             new: Sequence[int] = range(group.answers_version, self._next_number)
@@ -203,7 +203,7 @@ class PodCounts:
             _bump(self._mentioned, label, sign)
 
     def foresee(self, pod: PodInfo, sign: int) -> None:
-        """Mention the labels in the terms of a pod that is nominated: worlds in which it is placed look at them."""
+        """Add the label keys in the terms of a nominated pod, or remove them with sign -1: worlds may add the pod."""
         if pod.digest.affinity is not NO_TERMS:
             for key in pod.derive(carried_terms):
                 self._mention_labels(key, sign)
@@ -211,7 +211,7 @@ class PodCounts:
     # -- questions
 
     def match(self, namespaces: frozenset[str] | None, selectors: tuple[Selector, ...], *, live_only: bool) -> PodMatch:
-        """Return the question's counts, kept up to date for as long as the answer is held."""
+        """Return the counts of a question, kept up to date as long as they are referenced."""
         key = MatchKey(namespaces, selectors, live_only)
         match = self._matches.get(key)
         if match is None:
@@ -241,7 +241,7 @@ class PodCounts:
         return [term for term in self._terms.values() if term.key.kind in wanted]
 
     def mentioned(self, labels: Mapping[str, str]) -> Labels:
-        """Return, sorted, the labels that carried terms can tell apart."""
+        """Return, sorted, the labels whose keys occur in carried terms."""
         mentioned = self._mentioned
         if not mentioned:
             return ()
@@ -249,7 +249,7 @@ class PodCounts:
 
 
 def carried_terms(pod: PodInfo) -> tuple[TermKey, ...]:
-    """Return the keys of all affinity terms that a pod carries; a term listed twice is there twice."""
+    """Return the keys of all affinity terms that a pod carries; a term that is listed twice occurs twice."""
     terms = pod.affinity
     return (
         *(TermKey(Carried.REQUIRED_AFFINITY, 0, term) for term in terms.required_affinity),

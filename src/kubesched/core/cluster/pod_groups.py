@@ -1,7 +1,7 @@
-"""Which pods belong to which group, and which of them have a place.
+"""The pods of each pod group, scheduled and unscheduled.
 
-From pods that come, take a place, give it back and go to the state of their group. A cluster keeps this only once
-it is first asked for: without pod groups it costs nothing.
+From pods that are added, assumed, forgotten and removed to the state of their group. A cluster keeps this from its
+first use on: without pod groups it costs nothing.
 """
 
 # upstream: backend/cache/podgroupstate.go (v1.36)
@@ -21,7 +21,7 @@ def group_of(pod: PodInfo) -> GroupKey | None:
 
 
 class GroupState:
-    """The pods of one group by UID: those that wait, and those that have a place, confirmed or not."""
+    """The pods of one group by UID: those that wait, and those on a node, assumed or confirmed."""
 
     __slots__ = ("scheduled", "unscheduled")
 
@@ -42,7 +42,7 @@ class PodGroups:
 
     def __init__(self, pods: Iterable[PodInfo] = ()) -> None:
         self._states: dict[GroupKey, GroupState] = {}
-        # under which group a pod is kept; for pods of groups only
+        # UID -> group, for pods of groups only
         self._group_of: dict[str, GroupKey] = {}
         for pod in pods:
             self.put(pod)
@@ -52,7 +52,7 @@ class PodGroups:
         return self._states.get(key, NO_PODS)
 
     def put(self, pod: PodInfo) -> None:
-        """Take in a pod as it is now: with a node it has a place, without one it waits."""
+        """Add or update a pod: with a node it is scheduled, without one unscheduled."""
         key = group_of(pod)
         if key is None:
             return
@@ -62,7 +62,7 @@ class PodGroups:
         self._group_of[pod.uid] = key
 
     def remove(self, uid: str) -> None:
-        """Forget a pod."""
+        """Remove a pod."""
         key = self._group_of.pop(uid, None)
         if key is None:
             return

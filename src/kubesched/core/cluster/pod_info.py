@@ -1,7 +1,7 @@
-"""A pod as the scheduler sees it: the object, and what was derived from it once per template.
+"""PodInfo: a pod's object, and values that are derived from it once per template.
 
-From an API object to `PodInfo`. Pods made from one template share a `Digest`: what their specification says,
-parsed once. Everything here is immutable but for the slot that the table gives a pod it accounts for.
+From an API object to `PodInfo`. Pods made from one template share a `Digest`: their spec, parsed once. Everything here
+is immutable except for the slot that the table gives an accounted pod.
 """
 
 from collections import OrderedDict
@@ -19,7 +19,7 @@ from kubesched.core.cluster.affinity_terms import AffinityTerms, parse_affinity_
 
 T = TypeVar("T")
 
-# Digests that are remembered: so many, and of specifications of so many bytes together.
+# The most digests that are remembered, and the most bytes of their specs together.
 DIGESTS = 4096
 DIGESTED_BYTES = 16 << 20
 
@@ -33,12 +33,12 @@ class HostPort(msgspec.Struct, frozen=True, gc=False):
 
 
 class Digest:
-    """What is derived from a pod's specification, namespace and reported resources."""
+    """Values derived from a pod's spec, namespace and reported resources."""
 
     __slots__ = ("affinity", "derived", "host_ports", "resources", "weight")
 
     def __init__(self, spec: PodSpec, resources: PodResources, affinity: AffinityTerms, weight: int) -> None:
-        # how large the specification is, in bytes; what is derived from it is larger by a factor
+        # the size of the spec in bytes; the derived values are larger by a factor
         self.weight = weight
         self.resources = resources
         self.affinity = affinity
@@ -46,7 +46,7 @@ class Digest:
         self.derived: dict[Callable[[Any], Any], Any] = {}
 
 
-# there are as many as pods: the garbage collector, which could free none of them, does not look at them
+# one per pod: not tracked by the garbage collector, which could free none of them
 class PodInfo(msgspec.Struct, gc=False, eq=False):
     """A pod with its digest. Reads like the object: `.metadata`, `.spec`, `.status`, `.labels`, `.priority`."""
 
@@ -64,7 +64,7 @@ class PodInfo(msgspec.Struct, gc=False, eq=False):
 
     @staticmethod
     def of(pod: Pod, digest: Digest) -> "PodInfo":
-        """Return what is known of a pod."""
+        """Return the PodInfo of a pod."""
         meta, spec = pod.metadata, pod.spec
         return PodInfo(
             pod,
@@ -89,12 +89,12 @@ class PodInfo(msgspec.Struct, gc=False, eq=False):
 
     @property
     def terminating(self) -> bool:
-        """Return whether deletion has been asked for."""
+        """Return whether the pod has a deletion timestamp."""
         return self.metadata.deletion_timestamp is not None
 
     @property
     def resources(self) -> PodResources:
-        """Return what the pod counts for."""
+        """Return the resources that the pod takes on its node."""
         return self.digest.resources
 
     @property
@@ -103,13 +103,13 @@ class PodInfo(msgspec.Struct, gc=False, eq=False):
         return self.digest.affinity
 
     def replaced(self, pod: Pod) -> "PodInfo":
-        """Return the same pod with another object of the same template (other node, other start time)."""
+        """Return the PodInfo of another version of the pod with the same template (other node, other start time)."""
         return PodInfo.of(pod, self.digest)
 
     def derive(self, function: Callable[["PodInfo"], T]) -> T:
         """Return `function(self)`, computed once per template.
 
-        The function may read only the specification and the namespace.
+        The function may read only the spec and the namespace.
         """
         derived = self.digest.derived
         try:
@@ -134,7 +134,7 @@ class PodReader:
         """Return the pod with its digest; raises InvalidObjectError for a quantity that cannot be parsed."""
         spec, status = pod.spec, pod.status
         if spec.node_name or spec.volumes:
-            # where a pod is does not change what its template says, nor does what its token is called
+            # neither the node name nor the name of the token volume is part of the template
             spec = msgspec.structs.replace(spec, node_name="", volumes=with_source(spec.volumes))
         reported = (
             status.container_statuses,
@@ -169,7 +169,7 @@ class PodReader:
 
 
 def request_options(gates: FeatureGates) -> RequestOptions:
-    """Return the gates that decide what a pod counts for."""
+    """Return the gates that the requests of a pod depend on."""
     return RequestOptions(
         in_place_pod_vertical_scaling=gates.enabled("InPlacePodVerticalScaling"),
         pod_level_resources=gates.enabled("PodLevelResources"),

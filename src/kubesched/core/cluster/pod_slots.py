@@ -1,7 +1,7 @@
-"""Pods as columns: what preemption reads of every pod, in arrays indexed by slot.
+"""Pods as columns: the values that preemption reads of every pod, in arrays indexed by slot.
 
 From placed (and nominated) pods to arrays of priority, start time, row and requests, so that victims of all candidate
-nodes are found and weighed at once. Slots are recycled.
+nodes are found and compared at once. Slots are recycled.
 """
 
 from datetime import datetime
@@ -41,7 +41,7 @@ class PodSlots:
         return int(self.row[slot])
 
     def place(self, pod: PodInfo, row: int, group: int) -> None:
-        """Give a pod a slot and write its columns; a pod that is only nominated is placed NOWHERE."""
+        """Give a pod a slot and write its columns; a pod that is only nominated has the row NOWHERE."""
         slot = self._free.pop() if self._free else self._new_slot()
         pod.slot = slot
         self.pods[slot] = pod
@@ -58,7 +58,7 @@ class PodSlots:
         requests[2, slot] = resources.ephemeral_storage
 
     def release(self, pod: PodInfo) -> None:
-        """Take a pod's slot back."""
+        """Free a pod's slot."""
         slot = pod.slot
         pod.slot = NOWHERE
         self.pods[slot] = None
@@ -66,7 +66,7 @@ class PodSlots:
         self._free.append(slot)
 
     def scalar_requests(self, slots: NDArray[np.intp], name: str) -> NDArray[np.int64]:
-        """Return what the pods in some slots ask for of a resource that is counted by name."""
+        """Return the requests of the pods in some slots for a scalar resource."""
         found = [pod.digest.resources.scalar.get(name, 0) if pod else 0 for pod in map(self.pods.__getitem__, slots)]
         return np.array(found, np.int64)
 

@@ -1,7 +1,7 @@
 """Host ports in use, by port.
 
-From the ports of placed pods to the rows on which a port is taken. Indexed by (protocol, port), since a pod asks for a
-few ports and most nodes use none of them.
+From the ports of placed pods to the rows on which a port is taken. Indexed by (protocol, port), since a pod has a few
+ports and most nodes use none of them.
 """
 
 from collections.abc import Collection, Iterable
@@ -14,8 +14,8 @@ ANY_IP = "0.0.0.0"
 class HostPorts:
     """(protocol, port) -> row -> addresses.
 
-    A set, not a count: of two pods with one port on one node (they can only have been put there past the scheduler) the
-    first to go frees it, as in the reference.
+    A set, not a count: if two pods have the same port on one node (which happens only past the scheduler), removing one
+    of them frees it, as in the reference.
     """
 
     __slots__ = ("_users",)
@@ -53,7 +53,7 @@ class HostPorts:
 
 # upstream: kube-scheduler/framework/types.go, HostPortInfo.CheckConflict (v1.36)
 def conflicts(ip: str, used_ips: Collection[str]) -> bool:
-    """Return whether a port wanted on `ip` is taken where it is used on `used_ips`."""
+    """Return whether a port on `ip` conflicts with its use on `used_ips`."""
     if ip == ANY_IP:
         return bool(used_ips)
     return ip in used_ips or ANY_IP in used_ips

@@ -1,7 +1,7 @@
-"""Resources that are counted by name (extended resources, huge pages): what each row offers and is asked for.
+"""Scalar resources (extended resources, huge pages): the offered and requested amounts of each row.
 
-From nodes and pods to a mapping per row, and from a name to the rows that offer it. Anybody can make names up, so that
-they take memory only where they occur; a name becomes a column of the table only where many rows offer it, or the
+From nodes and pods to a mapping per row, and from a name to the rows that offer it. Users can invent names, so that
+they take memory only where they occur; a name becomes a column of the table only if many rows offer it, or the
 configuration names it.
 """
 
@@ -10,7 +10,7 @@ from typing import Final
 
 from kubesched.api.go_numbers import int64
 
-# A name that no more rows offer than this, or this part of them, is no column.
+# A name that is offered by at most so many rows, or this part of them, is no column.
 FEWEST_OFFERING: Final = 16
 FEW_OF: Final = 32
 
@@ -18,7 +18,7 @@ _NOBODY: Final[frozenset[int]] = frozenset()
 
 
 class ScalarResources:
-    """Amounts by row and name; amounts that are zero are not kept."""
+    """Amounts by row and name; zero amounts are not kept."""
 
     __slots__ = ("_offering", "asked", "offered")
 
@@ -32,12 +32,12 @@ class ScalarResources:
         return sum(map(len, self.offered)) + sum(map(len, self.asked)) + sum(map(len, self._offering.values()))
 
     def add_row(self) -> None:
-        """Make room for one more row."""
+        """Add one more row."""
         self.offered.append({})
         self.asked.append({})
 
     def offer(self, row: int, amounts: Mapping[str, int]) -> None:
-        """Replace what a row offers."""
+        """Set the amounts that a row offers."""
         before, now = self.offered[row], {name: int64(amount) for name, amount in amounts.items() if amount}
         self.offered[row] = now
         for name in before.keys() - now.keys():
@@ -49,7 +49,7 @@ class ScalarResources:
             self._offering.setdefault(name, set()).add(row)
 
     def ask(self, row: int, name: str, amount: int) -> int:
-        """Add to what pods ask a row for; return the sum."""
+        """Add to the requests of a row's pods; return the sum."""
         asked = self.asked[row]
         total = int64(asked.get(name, 0) + amount)
         if total:
@@ -59,11 +59,11 @@ class ScalarResources:
         return total
 
     def rows_offering(self, name: str) -> set[int] | frozenset[int]:
-        """Return the rows that offer something of a resource."""
+        """Return the rows that offer a resource."""
         return self._offering.get(name, _NOBODY)
 
     def free(self, row: int, name: str) -> int:
-        """Return what a row has left."""
+        """Return the free amount of a row."""
         return self.offered[row].get(name, 0) - self.asked[row].get(name, 0)
 
     def is_common(self, name: str) -> bool:

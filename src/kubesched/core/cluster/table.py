@@ -1,8 +1,8 @@
 """The node table: rows are nodes, columns are NumPy arrays.
 
-From nodes and the pods on them to columns; what changed goes to the change log. Rows are recycled; a row exists while
-there is a Node object or a pod says that it runs there. A row without a Node object (`present` False) counts for
-nothing. Only `Cluster` calls the mutating methods.
+From nodes and the pods on them to columns; changes are logged. Rows are recycled; a row exists while there is a Node
+object or a pod names the node. A row without a Node object (`present` False) does not count. Only `Cluster` calls the
+mutating methods.
 """
 
 from typing import Any
@@ -30,9 +30,9 @@ from kubesched.core.cluster.storage.volume_users import VolumeUsers
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 INITIAL_CAPACITY = 64
-# So many codes of a column may be out of use, and as many more as twice the rows.
+# So many codes of a column, and twice the number of rows, may exist before it is renumbered.
 SPARE_CODES = 1024
-# So many resources have columns at most, but for those that the configuration names.
+# At most so many resources have columns, besides those that the configuration names.
 MOST_COLUMNS = 128
 
 
@@ -49,7 +49,7 @@ class NodeTable:
         self.nodes: list[Node | None] = []
         self.pods_on: list[dict[str, PodInfo]] = []
         self._free_rows: list[int] = []
-        # the resources that have columns; those counted by name are all in `scalars`
+        # the resources that have columns; scalar resources are all in `scalars`
         self.resources: Interner[str] = Interner()
         self.scalars = ScalarResources()
         for name in NATIVE:
@@ -59,11 +59,11 @@ class NodeTable:
         self.unschedulable: NDArray[np.bool_] = np.zeros(capacity, np.bool_)
         self.allocatable: NDArray[np.int64] = np.zeros((len(NATIVE), capacity), np.int64)
         self.requested: NDArray[np.int64] = np.zeros((len(NATIVE), capacity), np.int64)
-        # milli-CPU and memory with the defaults for containers that ask for none
+        # milli-CPU and memory, with defaults for containers without requests
         self.non_zero_requested: NDArray[np.int64] = np.zeros((2, capacity), np.int64)
         self.allowed_pods: NDArray[np.int64] = np.zeros(capacity, np.int64)
         self.pod_count: NDArray[np.int64] = np.zeros(capacity, np.int64)
-        # without the time at which a taint was added, which would make every one of them different
+        # without timeAdded, which would make all taints different
         self.taints: SetColumn[Taint] = SetColumn(capacity)
         self.features: SetColumn[str] = SetColumn(capacity)
         self.images = NodeImages()
@@ -77,11 +77,11 @@ class NodeTable:
     # -- reading
 
     def label(self, key: str) -> LabelColumn:
-        """Return the codes of a label key, indexing the nodes when it is asked for the first time."""
+        """Return the column of a label key; it is made from the nodes on first use."""
         return self.labels.of(key, self.nodes)
 
     def label_columns(self) -> list[LabelColumn]:
-        """Return the label columns that were asked for."""
+        """Return the existing label columns."""
         return self.labels.asked_for()
 
     def present_rows(self) -> NDArray[np.intp]:
@@ -95,7 +95,7 @@ class NodeTable:
         return self.scalars.offered[row].get(resource, 0)
 
     def requested_of(self, row: int, resource: str) -> int:
-        """Return how much of a resource the pods of a row ask for."""
+        """Return how much of a resource the pods of a row request."""
         if resource in NATIVE:
             return int(self.requested[NATIVE.index(resource), row])
         return self.scalars.asked[row].get(resource, 0)
@@ -123,7 +123,7 @@ class NodeTable:
         return row
 
     def remove_node(self, name: str) -> int | None:
-        """Take the Node object off its row, which stays while pods are on it; return the row, or None if unknown."""
+        """Remove the Node object from its row, which stays while it has pods; return the row, or None if unknown."""
         row = self.row_of.get(name)
         if row is None or self.nodes[row] is None:
             return None
@@ -152,7 +152,7 @@ class NodeTable:
         self._renumber()
 
     def _renumber(self) -> None:
-        """Number values anew where most numbers are out of use; readers then start again."""
+        """Renumber the columns of which most codes are out of use; readers then evaluate in full."""
         most = SPARE_CODES + 2 * self.size
         sets: tuple[SetColumn[Any], ...] = (self.taints, self.features)
         crowded: list[LabelColumn | SetColumn[Any]] = [*self.labels.crowded(most)]
@@ -184,16 +184,16 @@ class NodeTable:
         return row
 
     def hold(self, pod: PodInfo, row: int = NOWHERE) -> None:
-        """Give a pod a slot without counting it anywhere."""
+        """Give a pod a slot without counting it on a row."""
         self.slots.place(pod, row, self.counts.join(pod).code)
 
     def release(self, pod: PodInfo) -> None:
-        """Take a pod's slot back."""
+        """Free a pod's slot."""
         self.counts.leave(self.counts.groups[int(self.slots.group[pod.slot])])
         self.slots.release(pod)
 
     def remove_pod(self, uid: str) -> PodInfo | None:
-        """Account a pod no longer; return it, or None if it was not there."""
+        """Remove a pod from its row; return it, or None if it is unknown."""
         pod = self.pods.pop(uid, None)
         if pod is None:
             return None
@@ -205,7 +205,7 @@ class NodeTable:
         return pod
 
     def refresh_pod(self, pod: PodInfo) -> None:
-        """Replace the object of a placed pod that counts for the same; logged where a kept answer reads objects."""
+        """Replace the object of a placed pod that is accounted equally; logged if a kept answer reads pods' objects."""
         old = self.pods[pod.uid]
         pod.slot = old.slot
         row = self.slots.row_of(old.slot)
@@ -242,12 +242,12 @@ class NodeTable:
     # -- rows and columns
 
     def resource(self, name: str) -> int:
-        """Return the code of a resource, giving it a column when it has none; for those that the operator names."""
+        """Return the code of a resource, which gets a column if it has none; for resources in the configuration."""
         code = self.resources.codes.get(name)
         return self._new_column(name) if code is None else code
 
     def column_of(self, name: str) -> int | None:
-        """Return the code of a resource that many rows offer, or None for one that is looked up row by row."""
+        """Return the code of a resource that many rows offer, or None for a resource without a column."""
         code = self.resources.codes.get(name)
         if code is None and len(self.resources) < MOST_COLUMNS and self.scalars.is_common(name):
             code = self._new_column(name)
@@ -344,12 +344,12 @@ def node_difference(old: Node, new: Node) -> int:
     return changed
 
 
-# what of a node's object is compared only where a kept answer reads it
+# the groups of a node's object that are compared only if a kept answer reads them
 WATCHED_OBJECTS = Reads.ANNOTATIONS | Reads.NODE_OBJECT
 
 
 def object_difference(old: Node, new: Node) -> int:
-    """Return whether the objects differ in what has no columns: annotations, and the rest without heartbeats."""
+    """Return the groups without columns in which two versions of a node differ: annotations, and the rest."""
     changed = 0
     if old.metadata.annotations != new.metadata.annotations:
         changed |= Reads.ANNOTATIONS
@@ -359,7 +359,7 @@ def object_difference(old: Node, new: Node) -> int:
 
 
 def _rest(node: Node) -> tuple[object, ...]:
-    """Return what a node says that has no columns, but for annotations and what heartbeats change."""
+    """Return the fields of a node that have no columns, without annotations and fields that heartbeats change."""
     meta, spec, status = node.metadata, node.spec, node.status
     conditions = tuple((each.type, each.status, each.reason, each.message) for each in status.conditions)
     return (

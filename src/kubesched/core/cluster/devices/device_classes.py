@@ -1,7 +1,7 @@
-"""Which device class stands behind an extended resource.
+"""The device class that backs an extended resource.
 
-From DeviceClass objects to resource names: the one a class gives itself, and the one every class has by its name. Read
-by what counts extended resources and by what allocates devices for them.
+From DeviceClass objects to resource names: a class's extendedResourceName, and the implicit name of every class. Read
+by plugins that count extended resources or allocate devices for them.
 """
 
 from datetime import datetime
@@ -14,7 +14,7 @@ IMPLICIT_PREFIX: Final = "deviceclass.resource.kubernetes.io/"
 
 
 class DeviceClasses:
-    """Resource name -> device class, made anew when a class changed."""
+    """Resource name -> device class, recomputed when a class changed."""
 
     __slots__ = ("_by_resource", "_objects", "_version")
 
@@ -24,7 +24,7 @@ class DeviceClasses:
         self._version = 0
 
     def of_resource(self, resource: str) -> DeviceClass | None:
-        """Return the class whose devices an extended resource stands for, or None."""
+        """Return the class that backs an extended resource, or None."""
         return self._current().get(resource)
 
     def __bool__(self) -> bool:
@@ -44,7 +44,7 @@ class DeviceClasses:
 # when it arrives has no implicit name either, and removing the winner leaves none; here the answer depends on the
 # classes alone.
 def _by_resource(classes: list[DeviceClass]) -> dict[str, DeviceClass]:
-    """Return the classes by resource name; of several that claim one name the newest has it, then the first by name."""
+    """Return the classes by resource name; of several with one name the newest counts, then the first by name."""
     found: dict[str, DeviceClass] = {}
     for device_class in sorted(classes, key=lambda each: each.metadata.name, reverse=True):
         found[IMPLICIT_PREFIX + device_class.metadata.name] = device_class
@@ -57,6 +57,6 @@ def _by_resource(classes: list[DeviceClass]) -> dict[str, DeviceClass]:
 
 
 def _created(device_class: DeviceClass) -> tuple[bool, datetime | None]:
-    """Return a key by which classes of unknown age are the oldest."""
+    """Return a sort key by creation time; classes without one are the oldest."""
     created = device_class.metadata.creation_timestamp
     return created is not None, created

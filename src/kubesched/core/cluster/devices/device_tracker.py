@@ -1,8 +1,8 @@
-"""What is offered and taken of devices, kept up as slices, claims and nodes change.
+"""The tracker of devices: offered and allocated ones, kept up to date as slices, claims and nodes change.
 
-From ResourceSlices, taint rules, device classes and the claims' allocations to an inventory, the state of allocation
-and a column that tells which nodes are alike: rows with equal codes fare alike whatever is asked for, so that each
-distinct code is solved once. Nothing is brought up to date before it is asked for.
+From ResourceSlices, taint rules, device classes and the claims' allocations to an inventory, the allocated state and a
+column of codes: all claims have the same result on rows with equal codes, so that each distinct code is solved once.
+Everything is brought up to date on demand.
 """
 
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.devices import AllocatedState, DeviceFeatures, DeviceInventory, PoolId
 
-# past this many distinct signatures (or four for each row) numbering starts again
+# beyond so many distinct signatures (or four for each row) codes are renumbered
 CODES = 65_536
 
 
@@ -40,16 +40,16 @@ class DeviceTracker:
         self._classes_version = 0
         self._signatures: Interner[object] = Interner()
         self._codes: NDArray[np.int32] = np.zeros(0, np.int32)
-        # what the codes are true for
+        # the changes up to which the codes are valid
         self._cursor = Cursor(table, Reads.LABELS | Reads.PRESENCE)
         self._state_version = -1
         self._codes_inventory: DeviceInventory | None = None
-        # another object whenever codes are numbered anew
+        # a new object whenever codes are renumbered
         self.numbering = object()
 
     @property
     def inventory(self) -> DeviceInventory:
-        """Return what the slices offer now."""
+        """Return the inventory of the current slices."""
         versions = self._objects.versions
         wanted = versions.get(ResourceSlice.__name__, 0), versions.get(DeviceTaintRule.__name__, 0)
         if wanted != self._inventory_of:
@@ -61,7 +61,7 @@ class DeviceTracker:
 
     @property
     def classes(self) -> Mapping[str, DeviceClass]:
-        """Return the device classes by name; another mapping whenever one of them changed."""
+        """Return the device classes by name; a new mapping whenever one of them changed."""
         version = self._objects.versions.get(DeviceClass.__name__, 0)
         if version != self._classes_version:
             self._classes = {each.metadata.name: each for each in self._objects.of(DeviceClass)}
@@ -95,9 +95,9 @@ class DeviceTracker:
                 self._codes[row] = code(inventory.signature(node, self.state))
 
     def _sign_alike(self, inventory: DeviceInventory, apart: set[int]) -> None:
-        """Give all other rows their codes after a change of pools that they share.
+        """Set the codes of all other rows after a change of pools that they share.
 
-        Rows that were alike reach the same shared pools, so they still are: one of each kind is looked at.
+        Rows with equal codes use the same shared pools, so they stay equal: one row per code is evaluated.
         """
         mask = self._table.present[: self._table.size].copy()
         mask[list(apart)] = False
@@ -122,7 +122,7 @@ class DeviceTracker:
         self._codes = np.zeros(self._table.size, np.int32)
 
     def _stale(self, inventory: DeviceInventory) -> "Stale | None":
-        """Return whose code may be wrong; None: everybody's."""
+        """Return the rows whose code may be out of date; None for all rows."""
         changed = self._cursor.advance()
         pools = self.state.pools_changed_since(self._state_version)
         if inventory is not self._codes_inventory or changed is EVERYTHING or pools is None:
@@ -132,14 +132,14 @@ class DeviceTracker:
         for pool in pools:
             names: Iterable[str] | None = inventory.nodes_of(pool)
             if names is None:
-                # also those that have part of the pool to themselves
+                # also nodes that are named by a slice of the pool
                 shared, names = True, self._named_by.get(pool, ())
             rows.update(row for name in names if (row := self._table.row_of.get(name)) is not None)
         return Stale(rows, shared)
 
 
 class Stale(NamedTuple):
-    """The rows whose code may be wrong, and whether pools changed that nodes share."""
+    """The rows whose code may be out of date, and whether pools changed that nodes share."""
 
     rows: set[int]
     shared_pools: bool

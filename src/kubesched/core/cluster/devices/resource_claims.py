@@ -1,9 +1,9 @@
-"""Resource claims as the scheduler must see them: as reported, as just written, and with what is being allocated.
+"""Resource claims: as reported, as assumed after a write, and with allocations in flight.
 
 From reports, from Reserve (an allocation that is in flight until PreBind has written it) and from PreBind (a claim as
 the API server returned it, before the watch reports it) to one view. A claim that was assumed hides the reported one
-until a report is as new. Followers are told of every claim that comes to hold devices or ceases to, whichever way, so
-that what is taken need not be counted again for each pod.
+until a report is as new. Followers are called for every claim whose allocation changes in any of these ways, so that
+allocated devices need not be counted again for each pod.
 """
 
 # upstream: dynamicresources/dra_manager.go, util/assumecache/assume_cache.go (v1.36)
@@ -18,20 +18,20 @@ from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.objects import Objects
 
 KIND = ResourceClaim.__name__
-# Followers know claims by `namespace/name`, and allocations in flight by this and the claim's UID.
+# The keys of followers are `namespace/name` of a claim, or this and the claim's UID for allocations in flight.
 IN_FLIGHT = "in flight"
 EXTENDED_RESOURCE_CLAIM = "resource.kubernetes.io/extended-resource-claim"
 
 
 class ClaimFollower(Protocol):
-    """Who wants to know which devices claims hold."""
+    """Follows the allocations of claims."""
 
     def put(self, key: Hashable, allocation: AllocationResult | None) -> None:
-        """Take note of what the claim under a key holds now; None: nothing."""
+        """Set the allocation of the claim under a key; None for none."""
 
 
 class InFlight(NamedTuple):
-    """A claim with the allocation that is to be written, and how many pods wait for that."""
+    """A claim with an allocation that is not written yet, and the number of pods that wait for it."""
 
     claim: ResourceClaim
     sharers: int
@@ -51,11 +51,11 @@ class ResourceClaims:
     # -- reading
 
     def get(self, full_name: str) -> ResourceClaim | None:
-        """Return a claim by `namespace/name`, as new as it is known."""
+        """Return the newest known version of a claim, by `namespace/name`."""
         return self._assumed.get(full_name) or self._objects.get(ResourceClaim, full_name)
 
     def all(self) -> list[ResourceClaim]:
-        """Return all claims, as new as they are known."""
+        """Return the newest known versions of all claims."""
         assumed = self._assumed
         return [assumed.get(claim.full_name, claim) for claim in self._objects.of(ResourceClaim)]
 
@@ -65,12 +65,12 @@ class ResourceClaims:
         return [claim for name in sorted(names) if (claim := self.get(name)) is not None] if names else []
 
     def pending_allocation(self, uid: str) -> AllocationResult | None:
-        """Return the allocation of a claim that is being written, or None."""
+        """Return the allocation in flight of a claim, or None."""
         found = self._in_flight.get(uid)
         return found.claim.status.allocation if found is not None else None
 
     def follow(self, follower: ClaimFollower) -> None:
-        """Tell a newcomer of all claims that hold devices, and from now on of every change."""
+        """Add a follower: call it for all allocated claims, and from now on for every change."""
         self._followers.append(follower)
         for claim in self.all():
             if claim.status.allocation is not None:
@@ -81,7 +81,7 @@ class ResourceClaims:
     # -- as the API server reports them
 
     def report(self, claim: ResourceClaim) -> None:
-        """Take a claim as it was reported; an older report than what was assumed does not show."""
+        """Store a reported claim; a report that is older than the assumed claim does not replace it."""
         name = claim.full_name
         before = self.get(name)
         assumed = self._assumed.get(name)
@@ -91,7 +91,7 @@ class ResourceClaims:
         self._changed(before, self.get(name))
 
     def forget(self, full_name: str) -> None:
-        """Take note that a claim is gone."""
+        """Remove a deleted claim."""
         before = self.get(full_name)
         self._assumed.pop(full_name, None)
         self._objects.remove(KIND, full_name)
@@ -100,7 +100,7 @@ class ResourceClaims:
     # -- as the scheduler itself has written them
 
     def assume(self, claim: ResourceClaim) -> bool:
-        """Show a claim as it was written, until it is reported; return False if it is not known or a newer one is."""
+        """Assume a claim as it was written, until it is reported; return False for an unknown or outdated one."""
         name = claim.full_name
         before = self.get(name)
         if before is None or before.uid != claim.uid or version_of(claim) < version_of(before):
@@ -122,7 +122,7 @@ class ResourceClaims:
         self._tell((IN_FLIGHT, claim.uid), claim.status.allocation)
 
     def end_allocation(self, uid: str, *, for_all: bool = False) -> bool:
-        """Let go of what is held for one pod (or for all); return whether no pod holds it any more."""
+        """Release the devices that are held for one pod (or for all); return whether no pod holds them any more."""
         found = self._in_flight.get(uid)
         if found is None:
             return False
@@ -159,7 +159,7 @@ class ResourceClaims:
             follower.put(key, allocation)
 
     def content(self) -> dict[str, object]:
-        """Return what is assumed and in flight, so that two clusters can be compared."""
+        """Return assumed claims and allocations in flight, for comparison."""
         return {
             "assumed": {name: msgspec.to_builtins(claim) for name, claim in sorted(self._assumed.items())},
             "in flight": {
@@ -170,7 +170,7 @@ class ResourceClaims:
 
 
 def version_of(obj: ApiObject) -> int:
-    """Return an object's resource version as a number; 0 where it has none."""
+    """Return an object's resource version as a number; 0 if it has none."""
     version = obj.metadata.resource_version
     return int(version) if version.isdecimal() else 0
 

@@ -1,13 +1,13 @@
-"""What the cluster knows of storage: volumes, claims, who mounts them, and which nodes reach them.
+"""The storage of the cluster: volumes, claims, the pods that use them, and the nodes that can access them.
 
 | module | what it keeps |
 |---|---|
-| `volumes` | persistent volumes and their claims, as reported and as just assumed |
+| `volumes` | persistent volumes and their claims, as reported and as assumed |
 | `free_volumes` | volumes without a claim, by class and size |
-| `volume_claims` | which claim a pod's volume stands for |
-| `volume_users` | which rows mount which claims and disks |
-| `attached_volumes`, `csi_volumes` | volumes of each CSI driver on each row, and how many may be there |
+| `volume_claims` | the claims of a pod's volumes |
+| `volume_users` | the rows that use a claim or disk |
+| `attached_volumes`, `csi_volumes` | volumes of each CSI driver on each row, and their limits |
 | `csi_translation` | in-tree volumes as the CSI volumes that they migrate to |
-| `reach` | rows that a volume's node affinity or a class' topology admits |
+| `reach` | rows that match a volume's node affinity or a pool's topology |
 | `storage_pools` | capacity that CSI drivers report by topology |
 """

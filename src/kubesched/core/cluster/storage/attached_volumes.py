@@ -1,8 +1,8 @@
-"""How many volumes of which CSI driver are attached to which row, and how many may be.
+"""The number of attached volumes of each CSI driver on each row, and the limits.
 
-From CSINodes, the volumes of placed pods and VolumeAttachments to columns. Changes are only noted; `refresh` counts
-the rows again on which pods with volumes came or went, and those that depend on an object that changed. Rows without a
-limit are not counted at all.
+From CSINodes, the volumes of placed pods and VolumeAttachments to columns. Changes are only recorded; `refresh` counts
+the rows again on which pods with volumes changed, and those that depend on a changed object. Rows without a limit are
+not counted.
 """
 
 # upstream: nodevolumelimits/csi.go (v1.36)
@@ -40,15 +40,15 @@ NO_CSI_NODE: Final = 0
 
 
 class RowVolumes(NamedTuple):
-    """What is attached to a row that has limits."""
+    """The volumes attached to a row that has limits."""
 
     # volume -> how many pods on the row use it
     users: Mapping[CSIVolume, int]
-    # what VolumeAttachments say is attached, used or not
+    # the volumes of VolumeAttachments, used or not
     attachments: frozenset[CSIVolume]
     # driver -> number of volumes, used or attached
     totals: Mapping[str, int]
-    # slot -> why the volumes of its pod are not known
+    # slot -> why the volumes of its pod are unknown
     problems: Mapping[int, str]
     depends_on: frozenset[Dependency]
 
@@ -57,7 +57,7 @@ NOTHING: Final = RowVolumes({}, frozenset(), {}, {}, frozenset())
 
 
 class AttachedVolumes:
-    """Columns over rows, true after `refresh`."""
+    """Columns over rows, up to date after `refresh`."""
 
     def __init__(self, table: NodeTable, objects: Objects) -> None:
         self._table = table
@@ -74,7 +74,7 @@ class AttachedVolumes:
         # row -> name of the node it was last counted for, None for none
         self._names: dict[int, str | None] = {}
         self._users: dict[CSIVolume, set[int]] = {}
-        # rows with pods whose volumes are not known -> why not those of the first such pod
+        # row with a pod whose volumes are unknown -> the reason, of the first such pod
         self.problems: dict[int, str] = {}
         self._dependents: dict[Dependency, set[int]] = {}
         self._changed: set[Dependency] = set()
@@ -86,7 +86,7 @@ class AttachedVolumes:
     # -- reading
 
     def on(self, row: int) -> RowVolumes:
-        """Return what is attached to a row; nothing is known of rows without limits."""
+        """Return the volumes attached to a row; nothing for rows without limits."""
         return self._rows.get(row, NOTHING)
 
     def has_limits(self, row: int) -> bool:
@@ -113,7 +113,7 @@ class AttachedVolumes:
         return known
 
     def content(self) -> dict[str, Any]:
-        """Return what is known, by names, for comparison."""
+        """Return the contents by names, for comparison."""
         self.refresh()
         table = self._table
         return {
@@ -137,7 +137,7 @@ class AttachedVolumes:
         rows = table.volume_users.take_touched()
         changed = self._cursor.advance()
         if changed is EVERYTHING:
-            # pods and objects were noted as they changed; nodes are recognised by their names
+            # changes of pods and objects are recorded elsewhere; nodes are compared by their names
             rows.update(row for row in range(table.size) if self._names.get(row) != _name(table, row))
         elif changed is not None:
             rows.update(changed.touching(Reads.PRESENCE))
@@ -170,11 +170,11 @@ class AttachedVolumes:
                     on_node[obj.name] = obj
                 if not on_node:
                     del self._attachments[obj.spec.node_name]
-                # what is attached to a node is looked at together with its CSINode
+                # attachments of a node are counted together with its CSINode
                 self._change(CSINode, obj.spec.node_name)
 
     def _count(self, row: int) -> None:
-        """Count a row anew."""
+        """Count a row again."""
         self._replace(row, NOTHING)
         name = self._names[row] = _name(self._table, row)
         csi_node = None if name is None else self._objects.get(CSINode, name)
@@ -216,7 +216,7 @@ class AttachedVolumes:
         return frozenset(volumes)
 
     def _replace(self, row: int, new: RowVolumes) -> None:
-        """Put what is known of a row into the indices in place of what was."""
+        """Replace the contents of a row in the indices."""
         old = self._rows.pop(row, NOTHING)
         for driver in old.totals:
             self._totals[driver][row] = 0
@@ -253,7 +253,7 @@ def _drop(index: dict[K, set[int]], key: K, row: int) -> None:
 
 
 def _drivers(csi_node: CSINode | None) -> Drivers:
-    """Return a node's drivers with their limits, each once; the last limit under a name counts."""
+    """Return a node's drivers with their limits, each once; the last limit of a driver counts."""
     if csi_node is None:
         return None
     drivers: dict[str, int | None] = {}

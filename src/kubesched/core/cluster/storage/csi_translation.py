@@ -1,8 +1,8 @@
-"""In-tree volumes as volumes of the CSI drivers that took them over.
+"""In-tree volumes as volumes of the CSI drivers that they migrate to.
 
 From volume sources of pods and persistent volumes to drivers, volume handles and translated persistent volumes. Pure
-functions over API structs. Migration is complete for most in-tree plugins (`migrated`); whether it holds on a node is
-for the caller to decide: limits are there where a CSINode is, binding asks what the kubelet says (`is_migrated_on`).
+functions over API structs. Migration is complete for most in-tree plugins (`migrated`); callers decide whether it
+applies on a node: limits apply if there is a CSINode, binding checks the CSINode's annotation (`is_migrated_on`).
 """
 
 # upstream: csi-translation-lib, nodevolumelimits/utils.go, volumebinding/binder.go (v1.36)
@@ -28,25 +28,25 @@ ZONE: Final = "topology.kubernetes.io/zone"
 REGION: Final = "topology.kubernetes.io/region"
 BETA_ZONE: Final = "failure-domain.beta.kubernetes.io/zone"
 BETA_REGION: Final = "failure-domain.beta.kubernetes.io/region"
-# between the zones in a volume's zone label
+# separates the zones in a volume's zone label
 ZONE_DELIMITER: Final = "__"
 UNSPECIFIED: Final = "UNSPECIFIED"
 
 
 class TranslationError(ValueError):
-    """A volume source that its CSI driver has no name for; the text is the reference's."""
+    """A volume source that cannot be translated to CSI; the text is the reference's."""
 
 
 class InTreePlugin(NamedTuple):
-    """An in-tree volume plugin and its successor."""
+    """An in-tree volume plugin and its CSI driver."""
 
     name: str
     driver: str
     # the field of a volume (or of a persistent volume's spec) that holds its source
     field: str
-    # under which the driver reports zones; empty if it takes no part in translating topology
+    # the driver's topology key for zones; empty if its topology is not translated
     topology_key: str
-    # whether the scheduler takes its volumes for CSI volumes
+    # whether the scheduler treats its volumes as CSI volumes
     migrated: bool
 
 
@@ -77,7 +77,7 @@ _BY_NAME = {plugin.name: plugin for plugin in IN_TREE_PLUGINS}
 
 
 class CSIVolume(NamedTuple):
-    """What tells a CSI volume from any other."""
+    """The identity of a CSI volume: driver and handle."""
 
     driver: str
     handle: str
@@ -87,17 +87,17 @@ class CSIVolume(NamedTuple):
 
 
 def in_tree_plugin_named(name: str) -> InTreePlugin | None:
-    """Return the in-tree plugin of a name, such as a storage class's provisioner; None if there is no successor."""
+    """Return the in-tree plugin of a name, such as a storage class's provisioner; None if it has no CSI driver."""
     return _BY_NAME.get(name)
 
 
 def in_tree_plugin_of_volume(volume: Volume) -> InTreePlugin | None:
-    """Return the in-tree plugin of a pod's inline volume, or None if it has no CSI successor."""
+    """Return the in-tree plugin of a pod's inline volume, or None if it has no CSI driver."""
     return _plugin_of(volume)
 
 
 def in_tree_plugin_of_pv(pv: PersistentVolume) -> InTreePlugin | None:
-    """Return the in-tree plugin of a persistent volume, or None if it has no CSI successor."""
+    """Return the in-tree plugin of a persistent volume, or None if it has no CSI driver."""
     return _plugin_of(pv.spec)
 
 
@@ -109,7 +109,7 @@ def _plugin_of(sources: Any) -> InTreePlugin | None:
 
 
 def migrated_plugins(csi_node: CSINode | None) -> frozenset[str]:
-    """Return the names of the in-tree plugins that the kubelet of a node says it leaves to CSI drivers."""
+    """Return the names of the in-tree plugins that are migrated on a node, by its CSINode's annotation."""
     names = csi_node.metadata.annotations.get(MIGRATED_PLUGINS_ANNOTATION, "") if csi_node is not None else ""
     return frozenset(names.split(",")) if names else frozenset()
 
@@ -123,7 +123,7 @@ def is_migrated_on(plugin: InTreePlugin, csi_node: CSINode | None) -> bool:
 
 
 def csi_volume_of_inline(volume: Volume) -> CSIVolume | None:
-    """Return what an inline volume of a migrated plugin is to its driver; None for volumes of other plugins."""
+    """Return the CSI volume of an inline volume of a migrated plugin; None for volumes of other plugins."""
     plugin = _plugin_of(volume)
     if plugin is None or not plugin.migrated:
         return None
@@ -133,7 +133,7 @@ def csi_volume_of_inline(volume: Volume) -> CSIVolume | None:
 
 
 def csi_volume_of_pv(pv: PersistentVolume) -> CSIVolume | None:
-    """Return what a persistent volume of a migrated plugin is to its driver; None for volumes of other plugins."""
+    """Return the CSI volume of a persistent volume of a migrated plugin; None for volumes of other plugins."""
     plugin = _plugin_of(pv.spec)
     if plugin is None or not plugin.migrated:
         return None
@@ -214,9 +214,9 @@ _HANDLES: dict[str, Callable[[Any], str]] = {
 
 
 def translated_on(pv: PersistentVolume, csi_node: CSINode | None) -> PersistentVolume:
-    """Return a persistent volume as the node's CSI driver sees it, or as it is where its plugin is not migrated.
+    """Return a persistent volume translated to CSI, or unchanged if its plugin is not migrated on the node.
 
-    Raises TranslationError for a volume that the driver has no name for.
+    Raises TranslationError for a volume that cannot be translated.
     """
     plugin = in_tree_plugin_of_pv(pv)
     if plugin is None or not is_migrated_on(plugin, csi_node):
@@ -225,7 +225,7 @@ def translated_on(pv: PersistentVolume, csi_node: CSINode | None) -> PersistentV
 
 
 def translate_pv(pv: PersistentVolume) -> PersistentVolume:
-    """Return a persistent volume of a migrated plugin as one of its CSI driver; any other as it is."""
+    """Return a persistent volume of a migrated plugin translated to CSI; any other unchanged."""
     volume, plugin = csi_volume_of_pv(pv), in_tree_plugin_of_pv(pv)
     if volume is None or plugin is None:
         return pv
@@ -246,7 +246,7 @@ def translate_pv(pv: PersistentVolume) -> PersistentVolume:
 
 
 def _gce_access_modes(modes: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the one mode a disk is attached in; the in-tree plugin never looked at them."""
+    """Return the one mode a disk is attached in; the in-tree plugin ignores access modes."""
     if not modes:
         return ()
     writable = "ReadWriteOnce" in modes or "ReadWriteMany" in modes or "ReadOnlyMany" not in modes
@@ -267,7 +267,7 @@ def _translated_affinity(pv: PersistentVolume, topology_key: str) -> VolumeNodeA
 
 
 def _topology_labels(affinity: VolumeNodeAffinity | None, labels: dict[str, str]) -> tuple[str, str]:
-    """Return the zone and region labels that a volume speaks of: those of today, or their beta names."""
+    """Return the zone and region labels that a volume uses: the current ones, or the beta ones."""
     keys = {requirement.key for term in _terms(affinity) for requirement in term.match_expressions}
     for mentioned in (keys, labels):
         if ZONE in mentioned:

@@ -1,8 +1,8 @@
-"""Which CSI volumes a pod's volumes are.
+"""The CSI volumes of a pod.
 
 From a pod's volumes through claims, persistent volumes and storage classes, as reported (never as assumed), to drivers
-and handles. A volume that is not provided yet is told from others by its claim. Which objects were looked at can be
-recorded, so that an answer is known to be stale when one of them changes.
+and handles. A volume that is not provisioned yet is identified by its claim. The objects that were looked up can be
+recorded, so that a result is known to be stale when one of them changes.
 """
 
 # upstream: nodevolumelimits/csi.go, filterAttachableVolumes (v1.36)
@@ -30,22 +30,22 @@ from kubesched.core.cluster.storage.volume_users import EphemeralClaim, InlineVo
 
 T = TypeVar("T", bound=ApiObject)
 
-# No handle of a driver begins like this.
+# The prefix of a handle that is made from a claim; no handle of a driver begins like this.
 _NOT_PROVIDED = "\0"
 
-# kind and name of an object that an answer depends on, whether or not it exists
+# kind and name of an object that a result depends on, whether or not it exists
 Dependency = tuple[type[ApiObject], str]
 
 
 class Problem(NamedTuple):
-    """Why it is unknown which volumes a pod has; `missing` if a claim does not exist, which may come to be."""
+    """Why the volumes of a pod are unknown; `missing` if a claim does not exist yet."""
 
     text: str
     missing: bool = False
 
 
 class PodCSIVolumes(NamedTuple):
-    """The CSI volumes of a pod, each once, or why they are not known."""
+    """The CSI volumes of a pod, each once, or why they are unknown."""
 
     volumes: frozenset[CSIVolume]
     problem: Problem | None = None
@@ -57,7 +57,7 @@ NO_NAME = Problem("PersistentVolumeClaim had no name")
 class VolumeFinder:
     """Looks volumes up.
 
-    `migrated` says whether in-tree volumes count as their CSI successors; `seen` collects what was looked at.
+    With `migrated` in-tree volumes count as CSI volumes; `seen` collects the objects that were looked up.
     """
 
     __slots__ = ("_migrated", "_objects", "_seen")
@@ -68,7 +68,7 @@ class VolumeFinder:
         self._seen = seen
 
     def volumes_of(self, pod: PodInfo, *, placed: bool) -> PodCSIVolumes:
-        """Return a pod's volumes; a placed pod may lack claims, which then do not count."""
+        """Return a pod's volumes; missing claims of a placed pod do not count."""
         volumes = set()
         for attachable in pod.derive(volume_uses).attachable:
             if isinstance(attachable, InlineVolume):
@@ -100,13 +100,13 @@ class VolumeFinder:
         return self._objects.get(kind, name)
 
     def _volume_of(self, claim: PersistentVolumeClaim) -> CSIVolume | None:
-        """Return what a claim stands for, or None if that is no CSI volume."""
+        """Return the CSI volume of a claim, or None if it is no CSI volume."""
         pv_name = claim.spec.volume_name
         if not pv_name:
             return self._volume_to_provide(claim)
         pv = self._get(PersistentVolume, pv_name)
         if pv is None:
-            # It may have been deleted, or not be there yet; its class tells at least the driver.
+            # It may be deleted, or not be reported yet; the class has at least the driver.
             return self._volume_to_provide(claim)
         if pv.spec.csi is not None:
             volume: CSIVolume | None = CSIVolume(pv.spec.csi.driver, pv.spec.csi.volume_handle)
@@ -120,7 +120,7 @@ class VolumeFinder:
         return volume if volume is not None and volume.driver and volume.handle else None
 
     def _volume_to_provide(self, claim: PersistentVolumeClaim) -> CSIVolume | None:
-        """Return the volume that a claim's class will provide; a claim without a class is bound before it counts."""
+        """Return the volume that a claim's class will provision; a claim without a class does not count."""
         class_name = storage_class_name(claim)
         if not class_name:
             return None

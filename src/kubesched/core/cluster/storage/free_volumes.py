@@ -1,7 +1,7 @@
-"""The persistent volumes of a storage class that claims can be bound to, smallest first, as columns.
+"""The free persistent volumes of a storage class, smallest first, as columns.
 
-From volumes without a claim to, for many rows at once, the smallest volume that satisfies a claim. What volumes
-share (mode, access modes, attributes class, labels) is compared with a claim's demand once.
+From volumes without a claim to, for many rows at once, the smallest volume that satisfies a claim. Each distinct kind
+of volumes (mode, access modes, attributes class, labels) is compared with a claim's demand once.
 """
 
 # upstream: component-helpers/storage/volume/pv_helpers.go, FindMatchingVolume (v1.36)
@@ -26,14 +26,14 @@ from kubesched.core.cluster.table import NodeTable
 
 FILESYSTEM = "Filesystem"
 STORAGE = "storage"
-# Up to so many different demands are remembered.
+# The most demands that are remembered.
 DEMANDS = 1024
 
 Size = int | Fraction
 
 
 class Demand(NamedTuple):
-    """What a claim asks of a volume besides its size."""
+    """The requirements of a claim on a volume, without its size."""
 
     volume_mode: str
     access_modes: tuple[str, ...]
@@ -51,7 +51,7 @@ class Demand(NamedTuple):
 
 
 class VolumeKind(NamedTuple):
-    """What volumes have in common that the same claims accept, size apart."""
+    """The fields of a volume that demands are compared with, without its size."""
 
     volume_mode: str
     access_modes: tuple[str, ...]
@@ -60,7 +60,7 @@ class VolumeKind(NamedTuple):
 
 
 def exact_size(amounts: ResourceList) -> Size:
-    """Return how much storage is offered or asked for, as an exact number; none counts as 0."""
+    """Return the amount of storage as an exact number; 0 if there is none."""
     quantity = quantity_of(amounts.get(STORAGE, 0))
     if quantity.exponent >= 0:
         return quantity.unscaled * int(10**quantity.exponent)
@@ -68,7 +68,7 @@ def exact_size(amounts: ResourceList) -> Size:
 
 
 def storage_bytes(amounts: ResourceList) -> int:
-    """Return how much storage is offered or asked for in bytes, rounded up."""
+    """Return the amount of storage in bytes, rounded up."""
     return value_of(amounts.get(STORAGE, 0))
 
 
@@ -84,7 +84,7 @@ def kind_of(volume: PersistentVolume) -> VolumeKind:
 
 
 def affinity_selector(volume: PersistentVolume) -> CompiledNodeSelector | None:
-    """Return which nodes reach a volume; None for all."""
+    """Return the selector of the nodes that can access a volume; None for all."""
     affinity = volume.spec.node_affinity
     return None if affinity is None or affinity.required is None else reaching_nodes(affinity.required)
 
@@ -108,12 +108,12 @@ class FreeVolumes(Offers[PersistentVolume]):
         self._kind_codes: NDArray[np.int32] = np.zeros(0, np.int32)
         self._accepted: dict[Demand, NDArray[np.bool_]] = {}
         self.capacity_bytes: NDArray[np.int64] = np.zeros(0, np.int64)
-        # the storage classes by the names that the volumes' specifications give
+        # the storage class names in the volumes' specs
         self.class_names: Interner[str] = Interner()
         self.class_codes: NDArray[np.int32] = np.zeros(0, np.int32)
 
     def smallest(self, rows: Rows, demand: Demand, size: Size, taken: Sequence[Positions]) -> Positions:
-        """Return for each row the smallest volume within reach that satisfies a demand and is not taken."""
+        """Return for each row the smallest accessible volume that satisfies a demand and is not taken."""
         self.settle()
         eligible = self.present & self._accepted_kinds(demand)[self._kind_codes]
         eligible[: bisect_left(self._sizes, size)] = False
@@ -129,11 +129,11 @@ class FreeVolumes(Offers[PersistentVolume]):
         return accepted
 
     def selector(self, thing: PersistentVolume) -> CompiledNodeSelector | None:
-        """Return which nodes reach a volume."""
+        """Return the selector of the nodes that can access a volume."""
         return affinity_selector(thing)
 
     def same_place(self, old: PersistentVolume, new: PersistentVolume) -> bool:
-        """Return whether a volume that is free again offers what it did."""
+        """Return whether a volume that is free again is unchanged in size, class, kind and node affinity."""
         return old is new or (
             old.spec.capacity == new.spec.capacity
             and old.spec.node_affinity == new.spec.node_affinity
@@ -142,11 +142,11 @@ class FreeVolumes(Offers[PersistentVolume]):
         )
 
     def in_order(self, things: list[PersistentVolume]) -> list[PersistentVolume]:
-        """Return volumes smallest first, among equals by name: the reference leaves that to chance."""
+        """Return volumes smallest first, among equals by name; the reference's order is random there."""
         return sorted(things, key=lambda volume: (exact_size(volume.spec.capacity), volume.name))
 
     def laid_out(self) -> None:
-        """Take note of the volumes' sizes and kinds."""
+        """Compute the columns of the volumes: sizes, kinds and classes."""
         self._sizes = [exact_size(volume.spec.capacity) for volume in self.things]
         self._kinds = Interner()
         self._kind_codes = np.array([self._kinds.code(kind_of(volume)) for volume in self.things], np.int32)

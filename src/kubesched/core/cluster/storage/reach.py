@@ -1,11 +1,11 @@
-"""Things that only some nodes can reach: volumes on offer, storage pools.
+"""Things that only some nodes can use: free volumes, storage pools.
 
-From things, each with a node selector, to the first eligible thing that each of many rows can reach. What is reached
-by the values of certain labels (a volume of a host, of a zone and a rack) is gathered over the combinations that occur,
-whatever the number of nodes and things; other terms are evaluated once and again when labels change.
+From things, each with a node selector, to the first eligible thing that each of many rows can use. Terms on values of
+a few labels (a volume of a host, of a zone and a rack) are gathered over the combinations that occur, whatever the
+number of nodes and things; other terms are evaluated once, and again when labels change.
 
-`Offers` keeps things laid out in arrays while they come and go: a thing that goes leaves its place to itself, a new
-one waits until it is asked for.
+`Offers` keeps things in arrays while they are added and removed: the position of a removed thing stays reserved for it,
+a new thing gets one on the next `settle`.
 """
 
 from abc import ABC, abstractmethod
@@ -28,18 +28,18 @@ from kubesched.core.cluster.following import Cursor
 from kubesched.core.cluster.node_matching import Rows, count_of, matching_rows
 from kubesched.core.cluster.table import NodeTable
 
-# No thing at all; larger than any position.
+# No position; larger than any position.
 NONE: Final = np.iinfo(np.int32).max
-# A term that asks for more labels, or more combinations of their values, is matched as a whole.
+# A term with more labels, or more combinations of their values, is matched as a whole.
 MOST_LABELS: Final = 3
 MOST_COMBINATIONS: Final = 64
-# So many things may be gone before places are given anew.
+# So many things may be removed before positions are assigned again.
 MOST_GONE: Final = 256
 
 Positions = NDArray[np.int32]
 T = TypeVar("T", bound=ApiObject)
 
-# a selector without demands
+# a selector without requirements
 _ANYWHERE = (CompiledTerm(),)
 _ANY_OF = (labels.IN, labels.EQUALS, labels.DOUBLE_EQUALS)
 
@@ -47,19 +47,19 @@ _ANY_OF = (labels.IN, labels.EQUALS, labels.DOUBLE_EQUALS)
 # upstream: component-helpers/storage/volume/helpers.go, CheckNodeAffinity (v1.36)
 @lru_cache(16384)
 def reaching_nodes(selector: NodeSelector) -> CompiledNodeSelector:
-    """Return a volume's node selector compiled; its demands on fields are waived, since only labels are looked at."""
+    """Return a volume's node selector compiled; its field requirements are dropped, since only labels are matched."""
     terms = compile_node_selector(selector).terms
     return CompiledNodeSelector(tuple(msgspec.structs.replace(term, fields=()) for term in terms))
 
 
 class Reach:
-    """Which rows reach which things; things are known by their position in `selectors`, None meaning every row."""
+    """The rows that can use each thing; a thing is its position in `selectors`, where None means every row."""
 
     def __init__(self, table: NodeTable, selectors: Sequence[CompiledNodeSelector | None]) -> None:
         by_labels: dict[tuple[str, ...], list[tuple[tuple[str, ...], int]]] = {}
         by_term: dict[CompiledTerm, list[int]] = {}
         for position, selector in enumerate(selectors):
-            # whatever one of the terms reaches is reached
+            # one matching term is enough
             for term in _ANYWHERE if selector is None else selector.terms:
                 choices = _label_choices(term)
                 if choices is None:
@@ -73,7 +73,7 @@ class Reach:
         ]
 
     def first(self, rows: Rows, eligible: NDArray[np.bool_], taken: Sequence[Positions] = ()) -> Positions:
-        """Return for each row the first eligible position it reaches, or NONE.
+        """Return for each row the first eligible position that it can use, or NONE.
 
         Each array in `taken` names one position per row that does not count there.
         """
@@ -84,7 +84,7 @@ class Reach:
 
 
 class _Group(ABC):
-    """Things that are reached in one way."""
+    """Things whose terms are evaluated in one way."""
 
     @abstractmethod
     def first(self, rows: Rows, eligible: NDArray[np.bool_], taken: Sequence[Positions]) -> Positions:
@@ -92,12 +92,12 @@ class _Group(ABC):
 
 
 class _ByLabels(_Group):
-    """Things that nodes with certain values of certain labels reach."""
+    """Things for nodes with certain values of certain labels."""
 
     def __init__(self, table: NodeTable, keys: tuple[str, ...], pairs: Iterable[tuple[tuple[str, ...], int]]) -> None:
         self._table = table
         self._keys = keys
-        # the values that are asked for, one per label, and the thing that asks for them
+        # the values of a term, one per label, and the position of its thing
         self._pairs = list(dict.fromkeys(pairs))
         # for each row the code of its combination of values
         self._row_codes: NDArray[np.intp] = np.zeros(0, np.intp)
@@ -108,7 +108,7 @@ class _ByLabels(_Group):
         self._cursor = Cursor(table, Reads.LABELS)
 
     def first(self, rows: Rows, eligible: NDArray[np.bool_], taken: Sequence[Positions]) -> Positions:
-        """Return for each row the first eligible position that asks for the row's values, or NONE."""
+        """Return for each row the first eligible position with the row's values, or NONE."""
         if self._cursor.advance() is not None:
             self._resolve()
         chosen = eligible[self._positions]
@@ -120,7 +120,7 @@ class _ByLabels(_Group):
         return _first_not_taken(positions, starts[of_row], ends[of_row], taken)
 
     def _resolve(self) -> None:
-        """Number the combinations of values that occur, and find the pairs that ask for them."""
+        """Number the combinations of values that occur, and find the pairs with these."""
         size = self._table.size
         columns = [self._table.label(key) for key in self._keys]
         row_numbers = np.zeros(size, np.int64)
@@ -148,7 +148,7 @@ def _number(columns: Sequence[LabelColumn], values: tuple[str, ...]) -> int:
 
 
 class _ByTerm(_Group):
-    """Things that the nodes of one selector term reach."""
+    """Things for the nodes that one selector term matches."""
 
     def __init__(self, table: NodeTable, term: CompiledTerm, positions: Sequence[int]) -> None:
         self._table = table
@@ -167,7 +167,7 @@ class _ByTerm(_Group):
 
 
 def _label_choices(term: CompiledTerm) -> tuple[tuple[str, ...], list[tuple[str, ...]]] | None:
-    """Return the labels and the combinations of values that a term asks for; None if it cannot be put like this."""
+    """Return the labels and the combinations of values of a term; None if it has too many or other operators."""
     requirements = term.labels.requirements
     keys = tuple(requirement.key for requirement in requirements)
     if not 0 < len(keys) <= MOST_LABELS or len(set(keys)) < len(keys) or term.problems or term.labels.matches_nothing:
@@ -204,7 +204,7 @@ def _at(positions: Positions, indices: NDArray[np.intp], ends: NDArray[np.intp])
 
 
 class Offers(ABC, Generic[T]):
-    """Things that come and go, at positions; a gap is left by what has gone. Read only after `settle`."""
+    """Things at positions; removed things leave gaps. Read only after `settle`."""
 
     def __init__(self, table: NodeTable) -> None:
         self._table = table
@@ -219,12 +219,12 @@ class Offers(ABC, Generic[T]):
         return len(self.things) - self._gone + len(self._waiting)
 
     def __iter__(self) -> Iterator[T]:
-        """Yield the things that are there, in no particular order."""
+        """Yield all things, in no particular order."""
         yield from (thing for thing, here in zip(self.things, self.present.tolist(), strict=True) if here)
         yield from self._waiting.values()
 
     def add(self, thing: T) -> None:
-        """Offer a thing, under a name that is not taken."""
+        """Add a thing, under a name that is not in use."""
         position = self._positions.get(thing.full_name)
         if position is not None and self.same_place(self.things[position], thing):
             self.things[position] = thing
@@ -235,7 +235,7 @@ class Offers(ABC, Generic[T]):
             self._waiting[thing.full_name] = thing
 
     def discard(self, full_name: str) -> None:
-        """Offer a thing no longer."""
+        """Remove a thing."""
         if self._waiting.pop(full_name, None) is None:
             position = self._positions.get(full_name)
             if position is not None and self.present[position]:
@@ -243,7 +243,7 @@ class Offers(ABC, Generic[T]):
                 self._gone += 1
 
     def settle(self) -> None:
-        """Give places to what came since the last time."""
+        """Give positions to the things that were added since the last call."""
         if self._waiting or self._gone > max(MOST_GONE, len(self.things) // 2):
             self.things = self.in_order(list(self))
             self._waiting = {}
@@ -253,23 +253,23 @@ class Offers(ABC, Generic[T]):
             self.reach = Reach(self._table, [self.selector(thing) for thing in self.things])
             self.laid_out()
 
-    # -- what a kind of things has to say
+    # -- overridden for each kind of things
 
     @abstractmethod
     def selector(self, thing: T) -> CompiledNodeSelector | None:
-        """Return which nodes reach a thing; None for all."""
+        """Return the selector of the nodes that can use a thing; None for all."""
 
     @abstractmethod
     def same_place(self, old: T, new: T) -> bool:
-        """Return whether a thing that comes back under its name can have its old position."""
+        """Return whether a thing that is added again under its name can have its old position."""
 
     def in_order(self, things: list[T]) -> list[T]:
         """Return things in the order of their positions."""
         return things
 
     def placed(self, position: int) -> None:
-        """Take note of a thing that came back to its position."""
+        """Update the columns for a thing that has its old position again."""
 
     @abstractmethod
     def laid_out(self) -> None:
-        """Take note of positions given anew."""
+        """Recompute the columns after positions were assigned again."""

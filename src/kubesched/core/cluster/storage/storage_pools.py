@@ -1,6 +1,6 @@
-"""How much storage can still be provided, and from where: the CSIStorageCapacity objects of a class as columns.
+"""Storage pools: the CSIStorageCapacity objects of a class as columns.
 
-From objects that are reported to, for many rows at once, a pool that can provide a volume of some size.
+From reported objects to, for many rows at once, a pool from which a volume of some size can be provisioned.
 """
 
 # upstream: volumebinding/binder.go, hasEnoughCapacity (v1.36)
@@ -19,7 +19,7 @@ from kubesched.core.cluster.table import NodeTable
 
 
 def volume_limit(capacity: CSIStorageCapacity) -> RawQuantity | None:
-    """Return the size of the largest volume that can be provided, if it is known."""
+    """Return the size of the largest volume that can be provisioned, if it is known."""
     largest = capacity.maximum_volume_size
     return capacity.capacity if largest is None else largest
 
@@ -33,12 +33,12 @@ class StoragePools(Offers[CSIStorageCapacity]):
         self.capacity_bytes: NDArray[np.int64] = np.zeros(0, np.int64)
 
     def first(self, rows: Rows, size_bytes: int) -> Positions:
-        """Return for each row the first pool within reach that can provide a volume of the size."""
+        """Return for each row the first accessible pool from which a volume of the size can be provisioned."""
         self.settle()
         return self.reach.first(rows, self.present & (self._limit_bytes >= size_bytes))
 
     def selector(self, thing: CSIStorageCapacity) -> CompiledNodeSelector:
-        """Return which nodes have access to a pool; none if it does not say so, or not properly."""
+        """Return the selector of the nodes that can access a pool; no nodes if its topology is unset or invalid."""
         if thing.node_topology is None:
             return CompiledNodeSelector()
         try:
@@ -47,16 +47,16 @@ class StoragePools(Offers[CSIStorageCapacity]):
             return CompiledNodeSelector()
 
     def same_place(self, old: CSIStorageCapacity, new: CSIStorageCapacity) -> bool:
-        """Return whether the same nodes have access."""
+        """Return whether the topology is the same."""
         return old.node_topology == new.node_topology
 
     def placed(self, position: int) -> None:
-        """Take note of a pool's new limit."""
+        """Update a pool's limit and capacity."""
         self._limit_bytes[position] = _limit_bytes(self.things[position])
         self.capacity_bytes[position] = _capacity_bytes(self.things[position])
 
     def laid_out(self) -> None:
-        """Take note of all limits."""
+        """Recompute all limits and capacities."""
         self._limit_bytes = np.array([_limit_bytes(pool) for pool in self.things], np.int64)
         self.capacity_bytes = np.array([_capacity_bytes(pool) for pool in self.things], np.int64)
 

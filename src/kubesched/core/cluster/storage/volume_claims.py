@@ -1,6 +1,6 @@
-"""What several plugins ask of persistent volume claims: their class, their owner, how a missing one is reported.
+"""Persistent volume claims, for several plugins: their class, their owner, and the message for a missing one.
 
-Functions over objects as they are reported; the texts are those of the reference.
+Functions over reported objects; the texts are the reference's.
 """
 
 from kubesched.api.storage import PersistentVolumeClaim
@@ -11,7 +11,7 @@ BETA_STORAGE_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 
-# kinds as the API server's "not found" calls them
+# kinds in the API server's "not found" messages
 CLAIM = "persistentvolumeclaim"
 VOLUME = "persistentvolume"
 STORAGE_CLASS = "storageclass.storage.k8s.io"
@@ -38,12 +38,12 @@ def storage_class_name(claim: PersistentVolumeClaim) -> str:
 
 # upstream: component-helpers/storage/ephemeral/ephemeral.go (v1.36)
 def ephemeral_claim_name(pod_name: str, volume_name: str) -> str:
-    """Return the name of the claim that is made for a generic ephemeral volume."""
+    """Return the name of the claim that is created for a generic ephemeral volume."""
     return f"{pod_name}-{volume_name}"
 
 
 def ownership_problem(pod: PodInfo, claim: PersistentVolumeClaim) -> str:
-    """Return why a claim is not that of the pod's ephemeral volume, empty if it is."""
+    """Return why a claim does not belong to the pod's ephemeral volume, empty if it does."""
     controller = next((owner for owner in claim.metadata.owner_references if owner.controller), None)
     if claim.namespace == pod.namespace and controller is not None and controller.uid == pod.uid:
         return ""

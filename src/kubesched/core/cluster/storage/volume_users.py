@@ -1,7 +1,7 @@
-"""Which rows use which claims and disks, and which pods have volumes that are attached.
+"""The rows that use claims and disks, and the pods with attachable volumes.
 
 From the volumes of placed pods to sparse indices: by claim name, by disk, and by row the pods whose volumes count
-against the limits of a node. Pods that use none of these cost a look at what their template says.
+against the limits of a node. Pods without such volumes cost one look-up per template.
 """
 
 from collections.abc import Sequence
@@ -25,14 +25,14 @@ from kubesched.core.cluster.storage.volume_claims import ephemeral_claim_name
 K = TypeVar("K")
 L = TypeVar("L")
 
-# the kind of disk with what tells it from others of its kind
+# the kind of a disk, and its identity
 Disk = tuple[str, ...]
-# Disks of other kinds than Ceph's are reached through one door.
+# For disks without monitors.
 _ONE_DOOR = frozenset(("",))
 
 
 class DiskMount(NamedTuple):
-    """A disk that not any number of pods on a node can mount, as one volume of a pod mounts it."""
+    """A mount of a disk that pods on a node cannot share freely."""
 
     disk: Disk
     read_only: bool
@@ -41,27 +41,27 @@ class DiskMount(NamedTuple):
 
     # upstream: volumerestrictions/volume_restrictions.go, isVolumeConflict (v1.36)
     def conflicts(self, other: "DiskMount") -> bool:
-        """Return whether two pods on one node cannot both have their way."""
+        """Return whether two pods on one node cannot both have these mounts."""
         both_read_only = self.read_only and other.read_only
         return not both_read_only and self.disk == other.disk and not self.doors.isdisjoint(other.doors)
 
 
 class NamedClaim(NamedTuple):
-    """A volume that is claimed by name."""
+    """A volume with a claim by name."""
 
     name: str
 
 
 class EphemeralClaim(NamedTuple):
-    """A volume whose claim is made for the pod and named after both."""
+    """A generic ephemeral volume, whose claim is named after pod and volume."""
 
     volume_name: str
 
 
 class InlineVolume(NamedTuple):
-    """A volume of an in-tree plugin that has a CSI successor.
+    """A volume of an in-tree plugin that has a CSI driver.
 
-    `volume` is None if it does not count as one of its driver's, or cannot be told what it is: then `problem` says why.
+    `volume` is None if the plugin is not migrated, or if it cannot be translated: then `problem` is the reason.
     """
 
     volume: CSIVolume | None
@@ -72,12 +72,12 @@ Attachable = NamedClaim | EphemeralClaim | InlineVolume
 
 
 class VolumeUses(NamedTuple):
-    """What a template says of volumes that matter to other pods."""
+    """The volumes of a template that matter to other pods."""
 
-    # the claims it names, as often as it names them
+    # the names of its claims, with repetitions
     claims: tuple[str, ...] = ()
     mounts: tuple[DiskMount, ...] = ()
-    # what may have to be attached to the node, in the order of the volumes
+    # the attachable volumes, in order
     attachable: tuple[Attachable, ...] = ()
 
 
@@ -85,7 +85,7 @@ NO_VOLUMES = VolumeUses()
 
 
 def volume_uses(pod: PodInfo) -> VolumeUses:
-    """Return what a pod's volumes are to other pods; to be derived once per template."""
+    """Return the volumes of a pod that matter to other pods; to be derived once per template."""
     volumes = pod.spec.volumes
     claims = [volume.persistent_volume_claim for volume in volumes]
     uses = VolumeUses(
@@ -107,7 +107,7 @@ def used_claims(pod: PodInfo) -> list[str]:
 
 
 def names_claim(pod: PodInfo, claim: PersistentVolumeClaim) -> bool:
-    """Return whether a pod names a claim (not: whether the claim was made for one of its ephemeral volumes)."""
+    """Return whether a pod names a claim; claims of its ephemeral volumes do not count."""
     return claim.namespace == pod.namespace and claim.name in pod.derive(volume_uses).claims
 
 
@@ -116,7 +116,7 @@ def _mounts(volume: Volume) -> list[DiskMount]:
     if volume.gce_persistent_disk is not None:
         mounts.append(DiskMount(("gce", volume.gce_persistent_disk.pd_name), volume.gce_persistent_disk.read_only))
     if volume.aws_elastic_block_store is not None:
-        # two pods cannot have it even for reading
+        # two pods cannot share it even if both are read-only
         mounts.append(DiskMount(("aws", volume.aws_elastic_block_store.volume_id), read_only=False))
     if volume.iscsi is not None:
         mounts.append(DiskMount(("iscsi", volume.iscsi.iqn), volume.iscsi.read_only))
@@ -149,17 +149,17 @@ class VolumeUsers:
         self._claims: dict[str, dict[tuple[str, int], int]] = {}
         # disk -> row -> mount -> how often
         self._disks: dict[Disk, dict[int, dict[DiskMount, int]]] = {}
-        # row -> slots of the pods that have something attachable, in the order in which they came
+        # row -> slots of the pods with attachable volumes, in the order in which they were added
         self.slots_on: dict[int, dict[int, None]] = {}
         self._touched: set[int] = set()
 
     def take_touched(self) -> set[int]:
-        """Return the rows for which `slots_on` changed since this was last asked."""
+        """Return the rows for which `slots_on` changed since the last call."""
         touched, self._touched = self._touched, set()
         return touched
 
     def count(self, pod: PodInfo, row: int, sign: int) -> bool:
-        """Count a placed pod's volumes, or with sign -1 no longer; return whether there are any that count."""
+        """Add a placed pod's volumes, or remove them with sign -1; return whether there are any."""
         uses = pod.derive(volume_uses)
         if uses is NO_VOLUMES:
             return False
@@ -195,7 +195,7 @@ class VolumeUsers:
         return self._disks.get(disk, {})
 
     def content(self, names: Sequence[str]) -> dict[str, Any]:
-        """Return what is counted, by the names of rows, for comparison."""
+        """Return the counts by the names of rows, for comparison."""
         return {
             "claims": {
                 f"{namespace}/{claim} on {names[row]}": count
@@ -210,7 +210,7 @@ class VolumeUsers:
 
 
 def _bump(index: dict[K, dict[L, int]], key: K, subkey: L, sign: int) -> None:
-    """Count under two keys; what is counted zero times is not there."""
+    """Add to a count under two keys, dropping zeros."""
     counts = index.setdefault(key, {})
     count = counts.get(subkey, 0) + sign
     if count:

@@ -1,9 +1,9 @@
-"""Persistent volumes and claims as the scheduler sees them: as reported, or as it has assumed them to be.
+"""Persistent volumes and claims, as reported or as assumed.
 
-From reported objects, and from assumptions that a scheduling cycle makes until the API server confirms them, to
-look-ups by name, the volumes of each storage class, and the storage pools of each class. An assumption is based on a
-version of the reported object and lasts until another version is reported, or it is taken back. Only `Cluster`
-changes anything here; assumptions are not logged, since no cached column may depend on them.
+From reported objects, and from objects that a scheduling cycle assumes until the API server confirms them, to look-ups
+by name, the volumes of each storage class, and the storage pools of each class. An assumed object is based on a
+version of the reported one and lasts until another version is reported, or it is restored. Only `Cluster` changes
+anything here; assuming is not logged, since no cached column may depend on it.
 """
 
 # upstream: volumebinding/passive_assume_cache.go, assume_cache.go (v1.36)
@@ -25,7 +25,7 @@ S = TypeVar("S", PersistentVolume, PersistentVolumeClaim)
 
 
 class OutOfSyncError(KubeschedError):
-    """An assumption about an object that is gone, or of which another version is known."""
+    """An object to assume is deleted, or based on another version than the known one."""
 
 
 def class_of_volume(volume: PersistentVolume) -> str:
@@ -67,7 +67,7 @@ class ClassVolumes:
         return [volume for _, volume in sorted(volumes.items()) if is_bound_to(volume, claim)]
 
     def content(self) -> dict[str, Any]:
-        """Return what is here, to be compared."""
+        """Return the contents, for comparison."""
         return {"free": sorted(volume.name for volume in self.free), "claimed": self._claimed}
 
     @property
@@ -101,11 +101,11 @@ class Volumes:
     # -- reading
 
     def volume(self, name: str) -> PersistentVolume | None:
-        """Return a volume as it is assumed to be, else as reported."""
+        """Return a volume as assumed, or else as reported."""
         return self._assumed_volumes.get(name) or self._objects.get(PersistentVolume, name)
 
     def claim(self, name: str) -> PersistentVolumeClaim | None:
-        """Return the claim `namespace/name` as it is assumed to be, else as reported."""
+        """Return the claim `namespace/name` as assumed, or else as reported."""
         return self._assumed_claims.get(name) or self._objects.get(PersistentVolumeClaim, name)
 
     def of_class(self, class_name: str) -> ClassVolumes:
@@ -117,11 +117,11 @@ class Volumes:
         return self._pools.get(class_name) or StoragePools(self._table)
 
     def assumed(self) -> tuple[list[PersistentVolume], list[PersistentVolumeClaim]]:
-        """Return the volumes and the claims that are assumed to differ from what was reported."""
+        """Return the assumed volumes and claims."""
         return list(self._assumed_volumes.values()), list(self._assumed_claims.values())
 
     def content(self) -> dict[str, Any]:
-        """Return everything that was derived or assumed, to be compared."""
+        """Return all derived and assumed contents, for comparison."""
         return {
             "assumed volumes": dict(self._assumed_volumes),
             "assumed claims": dict(self._assumed_claims),
@@ -129,10 +129,10 @@ class Volumes:
             "pools": {name: sorted(p.full_name for p in pools) for name, pools in self._pools.items() if len(pools)},
         }
 
-    # -- what is reported
+    # -- reported objects
 
     def report(self, obj: StorageObject) -> None:
-        """Add an object, or replace the one under its name; a new version ends what was assumed of the old one."""
+        """Add an object, or replace the one under its name; a new version drops the assumed one."""
         if isinstance(obj, CSIStorageCapacity):
             self._drop_pool(obj.full_name)
             if obj.storage_class_name not in self._pools:
@@ -148,7 +148,7 @@ class Volumes:
             self._show(obj.name)
 
     def forget(self, obj: StorageObject) -> None:
-        """Remove an object, and whatever was assumed of it."""
+        """Remove an object, and the assumed one."""
         name = obj.full_name
         if isinstance(obj, CSIStorageCapacity):
             self._drop_pool(name)
@@ -159,10 +159,10 @@ class Volumes:
             self._assumed_claims.pop(name, None)
         self._objects.remove(type(obj).__name__, name)
 
-    # -- what is assumed
+    # -- assumed objects
 
     def assume(self, obj: VolumeOrClaim) -> None:
-        """Show a volume or claim as given; raises OutOfSyncError if it is based on another version than the known."""
+        """Assume a volume or claim; raises OutOfSyncError if it is based on another version than the known one."""
         name = obj.full_name
         if isinstance(obj, PersistentVolume):
             _check_version("persistentvolumes", self._objects.get(PersistentVolume, name), obj)
@@ -174,7 +174,7 @@ class Volumes:
             self._assumed_claims[name] = obj
 
     def restore(self, obj: VolumeOrClaim) -> None:
-        """Show a volume or claim as reported, unless another version of it is assumed."""
+        """Drop an assumed volume or claim, unless another version of it is assumed."""
         name = obj.full_name
         if isinstance(obj, PersistentVolumeClaim):
             if _is_version(self._assumed_claims.get(name), obj):
@@ -206,7 +206,7 @@ class Volumes:
 
 
 def _expire(assumed: dict[str, S], name: str, reported: ObjectMeta) -> None:
-    """Drop an assumption about another version than the one that is reported."""
+    """Drop an assumed object that is based on another version than the reported one."""
     known = assumed.get(name)
     if known is not None and known.metadata.resource_version != reported.resource_version:
         del assumed[name]
