@@ -1,4 +1,4 @@
-"""Which nodes can take a pod, and how good they are.
+"""Which nodes are feasible for a pod, and their scores.
 
 From a pod, a compiled profile and the cluster's table to verdicts, scores and what-if answers for every node. No change
 of the table, no choice between equally good nodes, and no work for rows that did not change. Columns belong to

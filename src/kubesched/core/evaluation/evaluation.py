@@ -1,7 +1,7 @@
-"""One pod's evaluation on the table as it is: PreFilter, Filter with nominated pods, Score.
+"""One pod's evaluation on the current table: PreFilter, Filter with nominated pods, Score.
 
-From a pod's class to verdicts and scores. The steps are taken when they are asked for and only once; an evaluation is
-valid until the table changes.
+From a pod's class to verdicts and scores. Each step runs on demand and only once; an evaluation is valid until the
+table changes.
 """
 
 import numpy as np
@@ -41,7 +41,7 @@ class Evaluation:
         self.cycle = cycle
         cycle.what_if_source = self.what_if
         self._errors_before = statuses.errors
-        # None where nothing is timed: this is made for every pod
+        # None if nothing is timed: this runs for every pod
         timing = self._timing = Timing(stopwatch, pod_class, statuses) if stopwatch is not UNTIMED else None
         if timing is None:
             self.pre_filtered = pod_class.pre_filter()
@@ -51,7 +51,7 @@ class Evaluation:
             timing.pre_filtered(pod, self.pre_filtered, began)
         cycle.write(PRE_FILTERED, self.pre_filtered.asked)
         self._feasible: Feasible | None = None
-        # the rows that the pod may go to at all, None for all rows; plugins know nothing of it
+        # the rows that the pod may be placed on, None for all rows; not visible to plugins
         self.within: NDArray[np.intp] | None = None
 
     @property
@@ -66,7 +66,7 @@ class Evaluation:
         return self.node_count if names is None else len(names)
 
     def present(self) -> NDArray[np.bool_]:
-        """Return the rows with a Node object that the pod may go to."""
+        """Return the rows with a Node object that the pod may be placed on."""
         present = self.table.present[: self.table.size]
         if self.within is None:
             return present
@@ -91,7 +91,7 @@ class Evaluation:
         return np.array(rows, np.intp)
 
     def feasible(self) -> Feasible:
-        """Return the rows that pass every filter, nominated pods taken into account."""
+        """Return the rows that pass every filter, with nominated pods counted."""
         if self._feasible is None:
             rows, timing = self.judged_rows(), self._timing
             if timing is None:
@@ -121,7 +121,7 @@ class Evaluation:
         if blocked or alive_filters:
             mask = mask.copy()
             mask[blocked] = False
-            # of this pod alone: nominations count by priority, and what only looks at survivors is not cached
+            # of this pod alone: nominations depend on its priority, and `alive_only` filters are not cached
             version.append(object())
             for question in alive_filters:
                 alive = np.flatnonzero(mask)
@@ -129,13 +129,13 @@ class Evaluation:
         return Feasible(mask, tuple(version))
 
     def filter_failure(self) -> Status | None:
-        """Return the error of the first row on which a filter failed: it ends the cycle, whatever other filters say.
+        """Return the error of the first row on which a filter failed: it ends the cycle, whatever other filters return.
 
         Filtering is `feasible`, which comes first.
         """
         assert self._feasible is not None, "the nodes are filtered"
         if self.statuses.errors == self._errors_before:
-            # no plugin failed on a node; one that failed for an earlier pod was asked anew
+            # no plugin failed on a node; one that failed for an earlier pod ran again
             return None
         ids = self.first_objectors()
         failed = [index for index, status in enumerate(self.statuses.statuses) if status.code is Code.ERROR]
@@ -151,7 +151,7 @@ class Evaluation:
         return Feasible(mask, object())
 
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
-        """Return the first objector's status index on some rows, nominated pods taken into account."""
+        """Return the status index of the first rejection on some rows, with nominated pods counted."""
         ids = np.zeros(len(rows), np.int16)
         for question in self.active_filters:
             undecided = np.flatnonzero(ids == 0)
@@ -167,7 +167,7 @@ class Evaluation:
         return question.judge(rows) if timing is None else timing.judge(question, rows)
 
     def column(self, question: FilterQuestion) -> NDArray[np.int16]:
-        """Return a filter's own verdict on every row, taken alone."""
+        """Return the verdict of a single filter on every row."""
         if question.plugin.alive_only:
             present = self.table.present_rows()
             ids = np.zeros(self.table.size, np.int16)
@@ -197,7 +197,7 @@ class Evaluation:
         return ids
 
     def verdicts(self) -> NodeVerdicts:
-        """Return what PostFilter is shown."""
+        """Return the verdicts for PostFilter."""
         pre = self.pre_filtered
         if pre.rejection is not None:
             nothing = np.zeros(self.table.size, np.bool_)
@@ -211,14 +211,14 @@ class Evaluation:
         ids = self.first_objectors()
         nominated = self._own_nomination()
         if nominated is not None:
-            # it was tried first, and what was said there counts
+            # the nominated node was judged first, and its status counts
             judged[nominated] = True
             ids[nominated] = self.judge(np.array([nominated], np.intp))[0]
         absent = unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(pre.narrowing))}]")
         return NodeVerdicts(ids, judged, absent, self.statuses)
 
     def nominated_row(self) -> int | None:
-        """Return the row the pod itself is nominated to if it passes there, whatever PreFilter narrowed."""
+        """Return the row that the pod is nominated to if it passes the filters, even if PreFilter excludes it."""
         row = self._own_nomination()
         if row is None:
             return None
@@ -230,7 +230,7 @@ class Evaluation:
         return None if rejected else row
 
     def _own_nomination(self) -> int | None:
-        """Return the row the pod itself is nominated to, if there is such a node."""
+        """Return the row that the pod itself is nominated to, if the node exists."""
         name = self.pod.status.nominated_node_name
         row = self.table.row_of.get(name) if name else None
         if row is None or not self.table.present[row]:
@@ -244,7 +244,7 @@ class Evaluation:
         return Worlds(self.cluster, self.statuses, self.pod, self.active_filters, rows)
 
     def _nomination_verdicts(self, among: set[int] | None) -> dict[int, int]:
-        """Return the rejections of rows on which nominated pods, added, leave no room."""
+        """Return the rows on which the pod is rejected once nominated pods are added, with status indices."""
         ahead = self.cluster.nominations.qualifying(self.pod)
         rows = [row for row in ahead if self.table.present[row] and (among is None or row in among)]
         if not rows:
@@ -288,7 +288,7 @@ class Evaluation:
     ) -> NDArray[np.intp] | Status:
         """Return the feasible rows (or of fewer rows those) with the highest total, or why there are no totals.
 
-        `added` is what others than plugins add to the totals.
+        `added` are scores of extenders, which are added to the totals.
         """
         feasible = feasible or self.feasible()
         scoring = self.score(feasible)

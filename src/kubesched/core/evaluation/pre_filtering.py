@@ -1,4 +1,4 @@
-"""PreFilter as a whole: what the plugins' outcomes add up to.
+"""PreFilter: the combined result of all plugins.
 
 From the questions of a pod's class, in the profile's order, to a rejection, a narrowing to some nodes, or nothing.
 """
@@ -12,18 +12,18 @@ from kubesched.core.framework.status import Code, Status, error, unresolvable
 
 
 class PreFiltered(msgspec.Struct, frozen=True):
-    """What PreFilter as a whole says: a rejection (or error), or a narrowing to some nodes by some plugins."""
+    """The combined result of PreFilter: a rejection (or error), or a narrowing to some nodes by some plugins."""
 
     rejection: Status | None = None
     node_names: frozenset[str] | None = None
     narrowing: tuple[str, ...] = ()
-    # the plugins that were asked, in order; a rejection may have kept others from being asked
+    # the plugins that ran, in order; after a rejection others may not have run
     asked: tuple[str, ...] = ()
 
 
 # upstream: framework/runtime/framework.go, RunPreFilterPlugins (v1.36)
 def pre_filter(questions: Sequence[FilterQuestion]) -> PreFiltered:
-    """Return what the outcomes add up to; the questions' outcomes are up to date."""
+    """Combine the PreFilter results of the questions, which are up to date."""
     node_names: frozenset[str] | None = None
     rejection: Status | None = None
     narrowing: list[str] = []
@@ -51,7 +51,7 @@ def pre_filter(questions: Sequence[FilterQuestion]) -> PreFiltered:
 
 
 def _nothing_left(narrowing: Sequence[str]) -> Status:
-    """Return the rejection for plugins that together narrowed the search to no node at all."""
+    """Return the rejection for plugins that together narrowed the search to no node."""
     if len(narrowing) == 1:
         return unresolvable(f"node(s) didn't satisfy plugin {narrowing[0]}")
     return unresolvable(f"node(s) didn't satisfy plugin(s) [{' '.join(sorted(narrowing))}] simultaneously")

@@ -1,7 +1,6 @@
-"""Questions by (plugin, key), the least recently used ones forgotten.
+"""Questions by (plugin, key), of which the least recently used are dropped.
 
-From a pod to the questions its profile's plugins ask about it. Questions that a plugin does not consent to keep are
-made anew for each pod.
+From a pod to the questions of its profile's plugins. Questions of plugins without a `key` are made anew for each pod.
 """
 
 from collections import OrderedDict
@@ -39,7 +38,7 @@ _SCORE_QUESTION = instance_of(ScoreQuestion)  # type: ignore[type-abstract]
 
 
 class Recent(Generic[V]):
-    """A dictionary of bounded size and weight that forgets what was not used for longest."""
+    """A dictionary of bounded size and weight that drops the least recently used entries."""
 
     __slots__ = ("_entries", "_heaviest", "limit", "weight")
 
@@ -61,7 +60,7 @@ class Recent(Generic[V]):
         return entry[0]
 
     def put(self, key: Hashable, value: V, weight: int) -> None:
-        """Keep an entry; one that was kept before keeps its weight."""
+        """Add an entry; a known entry keeps its weight."""
         entry = (value, weight)
         kept = self._entries.setdefault(key, entry)
         if kept is not entry:
@@ -93,7 +92,7 @@ class Questioner:
         """Return a new question of a Filter (or only PreFilter) plugin about a pod, its PreFilter timed."""
         began = stopwatch.now()
         question = self._filter_question(plugin, pod, cycle)
-        # plugins that decide anew in each cycle are timed when they do
+        # plugins that decide in each cycle are timed then
         if plugin.name in self._pre_filtered and type(question).begin is FilterQuestion.begin:
             stopwatch.plugin(plugin.name, PRE_FILTER, pre_filter_status(question), began)
         return question
@@ -111,7 +110,7 @@ class Questioner:
     def _filter_question(self, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState) -> FilterQuestion:
         pre_filter = plugin.name in self._pre_filtered
         if not pre_filter and isinstance(plugin, PreFilterPlugin) and plugin.without_pre_filter:
-            # Filter looks for what PreFilter would have written and does not find it.
+            # Filter does not find the state that PreFilter writes.
             return self.failing_filter(plugin, pod, error(plugin.without_pre_filter))
         if isinstance(plugin, QuestionFilterPlugin):
             found = ask(plugin, "filter_question", _FILTER_QUESTION, pod, self.statuses)
@@ -128,12 +127,12 @@ class Questioner:
         return RowScoreQuestion(plugin, pod, self.table, cycle, pre_score=pre_score)
 
     def failing_filter(self, plugin: FilterPlugin, pod: PodInfo, failure: Status) -> FilterQuestion:
-        """Return a question that is answered by an error on every node."""
+        """Return a question with an error on every node."""
         failing = _Failing(plugin.name, failure)
         return RowFilterQuestion(failing, pod, self.table, self.statuses, CycleState(), pre_filter=False)
 
     def failing_score(self, plugin: ScorePlugin, pod: PodInfo, failure: Status) -> ScoreQuestion:
-        """Return a question that Score fails to answer."""
+        """Return a question whose Score failed."""
         question = RowScoreQuestion(plugin, pod, self.table, CycleState(), pre_score=False)
         question.failure = failure
         question.fail()
@@ -141,12 +140,12 @@ class Questioner:
 
 
 def pre_filter_status(question: FilterQuestion) -> Status | None:
-    """Return what PreFilter of a plugin said."""
+    """Return the status of a plugin's PreFilter."""
     return SKIP if question.skip else question.rejection
 
 
 class _Failing(FilterPlugin):
-    """Stands in for a filter that cannot be asked: an error on every node."""
+    """Replaces a filter that cannot run: an error on every node."""
 
     def __init__(self, name: str, failure: Status) -> None:
         self.name = name
@@ -157,7 +156,7 @@ class _Failing(FilterPlugin):
 
 
 class PreFilterOnly(PreFilterPlugin, FilterPlugin):
-    """Stands in for a plugin that only pre-filters."""
+    """Wraps a plugin that has PreFilter only."""
 
     def __init__(self, plugin: PreFilterPlugin) -> None:
         self.name = plugin.name
@@ -169,12 +168,12 @@ class PreFilterOnly(PreFilterPlugin, FilterPlugin):
         return self._plugin.pre_filter(cycle, pod)
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-        """Let the pod pass on every node."""
+        """Accept every node."""
         return Verdict.uniform(len(nodes), None)
 
 
 class PreScoreOnly(PreScorePlugin, ScorePlugin):
-    """Stands in for a plugin that only pre-scores."""
+    """Wraps a plugin that has PreScore only."""
 
     def __init__(self, plugin: PreScorePlugin) -> None:
         self.name = plugin.name
@@ -186,5 +185,5 @@ class PreScoreOnly(PreScorePlugin, ScorePlugin):
         return self._plugin.pre_score(cycle, pod, nodes)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
-        """Give every node zero."""
+        """Return zero for every node."""
         return np.zeros(len(nodes), np.int64)

@@ -1,7 +1,7 @@
-"""Score as a whole: the weighted total of every feasible row.
+"""Score: the weighted total of every feasible row.
 
-From the score questions of a pod's class and the feasible rows to totals. Scores that count as they are have been
-summed up in the class already; normalised ones are added here, and one that is the same everywhere is only a number.
+From the score questions of a pod's class and the feasible rows to totals. Scores without normalisation are summed in
+the class already; normalised ones are added here, and a uniform score is only a number.
 """
 
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from kubesched.core.framework.status import Status, error
 
 
 class Scoring(msgspec.Struct, frozen=True):
-    """What Score as a whole says: for every row (meaningful where feasible) `totals` plus `constant`, or a failure."""
+    """The result of Score: for every row (meaningful if feasible) `totals` plus `constant`, or a failure."""
 
     totals: Totals
     constant: int = 0
@@ -27,7 +27,7 @@ class Scoring(msgspec.Struct, frozen=True):
 
 # upstream: framework/runtime/framework.go, RunPreScorePlugins (v1.36)
 def pre_score(pod_class: PodClass, feasible: Feasible) -> Status | None:
-    """Bring the raw scores up to date; return why they cannot be had."""
+    """Bring the raw scores up to date; return the failure, if there is one."""
     failed = bool(pod_class.scoring) and _prepare(pod_class, feasible)
     return _failure(pod_class) if failed else None
 
@@ -47,7 +47,7 @@ def score(pod_class: PodClass, feasible: Feasible) -> Scoring:
 
 
 def _prepare(pod_class: PodClass, feasible: Feasible) -> bool:
-    """Bring the questions up to date, leaving alone those whose inputs did not change; return whether one failed."""
+    """Bring the questions whose inputs changed up to date; return whether one failed."""
     changed = pod_class.scoring_cursor.advance()
     groups = 0 if changed is None else ANYTHING if changed is EVERYTHING else changed.groups
     failed = False
@@ -97,6 +97,6 @@ def best_rows(pod_class: PodClass, feasible: Feasible, totals: Totals) -> NDArra
         ranking = totals
     else:
         ranking = np.where(feasible.mask, totals, WORST)
-    # the methods themselves, without the functions around them: this is done for every pod
+    # methods instead of NumPy's functions, which add overhead: this runs for every pod
     best: NDArray[np.intp] = (ranking == np.maximum.reduce(ranking)).nonzero()[0]
     return best

@@ -1,8 +1,8 @@
-"""The timing of an evaluation: how long each extension point took, and which plugins it asked.
+"""The timing of an evaluation: the duration of each extension point, and the plugins that ran.
 
 From the steps of an evaluation to its stopwatch: extension points in every cycle, single plugins in sampled ones. To
-time plugins one by one their columns are brought up to date one by one before the evaluation needs them, which then
-finds them done. An evaluation that nothing times has none of this.
+time plugins one by one, their columns are brought up to date one by one before the evaluation needs them. An
+evaluation that is not timed has no Timing.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Timing:
     # -- PreFilter
 
     def begin_pre_filters(self) -> None:
-        """Time the plugins that decide anew in each cycle, in a sampled cycle."""
+        """In a sampled cycle, time the plugins that decide in each cycle."""
         stopwatch = self._stopwatch
         if stopwatch.sampled:
             for question in self._pod_class.deciding:
@@ -47,12 +47,12 @@ class Timing:
                 stopwatch.plugin(question.plugin.name, PRE_FILTER, pre_filter_status(question), began)
 
     def pre_filtered(self, pod: PodInfo, outcome: PreFiltered, began: float) -> None:
-        """Keep how long PreFilter took, the search for the pod's class included."""
+        """Record the duration of PreFilter, including the search for the pod's class."""
         stopwatch = self._stopwatch
         stopwatch.point(PRE_FILTER, outcome.rejection, began)
         names, self._filtering = self._filter_names()
         if outcome.rejection is not None:
-            # plugins after the one that rejected the pod were not asked
+            # plugins after the one that rejected the pod did not run
             names = tuple(name for name in names if name in outcome.asked)
             stopwatch.observers.pre_filter_rejected(pod, outcome.rejection)
         stopwatch.asked(PRE_FILTER, names, 1)
@@ -79,12 +79,12 @@ class Timing:
         return ids
 
     def _judged(self, question: FilterQuestion, ids: NDArray[np.int16], began: float) -> None:
-        """Keep how long one filter took; it succeeded if any node passes."""
+        """Record the duration of one filter; it succeeded if any node passes."""
         rejected = self._stopwatch.sampled and len(ids) and ids.all()
         self._stopwatch.plugin(question.plugin.name, FILTER, self._statuses[int(ids[0])] if rejected else None, began)
 
     def filtered(self, nodes: int, began: float, *, failed: bool = False) -> None:
-        """Keep how long Filter took for so many nodes."""
+        """Record the duration of Filter for so many nodes."""
         self._stopwatch.point(FILTER, FAILED if failed else None, began)
         self._stopwatch.asked(FILTER, self._filtering, nodes)
 
@@ -105,17 +105,17 @@ class Timing:
         return began
 
     def pre_scored(self, failure: Status | None, began: float) -> None:
-        """Keep how long PreScore took."""
+        """Record the duration of PreScore."""
         self._stopwatch.point(PRE_SCORE, failure, began)
         names, self._scoring = self._score_names()
         self._stopwatch.asked(PRE_SCORE, names, 1)
 
     def scored(self, nodes: int, failure: Status | None, began: float) -> None:
-        """Keep how long Score took for so many nodes."""
+        """Record the duration of Score for so many nodes."""
         self._stopwatch.point(SCORE, failure, began)
         self._stopwatch.asked(SCORE, self._scoring, nodes)
 
-    # -- the plugins that were asked
+    # -- the plugins that ran
 
     # differs (`scheduler_plugin_evaluation_total`): the reference counts a node for a filter only if no filter before
     # it objected; here all judge alone

@@ -1,8 +1,8 @@
-"""What if: a batch of worlds judged by all filters of a pod.
+"""Worlds: a batch of what-ifs, judged by all filters of a pod.
 
-From the active filters of an evaluation to first objectors per world. World i is the table with some pods taken off and
-some put on row `rows[i]`, and is asked only about that row. Nominated pods (the first filter pass) and preemption's dry
-run are such batches.
+From the active filters of an evaluation to the first rejection per world. World i is the table with some pods taken off
+and some put on row `rows[i]`, and is judged only on that row. Nominated pods (the first filter pass) and preemption's
+dry run are such batches.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,7 +17,7 @@ from kubesched.core.framework.status import StatusTable
 
 
 class Worlds:
-    """One `FilterWorlds` per active filter, changed in step."""
+    """One `FilterWorlds` per active filter, changed together."""
 
     def __init__(
         self,
@@ -35,13 +35,13 @@ class Worlds:
         self._parts: list[FilterWorlds] = [question.worlds(rows) for question in filters]
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
-        """Put pod `slots[k]` into world `worlds[k]` (sign 1), or take it out of it (sign -1)."""
+        """Add pod `slots[k]` to world `worlds[k]` (sign 1), or remove it (sign -1)."""
         for part in self._parts:
             part.change(worlds, slots, sign)
 
     # upstream: framework/runtime/framework.go, RunFilterPluginsWithNominatedPods (v1.36)
     def judge(self, worlds: NDArray[np.intp] | None = None) -> NDArray[np.int16]:
-        """Return the first objector's status index of all (or some) worlds, nominated pods taken into account."""
+        """Return the status index of the first rejection in all (or some) worlds, with nominated pods counted."""
         batch = self if worlds is None else self._select(worlds)
         ids = batch._first_objectors()
         ahead = self._cluster.nominations.qualifying(self._pod)
@@ -54,7 +54,7 @@ class Worlds:
         return ids
 
     def judge_with(self, added: Mapping[int, Sequence[PodInfo]]) -> NDArray[np.int16]:
-        """Add pods by row, then return the first objectors."""
+        """Add pods by row, then return the status indices of the first rejections."""
         most = max((len(pods) for pods in added.values()), default=0)
         rows = self.rows.tolist()
         for turn in range(most):

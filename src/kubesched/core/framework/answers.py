@@ -1,7 +1,7 @@
-"""What plugins may answer, checked where their hooks are called: nonsense becomes a sentence that says what to return.
+"""Checks of the values that plugins' hooks return: an invalid value becomes an error that says what to return.
 
-From whatever a hook returned to the same value, its texts made fit to be written, or to a PluginError, which `hooks`
-makes the failure of the attempt: it names the plugin and the hook, and never takes the engine down.
+From the value that a hook returned to the same value, its texts tidied, or to a PluginError, which `hooks` turns into
+a failure of the attempt that names the plugin and the hook; the engine goes on.
 """
 
 import math
@@ -29,7 +29,7 @@ _TEXTS = frozenset((str,))
 
 
 def checked_status(status: Any, hook: str) -> Status | None:
-    """Return a status or None as it is, its reasons fit to be written."""
+    """Return a status or None unchanged, except for tidied reasons."""
     if status is None:
         return None
     if isinstance(status, Status):
@@ -38,7 +38,7 @@ def checked_status(status: Any, hook: str) -> Status | None:
 
 
 def _told(status: Status, hook: str) -> Status:
-    """Return a status whose code is one and whose reasons are texts that can be written."""
+    """Return a status with a valid code, its reasons tidied."""
     if type(status.code) is not Code or type(status.reasons) is not tuple:
         raise PluginError(f"{hook} returned {_shown(status)}; make statuses by unschedulable('why') or error('why')")
     if _can_be_written(status.reasons):
@@ -49,7 +49,7 @@ def _told(status: Status, hook: str) -> Status:
 
 
 def _can_be_written(reasons: tuple[Any, ...]) -> bool:
-    """Return whether all reasons are short texts without line breaks; there may be thousands, on each of many nodes."""
+    """Return whether all reasons are short, printable texts; there may be thousands, on each of many nodes."""
     if len(reasons) == 1:
         # as it mostly is
         reason = reasons[0]
@@ -60,7 +60,7 @@ def _can_be_written(reasons: tuple[Any, ...]) -> bool:
 
 
 def checked_permission(permission: Any, hook: str) -> Permission:
-    """Return what Permit said as it is."""
+    """Return a permission unchanged."""
     if not isinstance(permission, Permission):
         raise PluginError(
             f"{hook} returned {_shown(permission)}; return a permission: Permission(SUCCESS), "
@@ -75,7 +75,7 @@ def checked_permission(permission: Any, hook: str) -> Permission:
 
 
 def checked_post_filter_result(result: Any, hook: str) -> PostFilterResult:
-    """Return what PostFilter found as it is; a status alone is a result, too."""
+    """Return PostFilter's result unchanged; a status alone is a result, too."""
     if isinstance(result, Status):
         return PostFilterResult(_told(result, hook))
     if not isinstance(result, PostFilterResult):
@@ -93,7 +93,7 @@ def checked_post_filter_result(result: Any, hook: str) -> PostFilterResult:
 
 
 def checked_pod_group_post_filter_result(result: Any, hook: str) -> PodGroupPostFilterResult:
-    """Return what PodGroupPostFilter found as it is; a status alone is a result, too."""
+    """Return PodGroupPostFilter's result unchanged; a status alone is a result, too."""
     if isinstance(result, Status):
         return PodGroupPostFilterResult(_told(result, hook))
     if not isinstance(result, PodGroupPostFilterResult):
@@ -113,10 +113,10 @@ def _all_of(kind: Any, values: Any, what: str) -> None:
 
 
 def checked_sort_key(key: Any, hook: str) -> tuple[float, ...]:
-    """Return what QueueSort said as it is: numbers that can be compared with those of any other pod."""
+    """Return a sort key unchanged: numbers that can be compared with those of any other pod."""
     if type(key) is tuple:
         for number in key:
-            # what is not equal to itself is not a number
+            # NaN is not equal to itself
             if not isinstance(number, int | float) or number != number:
                 break
         else:
@@ -125,19 +125,19 @@ def checked_sort_key(key: Any, hook: str) -> tuple[float, ...]:
 
 
 def checked_hint(hint: Any, hook: str) -> Hint:
-    """Return a hint as it is."""
+    """Return a hint unchanged."""
     if isinstance(hint, Hint):
         return hint
     raise PluginError(f"{hook} returned {_shown(hint)}; return Hint.QUEUE or Hint.QUEUE_SKIP")
 
 
 def checked_subject_names(names: Any, hook: str) -> set[str] | None:
-    """Return the names that a subject gives; None where it gives none."""
+    """Return the names of a subject; None if it has none."""
     return None if names is None else set(names)
 
 
 def checked_registrations(registrations: Any, hook: str) -> tuple[Registration, ...]:
-    """Return what a plugin registers for."""
+    """Return the registrations of a plugin."""
     found = tuple(registrations)
     for registration in found:
         if not isinstance(registration, Registration) or not isinstance(registration.event, ClusterEvent):
@@ -148,11 +148,11 @@ def checked_registrations(registrations: Any, hook: str) -> tuple[Registration, 
 
 
 def unchecked(answer: Any, hook: str) -> None:
-    """Return nothing: whatever a hook answers that has no say."""
+    """Return None: the value of such a hook is ignored."""
 
 
 def instance_of(kind: type[T]) -> Callable[[Any, str], T]:
-    """Return a check that an answer is of some class."""
+    """Return a check that a value is of some class."""
 
     def checked(answer: Any, hook: str) -> T:
         if isinstance(answer, kind):
@@ -163,12 +163,12 @@ def instance_of(kind: type[T]) -> Callable[[Any, str], T]:
 
 
 def checked_placements(placements: Any, hook: str) -> Sequence[Placement] | Status:
-    """Return the placements of a group as they are, or a status."""
+    """Return the placements of a group unchanged, or a status."""
     return _list_of(Placement, placements)
 
 
 def checked_placement_scores(scores: Any, hook: str) -> Sequence[int] | Status:
-    """Return the scores of placements as they are, or a status."""
+    """Return the scores of placements unchanged, or a status."""
     return _list_of(int, scores)
 
 
@@ -181,7 +181,7 @@ def _list_of(kind: type[T], answer: Any) -> Sequence[T] | Status:
 
 
 def checked_verdict(verdict: Any, count: int) -> Verdict:
-    """Return a verdict about `count` nodes as it is."""
+    """Return a verdict about `count` nodes unchanged."""
     if not isinstance(verdict, Verdict):
         raise PluginError(
             f"filter_nodes returned {_shown(verdict)}; return a verdict: Verdict.rejecting(mask, unschedulable('why'))"
@@ -196,7 +196,7 @@ def checked_verdict(verdict: Any, count: int) -> Verdict:
 
 
 def checked_score(score: Any, hook: str) -> int | Status:
-    """Return one node's score as a Python integer, or a status as it is."""
+    """Return one node's score as a Python integer, or a status unchanged."""
     if isinstance(score, int | np.integer) and not isinstance(score, bool):
         return int(score)
     if isinstance(score, Status):
@@ -205,12 +205,12 @@ def checked_score(score: Any, hook: str) -> int | Status:
 
 
 def checked_scores(scores: Any, hook: str, count: int) -> NDArray[Any] | Status:
-    """Return the scores of `count` nodes as integers, or a status as it is."""
+    """Return the scores of `count` nodes as integers, or a status unchanged."""
     return _told(scores, hook) if isinstance(scores, Status) else _numbers(scores, count, f"{hook} returned")
 
 
 def checked_pre_filter_result(result: Any, hook: str) -> PreFilterResult | Status | None:
-    """Return what PreFilter said as it is, the names of nodes as a frozenset."""
+    """Return PreFilter's result unchanged, except that the names of nodes become a frozenset."""
     if not isinstance(result, PreFilterResult):
         return checked_status(result, hook)
     names: Any = result.node_names

@@ -1,7 +1,7 @@
-"""What one scheduling cycle of one pod carries from hook to hook.
+"""The cycle state: values that one scheduling cycle of one pod passes from hook to hook.
 
-From the framework to plugins: typed slots that a plugin writes in one hook and reads in a later one, and the door to
-what-if questions.
+From the framework to plugins: typed slots that a plugin writes in one hook and reads in a later one, and what-if
+questions.
 """
 
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
@@ -27,10 +27,10 @@ class StateKey(Generic[T]):
         return f"StateKey({self.name!r})"
 
 
-# The names of the plugins whose PreFilter was asked in this cycle, in order; written by the framework.
+# The names of the plugins whose PreFilter ran in this cycle, in order; written by the framework.
 PRE_FILTERED = StateKey[tuple[str, ...]]("pre-filtered")
-# UIDs of queued pods that are to be tried at once when this pod has its place, and again when it is bound: a plugin
-# writes a set here and adds to it.
+# UIDs of queued pods to activate when this pod is assumed, and again when it is bound: a plugin writes a set here and
+# adds to it.
 PODS_TO_ACTIVATE = StateKey[set[str]]("pods-to-activate")
 
 
@@ -41,16 +41,16 @@ class WhatIf(Protocol):
     statuses: "StatusTable"
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
-        """Put pod `slots[k]` into world `worlds[k]` (sign 1), or take it out of it (sign -1)."""
+        """Add pod `slots[k]` to world `worlds[k]` (sign 1), or remove it (sign -1)."""
 
     def judge(self, worlds: NDArray[np.intp] | None = None) -> NDArray[np.int16]:
-        """Return for all (or some) worlds the first objector's status index, nominated pods taken into account."""
+        """Return for all (or some) worlds the status index of the first rejection, with nominated pods counted."""
 
 
 class CycleState:
     """Typed slots; a state may define `clone()`, which what-ifs call before they change it.
 
-    `group` is the state of the cycle of the pod's group while the pod is tried as a part of it, else None.
+    `group` is the cycle state of the pod's group while the pod is scheduled as a part of it, else None.
     """
 
     __slots__ = ("_slots", "group", "what_if_source")

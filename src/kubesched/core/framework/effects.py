@@ -1,7 +1,7 @@
-"""What the scheduler does to the world, as values and protocols.
+"""Effects: the writes of the scheduler, as values and protocols.
 
-From plugins and cycles to the shell that carries it out. PreBind, Bind and PostBind are coroutines over `Effects`; an
-in-memory one is here, so that everything runs without an API server.
+From plugins and cycles to the client that carries them out. PreBind, Bind and PostBind are coroutines over `Effects`;
+an in-memory one is here, so that everything runs without an API server.
 """
 
 from collections.abc import Mapping
@@ -13,7 +13,7 @@ from kubesched.api.meta import ApiObject
 
 
 class Bind(msgspec.Struct, frozen=True, gc=False):
-    """Put a pod on a node; the UID guards against a pod re-created under the same name."""
+    """Bind a pod to a node; the UID is a precondition, since a pod may be re-created under the same name."""
 
     namespace: str
     name: str
@@ -34,7 +34,7 @@ class Patch(msgspec.Struct, frozen=True):
 class Write(msgspec.Struct, frozen=True):
     """Create an object, or change it under its resource version; `base` is the object that the change is based on.
 
-    Objects here hold only what scheduling reads: what differs from the base is written, the rest stays as it is.
+    Objects here hold only the fields that scheduling reads: only differences from the base are written.
     """
 
     obj: ApiObject
@@ -44,7 +44,7 @@ class Write(msgspec.Struct, frozen=True):
 
 
 class Delete(msgspec.Struct, frozen=True, gc=False):
-    """Delete an object; never another one that took its name."""
+    """Delete an object; the UID is a precondition."""
 
     kind: str
     namespace: str
@@ -53,7 +53,7 @@ class Delete(msgspec.Struct, frozen=True, gc=False):
 
 
 class Read(msgspec.Struct, frozen=True, gc=False):
-    """Fetch an object anew, past everything that is cached."""
+    """Read an object from the API server, not from a cache."""
 
     kind: str
     namespace: str
@@ -61,7 +61,7 @@ class Read(msgspec.Struct, frozen=True, gc=False):
 
 
 class Emit(msgspec.Struct, frozen=True):
-    """Record an event about an object; `reporter` is a scheduler name if it is not that of the pod."""
+    """Record an event that regards an object; `reporter` is a scheduler name if it is not that of the pod."""
 
     regarding: ApiObject
     type: str
@@ -75,17 +75,17 @@ Effect = Bind | Patch | Write | Delete | Read | Emit
 
 
 class Effects(Protocol):
-    """The outside world, as a plugin's coroutines see it."""
+    """Carries out effects, for the coroutines of plugins."""
 
     async def perform(self, effect: Effect) -> ApiObject | None:
         """Carry out an effect; return the written object where there is one; raises EffectError if it was refused."""
 
     def submit(self, *effects: Effect) -> None:
-        """Have effects carried out one after the other, and do not wait; the first that is refused ends it."""
+        """Carry out effects one after the other in the background; the rest is dropped once one is refused."""
 
 
 class EffectError(Exception):
-    """An effect that was refused; `final` tells that trying again cannot help."""
+    """An effect that was refused; `final` means that a retry cannot help."""
 
     def __init__(self, message: str, *, final: bool = False) -> None:
         super().__init__(message)
@@ -93,27 +93,27 @@ class EffectError(Exception):
 
 
 class ConflictError(EffectError):
-    """A write that was based on an old version of its object; with a fresh one it may work."""
+    """A write that was based on an old resource version of its object; with a new one it may succeed."""
 
 
 class NotFoundError(EffectError):
-    """An effect on an object that is gone, or that was replaced by another one under its name."""
+    """An effect on an object that does not exist, or was replaced by another one under its name."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, final=True)
 
 
 class RecordingEffects:
-    """Effects that are only remembered, in order."""
+    """Effects that are only recorded, in order."""
 
     def __init__(self) -> None:
         self.performed: list[Effect] = []
 
     async def perform(self, effect: Effect) -> ApiObject | None:
-        """Remember the effect; a written object comes back as it went in."""
+        """Record the effect; return a written object unchanged."""
         self.performed.append(effect)
         return effect.obj if isinstance(effect, Write) else None
 
     def submit(self, *effects: Effect) -> None:
-        """Remember the effects."""
+        """Record the effects."""
         self.performed.extend(effects)

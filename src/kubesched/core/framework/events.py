@@ -1,6 +1,6 @@
-"""Cluster events, and the hints by which plugins say whether an event can help a pod.
+"""Cluster events, and queueing hints: whether an event can make a rejected pod schedulable.
 
-From plugins (what they register for) to the queue. Names of resources and actions are the reference's.
+From the registrations of plugins to the queue. Names of resources and actions are the reference's.
 """
 
 import functools
@@ -12,7 +12,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 
 
 class Action(IntFlag):
-    """What happened to an object."""
+    """The change of an object."""
 
     ADD = 1
     DELETE = 2
@@ -51,7 +51,7 @@ class Action(IntFlag):
 
 
 class Resource(StrEnum):
-    """What it happened to. A registration for POD stands for all kinds of pods."""
+    """The resource that changed. A registration for POD covers assigned and unscheduled pods."""
 
     POD = "Pod"
     ASSIGNED_POD = "AssignedPod"
@@ -73,7 +73,7 @@ class Resource(StrEnum):
 
 
 class Hint(Enum):
-    """Whether an event is worth another attempt."""
+    """Whether an event may make a pod schedulable."""
 
     QUEUE = "Queue"
     QUEUE_SKIP = "QueueSkip"
@@ -91,7 +91,7 @@ HintFunction = Callable[[PodInfo, Any, Any], Hint]
 
 
 class ClusterEvent(NamedTuple):
-    """Something that happened, or (in a registration) all that is of interest."""
+    """An event, or (in a registration) all events that it covers."""
 
     resource: Resource | str
     action: Action
@@ -100,8 +100,8 @@ class ClusterEvent(NamedTuple):
     def matches(self, other: "ClusterEvent") -> bool:
         """Return whether this registration covers an event.
 
-        An event is as specific as can be: a plain Update is none of the specific ones, so it is of interest only to
-        those who registered for all updates.
+        Events are as specific as possible: a plain Update is none of the specific actions, so that only registrations
+        for all updates cover it.
         """
         if self.resource != Resource.WILDCARD and self.resource != other.resource:
             pods = (Resource.ASSIGNED_POD, Resource.UNSCHEDULED_POD)
@@ -121,10 +121,10 @@ def _label(resource: str, action: Action) -> str:
 
 
 class Subject(NamedTuple):
-    """What an event is about, and what a rejected pod waits for: only pods that have a name in common are asked.
+    """Names of the objects that an event concerns and that a rejected pod waits for: hints run only if they overlap.
 
     `of_event` gets the old and the new object; None means that the event may help any pod. `of_pod` depends on the pod
-    alone. Names are what the plugin makes them, `namespace/name` of a claim for example.
+    alone. The plugin defines the names, `namespace/name` of a claim for example.
     """
 
     of_event: Callable[[Any, Any], Collection[str] | None]
@@ -132,9 +132,9 @@ class Subject(NamedTuple):
 
 
 class Registration(NamedTuple):
-    """An event that can help pods which the plugin rejected, with the function that tells; None means: always.
+    """An event that can help pods which the plugin rejected, with its hint function; None means always.
 
-    Where the event is about one of many objects, `subject` spares asking the pods that do not use it.
+    If the event concerns one of many objects, `subject` excludes the pods that do not use it.
     """
 
     event: ClusterEvent
@@ -158,6 +158,6 @@ _WATCHED_FOR_OTHERS = (
 
 
 def registrations_for_extenders(*, pod_groups: bool) -> tuple[Registration, ...]:
-    """Return what is registered for those who cannot say what helps them; `pod_groups` is the GenericWorkload gate."""
+    """Return the registrations for extenders: all events; `pod_groups` is the GenericWorkload gate."""
     resources = (*_WATCHED_FOR_OTHERS, Resource.POD_GROUP) if pod_groups else _WATCHED_FOR_OTHERS
     return tuple(Registration(ClusterEvent(resource, Action.ALL)) for resource in resources)

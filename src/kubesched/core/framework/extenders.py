@@ -13,7 +13,7 @@ from kubesched.config.types import Extender
 
 # upstream: extender.go, IsInterested (v1.36)
 def is_interested(extender: Extender, spec: PodSpec) -> bool:
-    """Return whether an extender has a say about a pod: it manages nothing in particular, or what the pod names."""
+    """Return whether an extender is called for a pod: it manages all resources, or one that the pod requests."""
     managed = {resource.name for resource in extender.managed_resources}
     if not managed:
         return True
@@ -24,7 +24,7 @@ def is_interested(extender: Extender, spec: PodSpec) -> bool:
 
 
 class ExtenderFilterArgs(msgspec.Struct, frozen=True):
-    """Which of these nodes can take the pod?"""
+    """The arguments of filter: which of these nodes are feasible?"""
 
     extender: Extender
     pod: Pod
@@ -32,7 +32,7 @@ class ExtenderFilterArgs(msgspec.Struct, frozen=True):
 
 
 class ExtenderPrioritizeArgs(msgspec.Struct, frozen=True):
-    """How good are these nodes for the pod?"""
+    """The arguments of prioritize: nodes to score."""
 
     extender: Extender
     pod: Pod
@@ -40,7 +40,7 @@ class ExtenderPrioritizeArgs(msgspec.Struct, frozen=True):
 
 
 class ExtenderPreemptionArgs(msgspec.Struct, frozen=True):
-    """Would these victims do? By node name; `violations` are the disruption budgets that would be violated."""
+    """The arguments of preempt: victims by node name; `violations` are the numbers of violated disruption budgets."""
 
     extender: Extender
     pod: Pod
@@ -52,7 +52,7 @@ ExtenderArgs = ExtenderFilterArgs | ExtenderPrioritizeArgs | ExtenderPreemptionA
 
 
 class ExtenderFilterResult(msgspec.Struct, frozen=True):
-    """The nodes that pass, and why the others do not; `error` if there was no answer."""
+    """The nodes that pass, and why the others do not; `error` if the call failed."""
 
     node_names: Sequence[str] = ()
     failed: Mapping[str, str] = {}
@@ -61,14 +61,14 @@ class ExtenderFilterResult(msgspec.Struct, frozen=True):
 
 
 class ExtenderPrioritizeResult(msgspec.Struct, frozen=True):
-    """Scores from 0 to 10 by node name; `error` if there was no answer."""
+    """Scores from 0 to 10 by node name; `error` if the call failed."""
 
     scores: Mapping[str, int] = {}
     error: str = ""
 
 
 class ExtenderPreemptionResult(msgspec.Struct, frozen=True):
-    """The nodes that remain candidates, with the UIDs of their victims; `error` if there was no answer."""
+    """The nodes that remain candidates, with the UIDs of their victims; `error` if the call failed."""
 
     victims: Mapping[str, Sequence[str]] = {}
     violations: Mapping[str, int] = {}

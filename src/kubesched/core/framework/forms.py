@@ -1,6 +1,6 @@
-"""One form of a filter or of a score from the other: a node alone through columns, many nodes one by one.
+"""Derived forms of a filter or a score: one node through the column form, many nodes through the row form.
 
-From a plugin class that defines one form to both. The contract (`plugin`) says what the forms are for.
+From a plugin class that defines one form to both. `plugin` describes the forms.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def derive_form(plugin: "type[Plugin]", base: "type[Plugin]", **derived: Callable[..., Any]) -> None:
-    """Give a plugin class that defines one of two forms the other one, derived from it."""
+    """Add the missing form to a plugin class that defines one of two forms."""
     missing = [form for form in derived if getattr(plugin, form) is getattr(base, form)]
     if len(missing) < len(derived):
         for form in missing:
@@ -30,19 +30,19 @@ def derive_form(plugin: "type[Plugin]", base: "type[Plugin]", **derived: Callabl
 
 
 def filter_alone(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
-    """Return what the column form says of one node."""
+    """Call the column form for one node."""
     verdict = checked_verdict(plugin.filter_nodes(cycle, pod, node.alone()), 1)
     return verdict.statuses[int(verdict.which[0])]
 
 
 def filter_each(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-    """Return what the row form says of many nodes, one by one."""
+    """Call the row form for many nodes, one by one."""
     statuses: dict[Status | None, int] = {None: 0}
     which = np.zeros(len(nodes), np.int16)
     table = nodes.table
     for index, row in enumerate(nodes.row_numbers()):
         if table.nodes[row] is not None:
-            # a failure is of this node alone, which another filter may have ruled out
+            # a failure concerns this node alone, which another filter may reject
             status = filter_node(plugin, cycle, pod, NodeRow(table, row))
             if status is not None and status.code is not Code.SUCCESS:
                 which[index] = statuses.setdefault(status, len(statuses))
@@ -50,13 +50,13 @@ def filter_each(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: 
 
 
 def score_alone(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
-    """Return what the column form says of one node."""
+    """Call the column form for one node."""
     scores = checked_scores(plugin.score_nodes(cycle, pod, node.alone()), "score_nodes", 1)
     return scores if isinstance(scores, Status) else int(scores[0])
 
 
 def score_each(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
-    """Return what the row form says of many nodes, one by one."""
+    """Call the row form for many nodes, one by one."""
     scores = np.zeros(len(nodes), np.int64)
     table = nodes.table
     for index, row in enumerate(nodes.row_numbers()):

@@ -1,4 +1,4 @@
-"""Plugins from plain functions: a newcomer's first plugin.
+"""Plugins from plain functions, the simplest way to write one.
 
     @filter_plugin("QuietNodes")
     def quiet_nodes(pod, node):
@@ -66,7 +66,7 @@ def score_plugin(name: str) -> Callable[[Function], type[ScorePlugin]]:
 
 
 def _is_column_form(name: str, function: Function) -> bool:
-    """Return whether the second parameter is called `nodes`; singular is a row, plural is columns."""
+    """Return whether the second parameter is named `nodes`: singular is the row form, plural the column form."""
     if inspect.iscoroutinefunction(function):
         raise PluginError(
             f"plugin {name!r}: {function.__name__} is `async def`; filters and scores are plain functions"

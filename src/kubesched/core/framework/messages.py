@@ -1,7 +1,7 @@
-"""The text of a pod that fits nowhere, as the reference writes it.
+"""The message of a pod without a feasible node, as the reference writes it.
 
 From statuses per row to `0/5 nodes are available: 2 Insufficient cpu, 3 Too many pods. ...`. The scheduling cycle (the
-pod's PodScheduled condition) and preemption (why it does not help) say it in the same words.
+pod's PodScheduled condition) and preemption (why it does not help) use the same text.
 """
 
 # upstream: scheduler/framework/types.go, FitError.Error (v1.36)
@@ -27,7 +27,7 @@ def fit_error_message(
     pre_filter_message: str = "",
     post_filter_message: str = "",
 ) -> str:
-    """Return why none of `num_all_nodes` nodes takes a pod; where PreFilter speaks, the nodes' reasons are left out."""
+    """Return why none of `num_all_nodes` nodes is feasible; a message of PreFilter replaces the nodes' reasons."""
     parts = [NO_NODE_AVAILABLE.format(num_all_nodes)]
     if pre_filter_message:
         parts.append(f"{pre_filter_message}.")
@@ -48,7 +48,7 @@ def count_reasons(
     if absent is not None and num_absent > 0:
         given.append((absent, num_absent))
     counts: dict[str, int] = {}
-    # many nodes may each have a list of their own of thousands of reasons: those that count the same go together
+    # many nodes may each have thousands of reasons: statuses with the same count are handled together
     long: dict[int, list[Status]] = {}
     for status, nodes in given:
         if len(status.reasons) > FEW_REASONS:

@@ -1,4 +1,4 @@
-"""What plugins see of the table: one row as a `NodeRow`, many rows as `Nodes`.
+"""Plugins' views of the table: one row as a `NodeRow`, many rows as `Nodes`.
 
 From the cluster's columns to plugin code. Both are views; nothing is copied until a column is gathered, and neither
 may be kept beyond the call it was passed to.
@@ -47,7 +47,7 @@ UNREAD = _Unread()
 
 
 class NodeRow:
-    """One node with what is on it."""
+    """One node with its pods and resources."""
 
     __slots__ = ("row", "table")
 
@@ -100,25 +100,25 @@ class NodeRow:
 
     @property
     def allocatable(self) -> Amounts:
-        """Return what the node offers."""
+        """Return the node's allocatable resources."""
         return self._amounts(self.table.allocatable, int(self.table.allowed_pods[self.row]))
 
     @property
     def requested(self) -> Amounts:
-        """Return what its pods have asked for."""
+        """Return the requests of its pods."""
         return self._amounts(self.table.requested, int(self.table.pod_count[self.row]))
 
     @property
     def free(self) -> Amounts:
-        """Return what is left; negative where more was asked for than there is."""
+        """Return the free resources; negative if more is requested than allocatable."""
         return Amounts(*(a - b for a, b in zip(self.allocatable, self.requested, strict=True)))
 
     def alone(self) -> "Nodes":
-        """Return this node as the only one of several."""
+        """Return `Nodes` with this node only."""
         return Nodes(self.table, np.array([self.row]))
 
     def free_of(self, resource: str) -> int:
-        """Return what is left of any resource."""
+        """Return the free amount of any resource."""
         return self.table.allocatable_of(self.row, resource) - self.table.requested_of(self.row, resource)
 
     def _amounts(self, matrix: NDArray[np.int64], pods: int) -> Amounts:
@@ -144,7 +144,7 @@ class Nodes:
         return self.rows.stop if isinstance(self.rows, slice) else len(self.rows)
 
     def __iter__(self) -> Iterator[NodeRow]:
-        """Yield the rows that have a Node object, one by one; plugins are asked about no others."""
+        """Yield the rows that have a Node object, one by one; plugins judge no others."""
         table = self.table
         for row in self.row_numbers():
             if table.nodes[row] is not None:
@@ -170,15 +170,15 @@ class Nodes:
         return self.table.present[self.rows]
 
     def allocatable(self, resource: str) -> NDArray[np.int64]:
-        """Return what the nodes offer of a resource."""
+        """Return the nodes' allocatable amounts of a resource."""
         return self._of(self.table.allocatable, self.table.scalars.offered, resource)
 
     def requested(self, resource: str) -> NDArray[np.int64]:
-        """Return what the pods on the nodes have asked for of a resource."""
+        """Return the requests of the nodes' pods for a resource."""
         return self._of(self.table.requested, self.table.scalars.asked, resource)
 
     def free(self, resource: str) -> NDArray[np.int64]:
-        """Return what is left of a resource."""
+        """Return the free amounts of a resource."""
         return self.allocatable(resource) - self.requested(resource)
 
     def label_codes(self, key: str) -> NDArray[np.int32]:

@@ -1,6 +1,6 @@
-"""How raw scores are brought into the range from 0 to 100.
+"""Normalisation of raw scores to the range from 0 to 100.
 
-From a plugin's raw scores of the feasible nodes to final ones; for plugins that count something without an upper bound.
+From a plugin's raw scores of the feasible nodes to final ones; for plugins whose scores have no upper bound.
 """
 
 import numpy as np

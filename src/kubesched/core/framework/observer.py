@@ -1,8 +1,8 @@
-"""Observers: metrics, logs and other readers of what happens in a scheduler.
+"""Observers: metrics, logs and other readers of the scheduler's events.
 
 From the queue, the cycles and the bindings to observers, in plain values and never in references to columns. The core
-does not know who listens: it holds `Observers`, and with NOBODY nothing is measured. An observer that raises is dropped
-with a line for the log; no pod suffers from it.
+does not know the observers: it holds `Observers`, and with NOBODY nothing is measured. An observer that raises an error
+is dropped with a line for the log; pods are not affected.
 """
 
 from collections.abc import Callable, Collection, Iterable
@@ -34,7 +34,7 @@ UNSCHEDULABLE = "unschedulable"
 ERROR = "error"
 WAITS_FOR_PREEMPTION = "waiting_on_preemption"
 
-# Why pods enter a queue, where it is no cluster event.
+# Why pods enter a queue, if it is no cluster event.
 ATTEMPT_FAILED = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE = "BackoffComplete"
 POPPED_FROM_BACKOFF = "PopFromBackoffQ"
@@ -42,14 +42,14 @@ FORCE_ACTIVATED = "ForceActivate"
 TIMED_OUT = "UnschedulableTimeout"
 
 
-# An extension point, what it came to, and the seconds it took.
+# An extension point, its status code, and its duration in seconds.
 Lap = tuple[str, Code, float]
-# An extension point, the plugins that were asked there, and how often each.
+# An extension point, the plugins that ran there, and how often each.
 Asked = tuple[str, tuple[str, ...], int]
 
 
 class Bound(NamedTuple):
-    """A pod that was bound; `total_seconds` count from when it could first be tried, over all attempts."""
+    """A pod that was bound; `total_seconds` count from when it first could be scheduled, over all attempts."""
 
     pod: PodInfo
     node_name: str
@@ -63,7 +63,7 @@ class Bound(NamedTuple):
 
 
 class FailedAttempt(NamedTuple):
-    """An attempt that came to nothing; `result` is UNSCHEDULABLE or ERROR, `rejected_by` names plugins."""
+    """A failed attempt; `result` is UNSCHEDULABLE or ERROR, `rejected_by` names plugins."""
 
     pod: PodInfo
     profile: str
@@ -87,10 +87,10 @@ class GroupAttempt(NamedTuple):
 
 
 class Observer:
-    """Does nothing at any point; override what is of interest. A method returns at once and changes nothing."""
+    """Base of observers: its methods do nothing. Overriding methods must return at once and change nothing."""
 
     def hears(self, hook: str) -> bool:
-        """Return whether an overridden method is to be called; asked when observers are combined."""
+        """Return whether an overridden method is to be called; evaluated when observers are combined."""
         return True
 
     # -- the queue
@@ -99,23 +99,23 @@ class Observer:
         """A pod entered "active", "backoff", "unschedulable" or "gated" because of an event."""
 
     def pod_gated(self, pod: PodInfo, plugin: str, status: Status) -> None:
-        """A plugin's PreEnqueue holds a pod back."""
+        """A plugin's PreEnqueue gates a pod."""
 
     def hint_asked(self, plugin: str, event: str, hint: str, seconds: float) -> None:
-        """A plugin was asked whether an event helps a pod: "Queue", "QueueSkip", or "Error" if it raised."""
+        """A plugin's queueing hint ran: "Queue", "QueueSkip", or "Error" if it raised an error."""
 
     def hint_failed(self, plugin: str, event: str, pod: PodInfo, raised: BaseException) -> None:
-        """A plugin raised when it was asked whether an event helps a pod."""
+        """A plugin's queueing hint raised an error."""
 
     # -- plugins
 
     def plugin_failed(self, plugin: str, hook: str, raised: BaseException) -> None:
-        """A plugin's hook raised, or returned what it must not (a PluginError); called for each node."""
+        """A plugin's hook raised an error, or returned an invalid value (a PluginError); called for each node."""
 
     # -- attempts
 
     def attempt_began(self, pod: PodInfo) -> None:
-        """A pod was popped and is tried."""
+        """A pod was popped, and its attempt begins."""
 
     def attempt_skipped(self, pod: PodInfo) -> None:
         """A pod was popped and needs no attempt."""
@@ -127,36 +127,36 @@ class Observer:
         """One plugin was run; called in sampled cycles only."""
 
     def plugins_asked(self, profile: str, asked: Collection[Asked]) -> None:
-        """Plugins were asked about a pod (PreFilter, PreScore) or about so many nodes (Filter, Score)."""
+        """Plugins ran for a pod (PreFilter, PreScore) or for so many nodes (Filter, Score)."""
 
     def pre_filter_rejected(self, pod: PodInfo, status: Status) -> None:
-        """PreFilter as a whole turned a pod away."""
+        """PreFilter rejected a pod."""
 
     def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Collection[str]) -> None:
-        """PostFilter was asked to make room; `plugins` are those that were reached."""
+        """PostFilter ran; `plugins` are those that ran."""
 
     def algorithm_ran(self, seconds: float) -> None:
-        """A decision was made, or could not be made; called for every attempt."""
+        """The scheduling algorithm ran; called for every attempt."""
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
-        """An attempt came to nothing, in the scheduling cycle or while binding."""
+        """An attempt failed, in the scheduling cycle or in the binding cycle."""
 
     def group_attempt_began(self, group: str) -> None:
-        """A group of pods, `namespace/name`, is tried."""
+        """The attempt of a pod group, `namespace/name`, begins."""
 
     def group_attempted(self, attempt: GroupAttempt) -> None:
-        """A group of pods was tried; its pods are reported one by one as well."""
+        """The attempt of a pod group ended; its pods are reported one by one as well."""
 
     # -- bindings
 
     def permit_awaited(self, status: str, seconds: float) -> None:
-        """A pod waited for permission, and this is what it got."""
+        """A pod waited in Permit, with this status as the result."""
 
     def binding_began(self, pod: PodInfo, node_name: str) -> None:
-        """A pod is about to be sent to be bound."""
+        """A pod is about to be bound."""
 
     def binding_failed(self, pod: PodInfo, node_name: str) -> None:
-        """A pod that was sent to be bound was refused, or the API server did not answer."""
+        """The binding of a pod was refused, or got no response."""
 
     def pod_bound(self, bound: Bound) -> None:
         """A pod is bound."""
@@ -164,28 +164,28 @@ class Observer:
     # -- preemption
 
     def preemption_began(self, preemptor: PodInfo, node_name: str, victims: int, to_evict: int) -> None:
-        """Victims were selected, and those are being evicted that are not going already."""
+        """Victims were selected, and those that are not terminating are being evicted."""
 
     def victim_skipped(self, preemptor: PodInfo, victim: PodInfo, node_name: str) -> None:
-        """A victim is going already."""
+        """A victim is terminating already."""
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
-        """A victim was deleted, or called back before it was bound."""
+        """A victim was deleted, or preempted in memory before it was bound."""
 
     def victim_gone(self, preemptor: PodInfo, victim: PodInfo, node_name: str) -> None:
-        """A victim that was to be evicted did not exist any more."""
+        """A victim did not exist any more."""
 
     def preemption_ended(
         self, preemptor: PodInfo, node_name: str, failure: BaseException | None, seconds: float
     ) -> None:
-        """All victims are going, or the failure kept some."""
+        """All victims are terminating, or the preemption failed."""
 
     # -- reports
 
     def event_handled(self, event: ClusterEvent, obj: ApiObject, seconds: float) -> None:
         """A reported object was applied, and the pods that it may help were requeued."""
 
-    # -- what single plugins count
+    # -- reports of single plugins
 
     def claim_created(self, *, succeeded: bool) -> None:
         """DynamicResources wrote a claim for a pod's extended resources."""
@@ -224,7 +224,7 @@ class Observers(Observer):
         self.listen()
 
     def listen(self) -> None:
-        """Have every hook call just those observers that define it and want to hear; call it when that changes."""
+        """Connect every method with the observers that override and hear it; call this when that changes."""
         for hook in HOOKS:
             overriding = [o for o in self._observers if getattr(type(o), hook) is not getattr(Observer, hook)]
             setattr(self, hook, self._telling(hook, [o for o in overriding if o.hears(hook)]))
@@ -254,9 +254,9 @@ NOBODY = Observers((), clock=lambda: 0.0, note=lambda line: None)
 
 
 class Stopwatch:
-    """Times one attempt, and what is run in it; made when the attempt begins. `closely` has every plugin timed.
+    """Times one attempt and its extension points; made when the attempt begins. `closely` times every plugin.
 
-    What it measures is kept, and observers are told by `tell`: a call for each would take longer than what is measured.
+    Measurements are kept, and `tell` reports them to observers: a call for each would take longer than the code.
     """
 
     __slots__ = (
@@ -289,18 +289,18 @@ class Stopwatch:
         return self.now() - self.began
 
     def point(self, point: str, status: Status | None, began: float) -> None:
-        """Keep that an extension point was run, from `began` until now."""
+        """Record the duration of an extension point, from `began` until now."""
         seconds = self.now() - began
         self._laps.append((point, Code.SUCCESS if status is None else status.code, seconds))
         if seconds > self.longest_point[1]:
             self.longest_point = point, seconds
 
     def asked(self, point: str, plugins: tuple[str, ...], times: int) -> None:
-        """Keep that plugins were asked."""
+        """Record how often plugins ran."""
         self._asked.append((point, plugins, times))
 
     def plugin(self, plugin: str, point: str, answer: Any, began: float) -> None:
-        """Take note that a plugin was run, from `began` until now; tell of it if this cycle is sampled.
+        """Record the duration of a plugin, from `began` until now; report it if this cycle is sampled.
 
         `answer` is a status, has one, or is None for success.
         """
@@ -313,7 +313,7 @@ class Stopwatch:
             self.observers.plugin_ran(plugin, point, code.text, seconds)
 
     def tell(self) -> None:
-        """Tell what was kept."""
+        """Report the measurements to observers."""
         if self._laps:
             self.observers.points_ran(self.profile, self._laps)
             self._laps = []
@@ -323,24 +323,24 @@ class Stopwatch:
 
 
 class _Untimed(Stopwatch):
-    """A stopwatch that stands still, for cycles without observers."""
+    """A stopwatch that measures nothing, for cycles without observers."""
 
     def __init__(self) -> None:
         super().__init__(NOBODY, "")
 
     def point(self, point: str, status: Status | None, began: float) -> None:
-        """Keep nothing."""
+        """Record nothing."""
 
     def asked(self, point: str, plugins: tuple[str, ...], times: int) -> None:
-        """Keep nothing."""
+        """Record nothing."""
 
     def plugin(self, plugin: str, point: str, answer: Any, began: float) -> None:
-        """Keep nothing."""
+        """Record nothing."""
 
 
 UNTIMED: Stopwatch = _Untimed()
 
 
 def start(observers: Observers, profile: str, *, closely: bool = False) -> Stopwatch:
-    """Return a stopwatch for an attempt that begins; without observers nothing is timed."""
+    """Return a stopwatch for a new attempt; without observers nothing is timed."""
     return UNTIMED if observers is NOBODY else Stopwatch(observers, profile, closely=closely)

@@ -1,6 +1,6 @@
-"""What whole extension points answer: the results that are more than a status.
+"""Results of extension points that are more than a status.
 
-From plugins to the cycle and back: PreFilter's narrowing, the verdicts PostFilter is shown, and what it found.
+From plugins to the cycle and back: PreFilter's narrowing, the verdicts for PostFilter, and PostFilter's result.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ class PreFilterResult(NamedTuple):
 
 
 class NodeVerdicts(msgspec.Struct, frozen=True):
-    """What PostFilter is shown: the first objector's status on each row that was judged.
+    """The argument of PostFilter: the status of the first rejection on each judged row.
 
     `judged` is None if every row with a node was; the other rows have the status `absent`.
     """
@@ -51,9 +51,9 @@ class NodeVerdicts(msgspec.Struct, frozen=True):
 
 
 class PostFilterResult(msgspec.Struct, frozen=True):
-    """What PostFilter found.
+    """The result of PostFilter.
 
-    With success `nominated_node_name` is where there will be room; `""` (not None) clears an earlier nomination.
+    With success `nominated_node_name` is the node to nominate; `""` (not None) clears an earlier nomination.
     `candidates` are the nodes on which a preemption would help; `effects` are carried out one after the other.
     """
 

@@ -1,4 +1,4 @@
-"""What Permit answers."""
+"""The result of Permit."""
 
 from typing import NamedTuple
 
@@ -6,7 +6,7 @@ from kubesched.core.framework.status import Status
 
 
 class Permission(NamedTuple):
-    """What Permit says: a status (Wait holds the pod), and how long to wait at most."""
+    """The result of Permit: a status (with Wait the pod waits), and the timeout."""
 
     status: Status
     timeout_seconds: float = 0.0

@@ -1,7 +1,7 @@
-"""Placements: sets of nodes among which all pods of a group find their places, or none.
+"""Placements: sets of nodes on which the pods of a group are placed together.
 
-From plugins that propose placements to the group's cycle, which tries them, and to plugins that compare those which
-will do.
+From plugins that generate placements to the group's cycle, which tries them, and to plugins that score those on which
+the group fits.
 """
 
 from collections.abc import Sequence
@@ -14,14 +14,14 @@ from kubesched.core.cluster.pod_info import PodInfo
 
 
 class Placement(msgspec.Struct, frozen=True):
-    """Rows of the table that have a node; `name` is what people call them."""
+    """Rows of the table that have a node; `name` is for messages."""
 
     name: str
     rows: NDArray[np.intp]
 
 
 class Assignments(msgspec.Struct, frozen=True):
-    """The pods of a group that find a place in a placement."""
+    """The pods of a group that fit in a placement."""
 
     placement: Placement
     pods: Sequence[PodInfo]

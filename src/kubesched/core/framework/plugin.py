@@ -49,19 +49,19 @@ MIN_NODE_SCORE = 0
 
 
 class Uncached:
-    """The key of a plugin that gave no consent to caching."""
+    """The key of a plugin whose answers are not cached."""
 
 
 UNCACHED = Uncached()
 
 
 class Plugin:
-    """Base of all plugins; `name` is what configurations call it."""
+    """Base of all plugins; `name` is its name in configurations."""
 
     name: str = ""
     # kinds that the plugin looks up, besides pods, nodes and those whose events it registers for
     looks_up: tuple[str, ...] = ()
-    # who is told when a hook fails, and whose hooks these are where they are called through another; the framework's
+    # the observer of failed hooks, and the plugin whose hooks these are if another one calls them; set by the framework
     observed_by: Observer = NOBODY
     stands_in_for: "Plugin | None" = None
 
@@ -71,15 +71,15 @@ class Plugin:
 
 
 class PreEnqueuePlugin(Plugin):
-    """Decides whether a pod may enter the active queue."""
+    """Decides whether a pod may enter activeQ."""
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
-        """Return why the pod is held back, or None."""
+        """Return a status if the pod is gated, or None."""
         raise NotImplementedError
 
 
 class QueueSortPlugin(Plugin):
-    """Orders the active queue."""
+    """Orders activeQ."""
 
     def sort_key(self, pod: PodInfo, timestamp: float) -> tuple[float, ...]:
         """Return a key by which pods are popped, smallest first."""
@@ -87,9 +87,9 @@ class QueueSortPlugin(Plugin):
 
 
 class PreFilterPlugin(Plugin):
-    """Looks at the pod before any node is filtered."""
+    """Runs for the pod before any node is filtered."""
 
-    # What Filter says on every node where PreFilter is not enabled; empty if it can do without.
+    # The error of Filter on every node if PreFilter is not enabled; empty if Filter works without it.
     without_pre_filter: str = ""
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> "PreFilterResult | Status | None":
@@ -106,10 +106,10 @@ class PreFilterPlugin(Plugin):
 
 
 class FilterPlugin(Plugin):
-    """Says which nodes cannot take the pod."""
+    """Rejects nodes that are not feasible for the pod."""
 
     reads: int = ANYTHING
-    # Whether `key` reads only the specification and the namespace, so that one answer serves all pods of a template.
+    # Whether `key` reads only the spec and the namespace, so that one answer is valid for all pods of a template.
     key_of_template: bool = False
     # A filter that runs only on nodes which all earlier filters passed, and is never cached.
     alive_only: bool = False
@@ -119,7 +119,7 @@ class FilterPlugin(Plugin):
         return UNCACHED
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
-        """Return why one node cannot take the pod, or None."""
+        """Return a rejection of one node, or None."""
         raise NotImplementedError(f"{self.name} has no filter of single nodes")
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
@@ -135,7 +135,7 @@ class WorldsFilterPlugin(FilterPlugin):
     """A filter in columns that reads pods: it also judges a batch of worlds, each a row with other pods on it."""
 
     def filter_worlds(self, pod: PodInfo, rows: NDArray[np.intp]) -> "FilterWorlds":
-        """Return a batch of worlds over `rows`, nothing changed in them yet."""
+        """Return a batch of worlds over `rows`, without changes."""
         raise NotImplementedError
 
 
@@ -143,20 +143,20 @@ class QuestionFilterPlugin(FilterPlugin):
     """A filter whose verdict for a row depends on other rows: it keeps its own columns."""
 
     def filter_question(self, pod: PodInfo, statuses: StatusTable) -> "FilterQuestion":
-        """Return the question of a pod; PreFilter's outcome is part of it."""
+        """Return the question of a pod; it includes PreFilter's result."""
         raise NotImplementedError
 
 
 class PostFilterPlugin(Plugin):
-    """Tries to help a pod that no node can take."""
+    """Tries to make a pod without a feasible node schedulable, by preemption for example."""
 
     def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: "NodeVerdicts") -> "PostFilterResult":
-        """Return what can be done."""
+        """Return the node to nominate, the candidates and the effects, or why nothing helps."""
         raise NotImplementedError
 
 
 class PodGroupPostFilterPlugin(Plugin):
-    """Makes room for a pod group that cannot be placed as a whole; asked wherever the plugin is enabled."""
+    """Preempts for a pod group that cannot be placed as a whole; runs wherever the plugin is enabled."""
 
     def pod_group_post_filter(
         self, group: PodGroup, pods: Sequence[PodInfo], trial: "GroupTrial"
@@ -166,25 +166,25 @@ class PodGroupPostFilterPlugin(Plugin):
 
 
 class PreScorePlugin(Plugin):
-    """Looks at the pod before feasible nodes are scored."""
+    """Runs for the pod before feasible nodes are scored."""
 
-    # What Score says where PreScore is not enabled; empty if it can do without.
+    # The error of Score if PreScore is not enabled; empty if Score works without it.
     without_pre_score: str = ""
 
     def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
-        """Return Skip (Score has nothing to say), an error, or None."""
+        """Return Skip (Score does not run), an error, or None."""
         raise NotImplementedError
 
 
 class ScorePlugin(Plugin):
-    """Says how good nodes are for the pod."""
+    """Scores feasible nodes for the pod."""
 
     score_reads: int = ANYTHING
-    # Whether `score_key` reads only the specification and the namespace.
+    # Whether `score_key` reads only the spec and the namespace.
     score_key_of_template: bool = False
     # A promise that final scores lie between 0 and 100, so that they need not be checked.
     in_range: bool = False
-    # Whether `normalize_scores` is defined; found out by the base class.
+    # Whether `normalize_scores` is overridden; set by the base class.
     normalizes: bool = False
 
     def __init_subclass__(cls) -> None:
@@ -207,7 +207,7 @@ class ScorePlugin(Plugin):
     def normalize_scores(
         self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]
     ) -> NDArray[np.int64] | Status:
-        """Return the scores of all feasible nodes brought into the range from 0 to 100."""
+        """Return the scores of all feasible nodes normalised to the range from 0 to 100."""
         return scores
 
 
@@ -215,19 +215,19 @@ class QuestionScorePlugin(ScorePlugin):
     """A score whose raw value for a row depends on other rows: it keeps its own columns."""
 
     def score_question(self, pod: PodInfo) -> "ScoreQuestion":
-        """Return the question of a pod; PreScore's outcome is part of it."""
+        """Return the question of a pod; it includes PreScore's result."""
         raise NotImplementedError
 
 
 class ReservePlugin(Plugin):
-    """Keeps resources aside for a pod that got a node. Synchronous; mutates only through the cluster."""
+    """Reserves resources for a pod on its chosen node. Synchronous; changes state only through the cluster."""
 
     def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Set aside what the pod needs; return why it cannot be had, or None."""
+        """Reserve what the pod needs; return a rejection if that is not possible, or None."""
         raise NotImplementedError
 
     def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
-        """Undo `reserve`; called also for plugins whose turn had not come, so it must bear repetition."""
+        """Undo `reserve`; called also for plugins whose `reserve` did not run, so it must be idempotent."""
 
 
 class PermitPlugin(Plugin):
@@ -239,17 +239,17 @@ class PermitPlugin(Plugin):
 
 
 class PreBindPlugin(Plugin):
-    """Does what must be done before a pod is bound."""
+    """Prepares the binding of a pod."""
 
     def pre_bind_pre_flight(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Return Skip if `pre_bind` will have nothing to do, an error, or None."""
+        """Return Skip if `pre_bind` need not run, an error, or None."""
         return None
 
-    # Whether `pre_bind` may run beside those of other plugins.
+    # Whether `pre_bind` may run concurrently with those of other plugins.
     parallel: bool = False
 
     async def pre_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Do it; return why the pod cannot be bound, or None."""
+        """Prepare the binding; return why the pod cannot be bound, or None."""
         raise NotImplementedError
 
 
@@ -262,30 +262,30 @@ class BindPlugin(Plugin):
 
 
 class PostBindPlugin(Plugin):
-    """Is told of bound pods."""
+    """Runs after a pod is bound."""
 
     async def post_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
-        """Take note."""
+        """Handle a bound pod."""
         raise NotImplementedError
 
 
 class PlacementGeneratePlugin(Plugin):
-    """Proposes sets of nodes for a group of pods."""
+    """Generates placements for a pod group."""
 
     def generate_placements(self, group: PodGroup, everywhere: "Placement") -> "Sequence[Placement] | Status":
-        """Return the placements to be tried, parts of `everywhere`, or an error."""
+        """Return the placements to try, parts of `everywhere`, or an error."""
         raise NotImplementedError
 
 
 class PlacementScorePlugin(Plugin):
-    """Says how good a placement of a group of pods is."""
+    """Scores placements of a pod group."""
 
     def score_placement(self, pods: Sequence[PodInfo], nodes: Nodes) -> int | Status:
-        """Return how good it is that these pods, not counted on them yet, go to these nodes; or an error."""
+        """Return the score of placing these pods, not counted in the table yet, on these nodes; or an error."""
         raise NotImplementedError
 
     def normalize_placement_scores(self, scores: Sequence[int]) -> Sequence[int] | Status:
-        """Return the scores of all placements that will do, brought into the range from 0 to 100."""
+        """Return the scores of all placements on which the group fits, normalised to the range from 0 to 100."""
         return scores
 
 

@@ -1,7 +1,7 @@
 """Preemption by any plugin: candidate nodes, the choice between them, and the preemptions that are running.
 
 From PostFilter plugins, which name nodes and victims, to the loop, which evicts the victims of the chosen node, and
-back: a plugin whose constructor asks for `preemptions` learns which preemptors wait for evictions.
+back: a plugin whose constructor has the parameter `preemptions` gets the preemptors that wait for evictions.
 """
 
 # upstream: framework/preemption/preemption.go, executor.go (v1.36)
@@ -18,15 +18,15 @@ from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
 from kubesched.core.framework.status import Status
 
-# Added to priorities, so that a further victim never makes a sum smaller.
+# Added to priorities, so that a further victim never lowers a sum.
 ABOVE_ZERO = 2**31
 
-# Tries to place a pod group on the table as it is; yields questions to extenders.
+# Tries to place a pod group on the current table; yields the arguments of extenders' calls.
 GroupTrial = Callable[[], Generator[ExtenderArgs, ExtenderResult, Status]]
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A node on which evicting `victims`, most important first, makes room for the preemptor."""
+    """A node that the preemptor fits if `victims`, most important first, are evicted."""
 
     node_name: str
     victims: Sequence[PodInfo]
@@ -34,14 +34,14 @@ class Candidate(msgspec.Struct, frozen=True):
 
 
 class PodGroupPostFilterResult(msgspec.Struct, frozen=True):
-    """Success, with the victims that make room for a whole pod group, most important first; or why there is none."""
+    """Success with the victims for a whole pod group, most important first; or why preemption does not help."""
 
     status: Status
     victims: Sequence[PodInfo] = ()
 
 
 class Preemption(msgspec.Struct, frozen=True):
-    """The candidate that was chosen, and the plugin that found it; `node_name` is "cluster" for a pod group."""
+    """The chosen candidate, and the plugin that found it; `node_name` is "cluster" for a pod group."""
 
     plugin: str
     node_name: str
@@ -130,7 +130,7 @@ def best_of(table: NodeTable, candidates: Sequence[Candidate]) -> list[str]:
 class RunningPreemptions:
     """The preemptors whose victims are being evicted, by UID of the pod or pod group.
 
-    A preemptor is held until its last victim alone is left, and that one is terminating or gone.
+    A preemptor is gated until only its last victim is left, and that one is terminating or deleted.
     """
 
     def __init__(self, pods: Mapping[str, PodInfo]) -> None:
@@ -140,15 +140,15 @@ class RunningPreemptions:
         self._last_victim: dict[str, str] = {}
 
     def begin(self, preemptor_uid: str) -> None:
-        """Hold a preemptor: its victims are being deleted."""
+        """Gate a preemptor: its victims are being deleted."""
         self._last_victim[preemptor_uid] = ""
 
     def last_victim(self, preemptor_uid: str, victim_uid: str) -> None:
-        """Hold a preemptor for its last victim only."""
+        """Gate a preemptor for its last victim only."""
         self._last_victim[preemptor_uid] = victim_uid
 
     def end(self, preemptor_uid: str) -> None:
-        """Hold a preemptor no more: all its victims are deleted, or the preemption failed."""
+        """End the gating of a preemptor: all its victims are deleted, or the preemption failed."""
         self._last_victim.pop(preemptor_uid, None)
 
     def holds(self, preemptor_uid: str) -> bool:

@@ -91,9 +91,9 @@ def compile_profile(
     percentage_of_nodes_to_score: int | None = None,
     paths: Mapping[str, str] | None = None,
 ) -> Profile:
-    """Return the profile with every plugin built; `services` are what constructors may ask for, by name.
+    """Return the profile with every plugin built; `services` are the arguments for constructors, by parameter name.
 
-    `paths` tell where in the configuration the arguments of a plugin are.
+    `paths` are the paths of the plugins' arguments in the configuration.
     """
     names = dict.fromkeys(plugin.name for plugins in enabled.values() for plugin in plugins)
     built = {}
@@ -117,7 +117,7 @@ def compile_profile(
 
 
 def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[str, Any], scheduler_name: str) -> Plugin:
-    """Return a plugin, its constructor given just the services it names."""
+    """Build a plugin; its constructor gets the services that its parameters name."""
     wanted: dict[str, Any] = {}
     for parameter in inspect.signature(factory).parameters.values():
         if parameter.kind in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
@@ -152,7 +152,7 @@ def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[st
 
 
 def registered_events(plugin: Plugin) -> tuple[Registration, ...]:
-    """Return what a plugin registers for; PluginError if it cannot say."""
+    """Return the registrations of a plugin; raises PluginError if the hook fails."""
     found = ask(plugin, "events_to_register", checked_registrations)
     if isinstance(found, Status):
         raise PluginError(found.message)
@@ -187,7 +187,7 @@ _SYNCHRONOUS = (
     "score_placement",
     "normalize_placement_scores",
 )
-# What a plugin must define to be enabled at a point, unless it answers by questions of its own.
+# The method that a plugin must define to be enabled at a point, unless it has questions of its own.
 _HOOKS = {
     "preEnqueue": "pre_enqueue",
     "queueSort": "sort_key",
@@ -211,7 +211,7 @@ _ONE_OF = {
 
 
 def _check(scheduler_name: str, point: str, name: str, plugin: Plugin) -> None:
-    """Raise PluginError where a plugin cannot do what it is enabled for."""
+    """Raise PluginError if a plugin does not implement the point that it is enabled at."""
     where = f"profile {scheduler_name!r}: plugin {name!r}"
     base = EXTENSION_POINTS[point]
     if not isinstance(plugin, base):

@@ -1,4 +1,4 @@
-"""The order of the active queue under PrioritySort.
+"""The order of activeQ under PrioritySort.
 
 From a pod's priority and the time at which it entered the queue to the key that it is popped by.
 """

@@ -1,4 +1,4 @@
-"""Which plugins there are: in-tree ones and those that people bring.
+"""The registry of plugins: in-tree and out-of-tree ones.
 
 From classes, functions, entry points and `--plugin` options to factories by name. A factory is called with the
 services its parameters name.
@@ -27,7 +27,7 @@ class Registry:
         return name in self._factories
 
     def register(self, plugin: type[Plugin], factory: Factory | None = None) -> None:
-        """Add a plugin class under its name; `factory` makes it if the class itself does not."""
+        """Add a plugin class under its name; `factory` builds the plugin, by default the class itself."""
         name = plugin.name
         if not name:
             raise PluginError(f"plugin class {plugin.__qualname__} has no name; set the class attribute `name`")
@@ -49,7 +49,7 @@ class Registry:
             raise PluginError(f"{name} does not exist") from None
 
     def source(self, name: str) -> str:
-        """Return where a plugin comes from, an empty text if that is unknown."""
+        """Return the source of a plugin, an empty text if it is unknown."""
         return ""
 
     def catalog(self) -> dict[str, frozenset[str]]:
@@ -72,7 +72,7 @@ class Registry:
 
 
 def declared_plugins(value: Any) -> list[type[Plugin]]:
-    """Return the plugin classes that a loaded attribute stands for: a class, or several of them."""
+    """Return the plugin classes of a loaded attribute: a class, or a list of classes."""
     values = value if isinstance(value, list | tuple) else [value]
     classes = [item for item in values if isinstance(item, type) and issubclass(item, Plugin)]
     if len(classes) != len(values) or not classes:

@@ -1,7 +1,7 @@
-"""Questions of plugins whose answer for a row depends on that row alone: derived from the hooks people write.
+"""Questions of plugins whose answer for a row depends on that row alone, made from `filter` and `score` hooks.
 
-From `filter`/`filter_nodes` and `score`/`score_nodes` to columns. A plugin that raises fails the attempt with its name
-in the message; it never takes the engine down.
+From `filter`/`filter_nodes` and `score`/`score_nodes` to columns. An error of a plugin fails the attempt with its name
+in the message; the engine goes on.
 """
 
 from collections.abc import Sequence
@@ -40,13 +40,13 @@ from kubesched.core.framework.row_worlds import RowWorlds
 from kubesched.core.framework.status import Code, Status, StatusTable
 from kubesched.core.framework.verdict import Verdict
 
-# Groups that pods bring and take: a filter that reads none of them answers the same in every world.
+# Groups that change with pods: a filter that reads none of them has the same answer in every world.
 OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
 
 
 _WORLDS = instance_of(FilterWorlds)  # type: ignore[type-abstract]
 
-# What scores that are the same everywhere were normalised for: any set of feasible rows.
+# The version of uniform scores, which are normalised for any set of feasible rows.
 UNIFORM = object()
 
 
@@ -75,7 +75,7 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
                 self.reject(outcome)
 
     def evaluate(self) -> None:
-        """Ask the plugin about every row that has a node."""
+        """Call the plugin for every row that has a node."""
         nodes = Nodes.all_of(self.table)
         verdict = self._ask(nodes)
         if isinstance(nodes.rows, slice):
@@ -86,14 +86,14 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
             self.assign(verdict, nodes.rows)
 
     def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
-        """Ask the plugin about some rows at once."""
+        """Call the plugin for some rows at once."""
         here = self.table.present[rows]
         self.ids[rows[~here]] = 0
         present = rows[here]
         self.assign(self._ask(Nodes(self.table, present)), present)
 
     def evaluate_few(self, rows: Sequence[int]) -> None:
-        """Ask the plugin about a few rows, one by one."""
+        """Call the plugin for a few rows, one by one."""
         table, ids = self.table, self.ids
         for row in rows:
             if table.nodes[row] is None:
@@ -109,11 +109,11 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
         return filter_nodes(self.plugin, self.cycle, self.pod, nodes)
 
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
-        """Ask the plugin about some rows."""
+        """Call the plugin for some rows."""
         return self.indices(self._ask(Nodes(self.table, rows)))
 
     def worlds(self, rows: NDArray[np.intp]) -> FilterWorlds:
-        """Return worlds in which pods do not matter, or which the plugin is asked about one by one."""
+        """Return the plugin's worlds; otherwise worlds that ignore pods, or in each of which the plugin is called."""
         if isinstance(self.plugin, WorldsFilterPlugin):
             worlds = ask(self.plugin, "filter_worlds", _WORLDS, self.pod, rows)
             return UnchangingWorlds(Verdict.uniform(len(rows), worlds)) if isinstance(worlds, Status) else worlds
@@ -123,7 +123,7 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
 
 
 class UnchangingWorlds(FilterWorlds):
-    """Worlds for a filter that does not look at pods."""
+    """Worlds for a filter that does not read pods."""
 
     def __init__(self, verdict: Verdict) -> None:
         self._verdict = verdict
@@ -132,7 +132,7 @@ class UnchangingWorlds(FilterWorlds):
         """Do nothing."""
 
     def verdict(self) -> Verdict:
-        """Return the verdict on the rows as they are."""
+        """Return the verdict on the current rows."""
         return self._verdict
 
     def select(self, worlds: NDArray[np.intp]) -> FilterWorlds:
@@ -151,7 +151,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         super().__init__(plugin, pod, table)
         self.cycle = cycle
         self.pre_score_failed = False
-        # unnormalised scores that may be out of range take the same way, to be looked at
+        # scores that may be out of range are handled like normalised ones, to be checked
         self.normalized = plugin.normalizes or not plugin.in_range
         self._pre_score = pre_score and isinstance(plugin, PreScorePlugin)
         # one value for all rows, or None if they differ
@@ -160,7 +160,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         self._scores_for: object = None
 
     def prepare(self, feasible: Feasible) -> None:
-        """Ask PreScore once, then keep the raw column up to date."""
+        """Call PreScore once, then keep the raw column up to date."""
         if self._pre_score:
             self._pre_score = False
             assert isinstance(self.plugin, PreScorePlugin)
@@ -178,22 +178,22 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         self.settled = self.failure is None
 
     def evaluate(self) -> None:
-        """Ask the plugin about every row that has a node."""
+        """Call the plugin for every row that has a node."""
         nodes = Nodes.all_of(self.table)
         values = self._ask(nodes)
         self._scores_for = None
         if isinstance(values, Status):
             self._fail(values)
             return
-        # scores that count as they are lie between 0 and 100
+        # scores without normalisation lie between 0 and 100
         self.raw = np.zeros(self.table.size, np.int64 if self.normalized else np.int16)
         self.raw[nodes.rows] = values
-        # A normaliser of which nothing is known may look at how many scores there are.
+        # An unknown normaliser may depend on the number of scores.
         same = self.plugin.in_range and len(values) > 0 and bool((values == values[0]).all())
         self._uniform = int(values[0]) if same else None
 
     def _ask_about(self, feasible: Feasible) -> None:
-        """Ask again about the feasible rows alone: that a score fails on a node which is ruled out does not matter."""
+        """Call the plugin again for the feasible rows alone: a failure on an infeasible node does not matter."""
         rows = np.flatnonzero(feasible.mask)
         self.table.log.may_read = self.held_to
         values = self._ask(Nodes(self.table, rows))
@@ -206,16 +206,16 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         self.raw[rows] = values
         self._uniform = None
         self._scores_for = None
-        # true for these rows only
+        # valid for these rows only
         self.cursor.lose()
 
     def _fail(self, status: Status) -> None:
-        """Take a failure of the plugin, which is asked anew for the next pod."""
+        """Set a failure of the plugin; the next pod gets a new question."""
         self.failure = status.by(self.plugin.name)
         self.fail()
 
     def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
-        """Ask the plugin about some rows at once."""
+        """Call the plugin for some rows at once."""
         self._scores_for = None
         present = rows[self.table.present[rows]]
         scores = self._ask(Nodes(self.table, present))
@@ -226,7 +226,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         self._uniform = None
 
     def evaluate_few(self, rows: Sequence[int]) -> None:
-        """Ask the plugin about a few rows, one by one."""
+        """Call the plugin for a few rows, one by one."""
         self._scores_for = None
         for row in rows:
             if self.table.nodes[row] is not None:
@@ -241,7 +241,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         return score_nodes(self.plugin, self.cycle, self.pod, nodes)
 
     def scores(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
-        """Normalise the raw scores of the feasible rows, unless nothing moved since last time."""
+        """Return the normalised scores of the feasible rows, computed again only if something changed."""
         if not self.normalized:
             return self.raw
         wanted = feasible.version if self._uniform is None else UNIFORM

@@ -1,7 +1,7 @@
-"""Worlds for a filter written for one node: each world is asked by itself.
+"""Worlds for a filter of single nodes: each world is judged by itself.
 
-From a one-node plugin to a batch verdict. A world keeps its own cycle state, told of each pod through the plugin's
-`add_pod` and `remove_pod`, and shows the plugin a node with the pods of that world.
+From a one-node plugin to a batch verdict. A world has its own cycle state, which the plugin's `add_pod` and
+`remove_pod` update, and passes the plugin a node with the pods of that world.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ from kubesched.core.framework.verdict import Verdict
 
 
 class WorldRow(NodeRow):
-    """A node with other pods on it than the table says."""
+    """A node with other pods than in the table."""
 
     __slots__ = ("world_pods",)
 
@@ -36,12 +36,12 @@ class WorldRow(NodeRow):
         return self.world_pods.values()
 
     def alone(self) -> Nodes:
-        """Return this node as the only one of several, which column forms are asked about."""
+        """Return `Nodes` with this node only, for column forms."""
         return WorldNodes(self)
 
     @property
     def requested(self) -> Amounts:
-        """Return what the pods of this world ask for."""
+        """Return the requests of the pods in this world."""
         resources = [pod.resources for pod in self.world_pods.values()]
         return Amounts(
             sum(r.milli_cpu for r in resources),
@@ -51,21 +51,20 @@ class WorldRow(NodeRow):
         )
 
     def free_of(self, resource: str) -> int:
-        """Return what this world leaves of any resource."""
+        """Return the free amount of any resource in this world."""
         return self.table.allocatable_of(self.row, resource) - self.requested_of(resource)
 
     def requested_of(self, resource: str) -> int:
-        """Return what the pods of this world ask for of any resource."""
+        """Return the requests of the pods in this world for any resource."""
         if resource in NATIVE:
             return self.requested[NATIVE.index(resource)]
         return sum(pod.resources.scalar.get(resource, 0) for pod in self.world_pods.values())
 
 
 class WorldNodes(Nodes):
-    """One node with other pods on it, as the column form of a filter is shown it.
+    """One node with other pods, for the column form of a filter.
 
-    The table behind it does not know of the world: a filter that reads the table's columns itself has to define
-    `filter_worlds`.
+    The table is not that of the world: a filter that reads the table's columns itself has to define `filter_worlds`.
     """
 
     __slots__ = ("_node",)
@@ -79,7 +78,7 @@ class WorldNodes(Nodes):
         yield self._node
 
     def requested(self, resource: str) -> NDArray[np.int64]:
-        """Return what the pods of the world ask for of a resource."""
+        """Return the requests of the pods in this world for a resource."""
         return np.array([self._node.requested_of(resource)], np.int64)
 
 
@@ -93,7 +92,7 @@ class RowWorlds(FilterWorlds):
         self._pod = pod
         self._table = table
         self._worlds = [(cycle.clone(), WorldRow(table, int(row))) for row in rows]
-        # what went wrong in a world when the plugin was told of a pod; the first failure stays
+        # world -> the first failure of `add_pod` or `remove_pod`
         self._failures: dict[int, Status] = {}
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
@@ -110,7 +109,7 @@ class RowWorlds(FilterWorlds):
                 self._tell(self._plugin, world, other, added=sign > 0)
 
     def _tell(self, plugin: PreFilterPlugin, world: int, other: PodInfo, *, added: bool) -> None:
-        """Tell the plugin of a pod that came or went; what it objects to is the world's verdict."""
+        """Call `add_pod` or `remove_pod` of the plugin; a failure becomes the world's verdict."""
         cycle, node = self._worlds[world]
         hook = "add_pod" if added else "remove_pod"
         status = ask(plugin, hook, checked_status, cycle, self._pod, other, node)
@@ -121,7 +120,7 @@ class RowWorlds(FilterWorlds):
             self._failures.setdefault(world, failure)
 
     def verdict(self) -> Verdict:
-        """Ask the plugin about every world."""
+        """Call the plugin for every world."""
         statuses: dict[Status | None, int] = {None: 0}
         which = np.zeros(len(self._worlds), np.int16)
         for index, (cycle, node) in enumerate(self._worlds):

@@ -1,7 +1,7 @@
-"""How many nodes are enough: the reference's arithmetic for looking at a part of the cluster only.
+"""How many nodes are enough: the reference's arithmetic for a limited search.
 
 From percentages of the configuration and the number of nodes to how many feasible nodes end the search, and how many
-preemption candidates are looked for. Integer arithmetic throughout, cut towards zero.
+preemption candidates are looked for. Integer arithmetic throughout, truncated.
 """
 
 from kubesched.core.framework.cycle import StateKey
@@ -12,8 +12,8 @@ from kubesched.core.framework.cycle import StateKey
 MIN_FEASIBLE_NODES = 100
 MIN_FEASIBLE_PERCENTAGE = 5
 
-# A large random number that a living cycle draws for preemption: where the search begins, and which of equally good
-# candidates is taken. Without it every candidate is looked at and the first name is taken.
+# A large random number that the loop draws for preemption: where the search begins, and which of equally good
+# candidates is chosen. Without it every candidate is evaluated and the first name is chosen.
 CANDIDATE_DRAW = StateKey[int]("candidate-draw")
 
 

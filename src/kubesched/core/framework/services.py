@@ -1,4 +1,4 @@
-"""Services: what the constructors of plugins may ask for by parameter name.
+"""Services: the arguments that constructors of plugins get by parameter name.
 
 From the composition root to every plugin of every profile. `args` and `gates` come from the configuration and are added
 where profiles are compiled.
@@ -33,5 +33,5 @@ class Services:
         self.preemptions = RunningPreemptions(cluster.table.pods)
 
     def by_name(self) -> dict[str, Any]:
-        """Return the services by the parameter names that ask for them."""
+        """Return the services by parameter name."""
         return dict(vars(self))

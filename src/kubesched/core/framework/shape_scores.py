@@ -1,6 +1,6 @@
-"""Score functions drawn as a broken line over utilisation, as configurations give them.
+"""Piecewise linear score functions of utilisation, from the configuration.
 
-From shape points to the function's value at every whole percentage, which is all that scores ask for.
+From shape points to the function's value at every whole percentage.
 """
 
 # upstream: plugins/helper/shape_score.go (v1.36)
@@ -31,6 +31,6 @@ def _broken_linear(points: Sequence[tuple[int, int]], at: int) -> int:
             before_x, before_y = points[index - 1]
             rise = (y - before_y) * (at - before_x)
             run = x - before_x
-            # cut off, not rounded down
+            # truncated, not rounded down
             return before_y + (rise // run if rise >= 0 else -(-rise // run))
     return points[-1][1] if points else 0

@@ -1,6 +1,6 @@
 """Rejection as a value: codes, statuses, and the table that turns statuses into small integers.
 
-From plugins to everybody. A status column holds indices into a `StatusTable`; 0 is success.
+From plugins to all other rooms. A status column holds indices into a `StatusTable`; 0 is success.
 """
 
 from collections.abc import Iterable
@@ -64,7 +64,7 @@ class Status(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def rejected(self) -> bool:
-        """Return whether the pod was turned down (and not merely failed)."""
+        """Return whether the pod was rejected (not an error)."""
         return self.code in REJECTIONS
 
     @property
@@ -82,12 +82,12 @@ SKIP = Status(Code.SKIP)
 
 
 def unschedulable(*reasons: str) -> Status:
-    """Return a rejection that preemption might lift."""
+    """Return a rejection that preemption might resolve."""
     return Status(Code.UNSCHEDULABLE, reasons)
 
 
 def unresolvable(*reasons: str) -> Status:
-    """Return a rejection that preemption cannot lift."""
+    """Return a rejection that preemption cannot resolve."""
     return Status(Code.UNSCHEDULABLE_AND_UNRESOLVABLE, reasons)
 
 

@@ -1,4 +1,4 @@
-"""A filter's answer for many nodes at once.
+"""The verdict of a filter on many nodes at once.
 
 From `filter_nodes` to the evaluator: which status each node gets, as an index into a short list of statuses.
 """

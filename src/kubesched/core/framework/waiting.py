@@ -1,7 +1,7 @@
-"""How the coroutines of plugins wait: on any event loop, and in virtual time.
+"""Waiting in coroutines of plugins: on any event loop, and in virtual time.
 
-From PreBind to the loop. A plugin waits until its check of the cluster has an answer; the check is repeated whenever an
-object of the kinds that it named changes, until a timeout.
+From PreBind to the loop. A plugin waits until its check of the cluster returns a value; the check is repeated whenever
+an object of the given kinds changes, until a timeout.
 """
 
 from collections.abc import Callable, Collection, Hashable
@@ -13,37 +13,37 @@ T = TypeVar("T")
 
 
 class TimedOut(Exception):  # noqa: N818 - an outcome, not an error
-    """What was waited for did not come about in time."""
+    """The condition that was waited for did not hold in time."""
 
 
 class Waits(Protocol):
-    """How to wait."""
+    """Waits for conditions and times."""
 
     def now(self) -> float:
-        """Return the time in seconds; only differences mean anything."""
+        """Return a monotonic time in seconds."""
 
     def date(self) -> datetime:
-        """Return the date and time of day, to be compared with what objects say."""
+        """Return the date and time of day, to be compared with timestamps of objects."""
 
     async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
-        """Return the first answer of `check` that is not None.
+        """Return the first result of `check` that is not None.
 
-        It is asked at once and after every change of an object of one of the kinds; whatever it raises ends the wait.
-        Raises TimedOut if there is no answer in time.
+        It is called at once and after every change of an object of one of the kinds; an error that it raises ends the
+        wait. Raises TimedOut if there is no result in time.
         """
 
     async def between_cycles(self, change: Callable[[], T]) -> T:
-        """Return what `change` returns, called while no scheduling cycle is running: it may change the cluster."""
+        """Call `change` while no scheduling cycle is running, so that it may change the cluster; return its result."""
 
     def in_turn(self, key: Hashable) -> AbstractAsyncContextManager[None]:
         """Return a context that coroutines with the same key enter one at a time, first come, first served."""
 
     async def pause(self, seconds: float) -> None:
-        """Let some time pass."""
+        """Wait for some time."""
 
 
 class NoWaits:
-    """Waits that never wait: what is not true at once has timed out. For engines without a loop."""
+    """Waits that never wait: a condition that does not hold at once has timed out. For engines without a loop."""
 
     def __init__(self, date: datetime = datetime(2030, 1, 1, tzinfo=UTC)) -> None:
         self._date = date
@@ -57,14 +57,14 @@ class NoWaits:
         return self._date
 
     async def until(self, check: Callable[[], T | None], kinds: Collection[str], timeout_seconds: float) -> T:
-        """Return the answer if there is one now."""
+        """Return the result if there is one now."""
         answer = check()
         if answer is None:
             raise TimedOut
         return answer
 
     async def between_cycles(self, change: Callable[[], T]) -> T:
-        """Return what `change` returns, called at once."""
+        """Call `change` at once; return its result."""
         return change()
 
     def in_turn(self, key: Hashable) -> AbstractAsyncContextManager[None]:

@@ -1,7 +1,7 @@
-"""Pods that wait in Permit, as plugins see them.
+"""Pods that wait in Permit, for plugins.
 
-From the loop to plugins whose constructor asks for `waiting_pods`: a plugin that made pods wait allows or rejects them
-in its own name.
+From the loop to plugins whose constructor has the parameter `waiting_pods`: a plugin that made pods wait allows or
+rejects them in its own name.
 """
 
 from collections.abc import Iterator
