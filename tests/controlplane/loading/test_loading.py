@@ -327,6 +327,16 @@ def test_namespaces_that_were_left_behind_are_made(loading: Loading) -> None:
     ]
 
 
+def test_an_object_in_an_invalid_namespace_is_refused_and_the_others_are_loaded(
+    loading: Loading,
+) -> None:
+    strange, good = an_object("ConfigMap", "a", "No Such"), an_object("ConfigMap", "b", "fine")
+    found = loading.load(of_a_cluster(strange, good))
+    assert (found.loaded, found.namespaces, found.refused) == (1, 1, 1)
+    assert len(found.problems) == 1
+    assert found.problems[0].endswith('ConfigMap "a": namespaces "No Such" not found')
+
+
 def test_a_problem_that_many_have_is_told_once(loading: Loading) -> None:
     pods = [an_object("Pod", f"p{number}", "nowhere", spec=a_spec()) for number in range(254)]
     report = loading.load(json.dumps({"apiVersion": "v1", "kind": "List", "items": pods}))

@@ -8,23 +8,31 @@ differently, and revisions may be missing; so the revision that was current in t
 and no pod is replaced until the template is changed.
 """
 
+import contextlib
 from collections.abc import Sequence
 
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.workloads.imported import ImportedWorkloads
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.transport.local_client import LocalClient
 
 
 def make_namespaces(client: LocalClient, manifests: Sequence[Manifest]) -> int:
-    """Create the missing namespaces of objects from another cluster; return how many."""
+    """Create the missing namespaces of objects from another cluster; return how many.
+
+    A namespace that the server refuses is left out; its objects are refused later, each with the reason.
+    """
     wanted = {_namespace(each.document): None for each in manifests if each.exported}
     brought = {each.name for each in manifests if each.kind == "Namespace"}
     resource, store = client.resource("v1", "Namespace"), client.server.registry.store
     missing = [name for name in wanted if name and name not in brought and store.get(resource.prefix, "", name) is None]
+    created = 0
     for name in missing:
-        client.create(resource, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
-    return len(missing)
+        with contextlib.suppress(ApiError):
+            client.create(resource, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+            created += 1
+    return created
 
 
 def _namespace(document: Document) -> str:
