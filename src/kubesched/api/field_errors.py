@@ -70,7 +70,7 @@ def not_supported(path: str, value: BadValue, supported: Iterable[str]) -> str:
 
 
 def aggregate(problems: Iterable[str]) -> str:
-    """Return one text for all problems, each distinct one once; the empty text if there is none."""
+    """Join the problems to one text without duplicates; without problems it is empty."""
     distinct = list(dict.fromkeys(problems))
     return distinct[0] if len(distinct) == 1 else f"[{', '.join(distinct)}]" if distinct else ""
 

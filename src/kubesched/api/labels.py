@@ -145,7 +145,7 @@ class Selector:
 
     @property
     def needed_label(self) -> NeededLabel | None:
-        """Return a label without which nothing matches, preferably one with given values; None if there is none."""
+        """Return a label that every match has, if possible one with given values; None if no label is required."""
         needed: NeededLabel | None = None
         for kind, key, values, _ in self._checks:
             if kind in (_ANY_OF, _NEVER):
@@ -310,7 +310,7 @@ def subdomain_problems(text: str) -> tuple[str, ...]:
 
 
 def parse_int64(text: str) -> int | None:
-    """Return the decimal integer in the text, or None if it is none or does not fit in 64 bits."""
+    """Parse a decimal integer of 64 bits; return None for any other text."""
     if not _INTEGER.fullmatch(text):
         return None
     number = int(text)

@@ -234,7 +234,7 @@ def _accounting(options: RequestOptions, claim_resources: bool) -> RequestRules:
 
 
 def _container_requests(pod: Pod, rules: RequestRules, defaults: Mapping[str, Quantity]) -> Requests:
-    """Return the requests of all containers: the sum of those that run together, or the peak of init if larger."""
+    """Return, by resource, the sum of the containers that run together, or the peak of init containers if larger."""
     spec = pod.spec
     statuses = _statuses(pod) if rules.status_resources else {}
     total: Requests = {}

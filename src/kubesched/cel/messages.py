@@ -50,7 +50,7 @@ def escaped_key(key: str) -> str:
 
 
 def misnamed(value: Any, path: str = OBJECT.name) -> str:
-    """Return the error of the first object whose type is not named after its path, an empty text if there is none."""
+    """Check that each object's type is named after its path; return the first error, or an empty text."""
     if isinstance(value, MessageValue):
         if value.type.name != path:
             words = "which matches field name path from root Object type"

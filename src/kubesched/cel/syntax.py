@@ -157,7 +157,7 @@ def descendants(node: Node) -> Iterator[Node]:
 
 
 def qualified_name(node: Node) -> str | None:
-    """Return the dotted name of the node, or None if it is none."""
+    """Return the dotted name that an expression is, such as `a.b.c`; None for any other expression."""
     names: list[str] = []
     while isinstance(node, Select) and not node.test_only:
         names.append(node.name)

@@ -112,7 +112,7 @@ class _Reader:
         return self.text[self.position] if counts is None else self.text[self.position : counts[2]]
 
     def _counts(self) -> tuple[int, int, int] | None:
-        """Return minimum, maximum and end of a repetition like `{2,5}` at the position, or None if there is none."""
+        """Parse a repetition such as `{2,5}`; return minimum, maximum and end, or None for any other text."""
         text, at = self.text, self.position
         if not text.startswith("{", at):
             return None

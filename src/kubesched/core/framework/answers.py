@@ -25,6 +25,7 @@ from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
 
 T = TypeVar("T")
+R = TypeVar("R", PostFilterResult, PodGroupPostFilterResult)
 _TEXTS = frozenset((str,))
 
 
@@ -74,34 +75,35 @@ def checked_permission(permission: Any, hook: str) -> Permission:
     return Permission(_told(status, hook), seconds)
 
 
-def checked_post_filter_result(result: Any, hook: str) -> PostFilterResult:
-    """Return PostFilter's result unchanged; a status alone is a result, too."""
-    if isinstance(result, Status):
-        return PostFilterResult(_told(result, hook))
-    if not isinstance(result, PostFilterResult):
-        raise PluginError(f"{hook} returned {_shown(result)}; return a PostFilterResult")
-    if not isinstance(result.status, Status):
-        raise PluginError(f"{hook} returned a result with {_shown(result.status)} in place of a status")
+def checked_post_filter_result(answer: Any, hook: str) -> PostFilterResult:
+    """Return PostFilter's result; a status alone is a result, too."""
+    result = _checked_result(PostFilterResult, answer, hook)
     if result.nominated_node_name is not None and not isinstance(result.nominated_node_name, str):
         raise PluginError(f"{hook} nominated {_shown(result.nominated_node_name)}; give the name of a node")
     _all_of(Candidate, result.candidates, f"{hook} returned a result whose candidates are")
     for candidate in result.candidates:
         _all_of(PodInfo, candidate.victims, f"{hook} returned a candidate whose victims are")
     _all_of(Effect, result.effects, f"{hook} returned a result whose effects are")
-    status = _told(result.status, hook)
-    return result if status is result.status else msgspec.structs.replace(result, status=status)
+    return result
 
 
-def checked_pod_group_post_filter_result(result: Any, hook: str) -> PodGroupPostFilterResult:
-    """Return PodGroupPostFilter's result unchanged; a status alone is a result, too."""
-    if isinstance(result, Status):
-        return PodGroupPostFilterResult(_told(result, hook))
-    if not isinstance(result, PodGroupPostFilterResult):
-        raise PluginError(f"{hook} returned {_shown(result)}; return a PodGroupPostFilterResult")
-    if not isinstance(result.status, Status):
-        raise PluginError(f"{hook} returned a result with {_shown(result.status)} in place of a status")
+def checked_pod_group_post_filter_result(answer: Any, hook: str) -> PodGroupPostFilterResult:
+    """Return PodGroupPostFilter's result; a status alone is a result, too."""
+    result = _checked_result(PodGroupPostFilterResult, answer, hook)
     _all_of(PodInfo, result.victims, f"{hook} returned a result whose victims are")
-    return PodGroupPostFilterResult(_told(result.status, hook), result.victims)
+    return result
+
+
+def _checked_result(kind: type[R], answer: Any, hook: str) -> R:
+    """Return a result whose status is one."""
+    if isinstance(answer, Status):
+        return kind(_told(answer, hook))
+    if not isinstance(answer, kind):
+        raise PluginError(f"{hook} returned {_shown(answer)}; return a {kind.__name__}")
+    if not isinstance(answer.status, Status):
+        raise PluginError(f"{hook} returned a result with {_shown(answer.status)} in place of a status")
+    status = _told(answer.status, hook)
+    return answer if status is answer.status else msgspec.structs.replace(answer, status=status)
 
 
 def _all_of(kind: Any, values: Any, what: str) -> None:

@@ -155,7 +155,7 @@ class DaemonSetController(PodOwners):
         return self.context.update(REVISIONS, revision)
 
     def _known_hash(self, daemon_set: Document) -> str:
-        """Return the hash label of pods of the current template generation, empty if there is none.
+        """Return the controller-revision-hash that pods of the current template generation have, or an empty text.
 
         With it, daemon sets that were imported without their revisions keep their pods.
         """
