@@ -75,7 +75,7 @@ def a_pod(number: int, kind: str) -> dict[str, Any]:
     return {"metadata": {"name": f"pod-{number}", "labels": labels}, "spec": spec}
 
 
-class Cluster:
+class ClusterState:
     """The cluster to fill."""
 
     def __init__(self, kubeconfig: str) -> None:
@@ -138,7 +138,7 @@ def memory_mib(pid: int) -> float:
 class Bound:
     """Counts pods as they are bound, by a watch: asking again and again would take the API server's time."""
 
-    def __init__(self, cluster: Cluster, pods: int) -> None:
+    def __init__(self, cluster: ClusterState, pods: int) -> None:
         self._cluster = cluster
         self._pods = pods
         self._began = time.monotonic()
@@ -162,7 +162,7 @@ class Bound:
                     return
 
 
-async def drain(cluster: Cluster, command: list[str], pods: int, log: Path) -> dict[str, float]:
+async def drain(cluster: ClusterState, command: list[str], pods: int, log: Path) -> dict[str, float]:
     """Start a subject, wait until all pods are bound, and return the figures."""
     with log.open("wb") as out:
         bound, began = Bound(cluster, pods), time.monotonic()
@@ -207,7 +207,7 @@ async def main() -> None:
     parser.add_argument("--content-type", default="application/json")
     options = parser.parse_args()
     kubeconfig = options.scheduler_kubeconfig or options.kubeconfig
-    cluster = Cluster(options.kubeconfig)
+    cluster = ClusterState(options.kubeconfig)
     print(f"filling {options.nodes} nodes", file=sys.stderr)
     await cluster.fill(options.nodes)
     with tempfile.TemporaryDirectory() as folder:

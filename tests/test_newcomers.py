@@ -7,7 +7,7 @@ import pytest
 from kubesched import build_engine, decide
 from kubesched.api.codec import decode_json
 from kubesched.api.custom import CustomObject, custom_kind, custom_kind_of
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.testing import a_custom_object, a_node, a_pod
 
 LOADS = "nodeloads.v1.example.com"
@@ -36,7 +36,7 @@ def test_a_pod_that_nobody_has_read_is_told_how_to_be_evaluated() -> None:
 )
 def test_a_cluster_takes_objects(what: Any, words: str) -> None:
     with pytest.raises(TypeError, match=words):
-        Cluster().add(what)
+        ClusterState().add(what)
 
 
 def test_custom_objects_have_whatever_fields_they_have() -> None:
@@ -50,7 +50,7 @@ def test_custom_objects_have_whatever_fields_they_have() -> None:
 
 
 def test_a_custom_object_is_found_under_its_kind() -> None:
-    cluster = Cluster()
+    cluster = ClusterState()
     cluster.add(a_custom_object(LOADS, "n1", usage={"cpu": 9}, labels={"a": "b"}))
     (load,) = cluster.objects.named(LOADS)
     assert isinstance(load, CustomObject)

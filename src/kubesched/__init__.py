@@ -11,7 +11,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from kubesched.core.assembly import build_engine
     from kubesched.core.cluster.changes import Reads
-    from kubesched.core.cluster.cluster import Cluster
+    from kubesched.core.cluster.cluster import ClusterState
     from kubesched.core.cluster.kind_reads import kind_reads
     from kubesched.core.cluster.pod_info import PodInfo
     from kubesched.core.framework.cycle import CycleState, StateKey
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "core.cluster.changes": "Reads",
-    "core.cluster.cluster": "Cluster",
+    "core.cluster.cluster": "ClusterState",
     "core.cluster.kind_reads": "kind_reads",
     "core.cluster.pod_info": "PodInfo",
     "errors": "InvalidObjectError KubeschedError PluginError",
@@ -74,8 +74,8 @@ __all__ = [
     "Action",
     "BindPlugin",
     "Candidate",
-    "Cluster",
     "ClusterEvent",
+    "ClusterState",
     "Code",
     "CycleState",
     "Decision",

@@ -6,7 +6,7 @@ import pytest
 from kubesched.api.devices import ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster_effects import ClusterEffects, run
 from kubesched.core.framework.effects import Bind, ConflictError, Delete, Effect, EffectError, Emit, Patch, Read, Write
 from kubesched.core.framework.waiting import NoWaits
@@ -14,11 +14,11 @@ from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import a_resource_claim
 
 
-def perform(cluster: Cluster, effect: Effect) -> object:
+def perform(cluster: ClusterState, effect: Effect) -> object:
     return run(ClusterEffects(cluster).perform(effect))
 
 
-def claim_of(cluster: Cluster, name: str = "default/claim") -> ResourceClaim:
+def claim_of(cluster: ClusterState, name: str = "default/claim") -> ResourceClaim:
     claim = cluster.claims.get(name)
     assert claim is not None
     return claim

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import yaml
 from tests.support.api_client import Document
-from tests.support.clusters import ALONE, Cluster, a_cluster_process, all_bound, bound, replace, settled
+from tests.support.clusters import ALONE, ClusterState, a_cluster_process, all_bound, bound, replace, settled
 
 from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.testing import a_node, a_pod
@@ -15,7 +15,7 @@ GRANTS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 ROLES = ("system:kube-scheduler", "system:volume-scheduler")
 
 
-def revoke(cluster: Cluster) -> list[Document]:
+def revoke(cluster: ClusterState) -> list[Document]:
     """Take everything from the scheduler; return what to restore."""
     granted = [cluster.api.ok("GET", f"{GRANTS}/{role}") for role in ROLES]
     for role in ROLES:
@@ -23,7 +23,7 @@ def revoke(cluster: Cluster) -> list[Document]:
     return granted
 
 
-def restore(cluster: Cluster, granted: list[Document]) -> None:
+def restore(cluster: ClusterState, granted: list[Document]) -> None:
     """Give everything back."""
     for grant in granted:
         kept = {key: grant["metadata"][key] for key in ("name", "labels")}

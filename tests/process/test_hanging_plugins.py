@@ -6,7 +6,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
-from tests.support.clusters import ALONE, SHORT_LEASE, Cluster, a_cluster_process, all_bound, bound, node_of
+from tests.support.clusters import ALONE, SHORT_LEASE, ClusterState, a_cluster_process, all_bound, bound, node_of
 from tests.support.probes import fetch, free_port
 from tests.support.processes import SchedulerProcess, eventually
 
@@ -62,7 +62,7 @@ class Bad(FilterPlugin, ReservePlugin, PreBindPlugin):
 """
 
 
-def with_plugin(cluster: Cluster, name: str, source: str, *flags: str) -> AbstractContextManager[SchedulerProcess]:
+def with_plugin(cluster: ClusterState, name: str, source: str, *flags: str) -> AbstractContextManager[SchedulerProcess]:
     """Return a scheduler with a plugin from a file."""
     file = cluster.plugin(name.lower(), source)
     profile = {"plugins": {"multiPoint": {"enabled": [{"name": name}]}}}

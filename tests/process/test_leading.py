@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.support.api_client import Document
-from tests.support.clusters import SHORT_LEASE, Cluster, a_cluster_process, all_bound, node_of, settled
+from tests.support.clusters import SHORT_LEASE, ClusterState, a_cluster_process, all_bound, node_of, settled
 from tests.support.probes import fetch, free_port
 from tests.support.processes import SchedulerProcess, eventually
 
@@ -34,19 +34,19 @@ def blocking(pod, node):
 """
 
 
-def create_pods(cluster: Cluster, *names: str) -> None:
+def create_pods(cluster: ClusterState, *names: str) -> None:
     """Create pods that fit."""
     for name in names:
         cluster.api.create(a_pod(name, cpu="1"))
 
 
-def holder(cluster: Cluster) -> str:
+def holder(cluster: ClusterState) -> str:
     """Return who holds the lease, an empty text for nobody."""
     lease = cluster.api.get("Lease", "kube-scheduler", "kube-system")
     return str(lease["spec"].get("holderIdentity", "")) if lease else ""
 
 
-def lease_of(cluster: Cluster) -> Document:
+def lease_of(cluster: ClusterState) -> Document:
     """Return the lease, which is there."""
     lease = cluster.api.get("Lease", "kube-scheduler", "kube-system")
     assert lease is not None
@@ -102,7 +102,7 @@ def test_a_leader_that_was_stopped_for_too_long_ends_when_it_wakes_and_binds_not
             assert len(settled(cluster.api)) == 13
 
 
-def blocked(cluster: Cluster, what: str) -> AbstractContextManager[SchedulerProcess]:
+def blocked(cluster: ClusterState, what: str) -> AbstractContextManager[SchedulerProcess]:
     """Return a scheduler with a filter that blocks."""
     file = cluster.plugin("blocking", BLOCKING.replace("{what}", what))
     profile = {"plugins": {"filter": {"enabled": [{"name": "Blocking"}]}}}
@@ -170,7 +170,7 @@ def test_a_lease_that_somebody_takes_away_ends_the_leader_at_once(tmp_path: Path
 ROLE = "/apis/rbac.authorization.k8s.io/v1/clusterroles/system:kube-scheduler"
 
 
-def may_lead_only(cluster: Cluster) -> Document:
+def may_lead_only(cluster: ClusterState) -> Document:
     """Take nearly everything from the scheduler but its lease; return the role that it had."""
     role: Document = cluster.api.ok("GET", ROLE)
     kept = [rule for rule in role["rules"] if "leases" in rule.get("resources", ())]

@@ -8,7 +8,7 @@ from random import Random
 from typing import Any
 
 from tests.support.api_client import Document, document_of
-from tests.support.clusters import ALONE, Cluster, a_cluster_process, bound, unschedulable
+from tests.support.clusters import ALONE, ClusterState, a_cluster_process, bound, unschedulable
 from tests.support.good_objects import GOOD
 from tests.support.processes import a_scheduler
 from tests.support.unchecked_server import UncheckedServer, an_unchecked_server
@@ -180,7 +180,7 @@ def metadata(kind: str, number: int) -> Document:
     return meta if kind in CLUSTER_SCOPED else {**meta, "namespace": "default"}
 
 
-def check_that_others_are_scheduled(server: UncheckedServer | Cluster, name: str) -> None:
+def check_that_others_are_scheduled(server: UncheckedServer | ClusterState, name: str) -> None:
     """Fail if a good pod is not bound."""
     server.api.create(a_pod(name, cpu="1m"))
     bound(server.api, name)

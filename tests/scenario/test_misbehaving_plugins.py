@@ -17,7 +17,7 @@ from tests.support.pod_groups import a_group, member
 from tests.support.pod_groups import play as play_groups
 from tests.support.world import World, live
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
 from kubesched.core.framework.observer import Observer
@@ -353,7 +353,7 @@ class BadGroupPreemption(PreEnqueuePlugin, PodGroupPostFilterPlugin):
     name = "Bad"
     ways: ClassVar[list[Callable[[], Any]]] = []
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
 
     def pre_enqueue(self, pod: Any) -> None:

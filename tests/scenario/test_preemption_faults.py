@@ -14,7 +14,7 @@ from tests.support.world import World, live
 from kubesched.api.meta import Condition
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.config.types import Extender
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Bind, Delete, Effect, Patch
@@ -285,7 +285,7 @@ class Locked(PreFilterPlugin, FilterPlugin):
     name = "Locked"
     refusal = unschedulable("locked")
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self.table = cluster.table
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:

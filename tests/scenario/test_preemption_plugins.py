@@ -6,7 +6,7 @@ import pytest
 from tests.support.staging import evicted
 from tests.support.world import World, live
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
@@ -33,7 +33,7 @@ class EvictCheapest(PostFilterPlugin, PreEnqueuePlugin):
 
     name = "EvictCheapest"
 
-    def __init__(self, cluster: Cluster, preemptions: RunningPreemptions) -> None:
+    def __init__(self, cluster: ClusterState, preemptions: RunningPreemptions) -> None:
         self._cluster = cluster
         self._preemptions = preemptions
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Resource
@@ -17,7 +17,7 @@ from kubesched.core.framework.plugin import FilterPlugin, Plugin, QuestionScoreP
 from kubesched.core.framework.status import Status
 
 
-def rejections(plugin: FilterPlugin, cluster: Cluster, pod: Pod) -> dict[str, Status]:
+def rejections(plugin: FilterPlugin, cluster: ClusterState, pod: Pod) -> dict[str, Status]:
     """Return the nodes that a row-scoped filter rejects, with the status each gets."""
     info, table, cycle = cluster.reader.read(pod), cluster.table, CycleState()
     rows = table.present_rows()
@@ -30,7 +30,7 @@ def rejections(plugin: FilterPlugin, cluster: Cluster, pod: Pod) -> dict[str, St
     return {table.names[row]: status for row, status in columns.items() if status is not None}
 
 
-def raw_scores(plugin: ScorePlugin, cluster: Cluster, pod: Pod) -> dict[str, int] | Status:
+def raw_scores(plugin: ScorePlugin, cluster: ClusterState, pod: Pod) -> dict[str, int] | Status:
     """Return what a plugin scores every node, before normalisation, or its error."""
     info, table, cycle = cluster.reader.read(pod), cluster.table, CycleState()
     rows = table.present_rows().tolist()
@@ -48,7 +48,7 @@ def raw_scores(plugin: ScorePlugin, cluster: Cluster, pod: Pod) -> dict[str, int
     return {table.names[row]: score for row, score in columns.items()}
 
 
-def normalized(plugin: ScorePlugin, cluster: Cluster, pod: Pod, scores: dict[str, int]) -> dict[str, int]:
+def normalized(plugin: ScorePlugin, cluster: ClusterState, pod: Pod, scores: dict[str, int]) -> dict[str, int]:
     """Return scores as the plugin normalises them."""
     final = plugin.normalize_scores(CycleState(), cluster.reader.read(pod), np.array([*scores.values()], np.int64))
     assert not isinstance(final, Status), final
@@ -57,7 +57,7 @@ def normalized(plugin: ScorePlugin, cluster: Cluster, pod: Pod, scores: dict[str
 
 def hint(
     plugin: Plugin,
-    cluster: Cluster,
+    cluster: ClusterState,
     pod: Pod,
     event: tuple[Resource, Action],
     old: ApiObject | None = None,
@@ -74,5 +74,5 @@ def hint(
     return None if not hints else Hint.QUEUE if Hint.QUEUE in hints else Hint.QUEUE_SKIP
 
 
-def _seen(cluster: Cluster, obj: ApiObject | None) -> ApiObject | PodInfo | None:
+def _seen(cluster: ClusterState, obj: ApiObject | None) -> ApiObject | PodInfo | None:
     return cluster.reader.read(obj) if isinstance(obj, Pod) else obj

@@ -98,7 +98,7 @@ class Schedulers:
         return file
 
 
-class Cluster(Schedulers):
+class ClusterState(Schedulers):
     """A control plane in a process, and schedulers on it."""
 
     def __init__(self, folder: Path, faults: Sequence[str] = (), *, durable: bool = False) -> None:
@@ -162,9 +162,9 @@ def a_cluster_process(
     *,
     faults: Sequence[str] = (),
     durable: bool = False,
-) -> Iterator[Cluster]:
+) -> Iterator[ClusterState]:
     """Start a cluster; end it when the block is left. A durable one keeps everything when it is killed."""
-    cluster = Cluster(folder, faults, durable=durable)
+    cluster = ClusterState(folder, faults, durable=durable)
     try:
         cluster.start(objects)
         yield cluster

@@ -27,7 +27,7 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.faults import Dice, parse_faults
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.controlplane.transport.transport import Transport
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow
@@ -397,7 +397,7 @@ class LoadAware(FilterPlugin):
     name = "LoadAware"
     looks_up = (LOADS,)
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:

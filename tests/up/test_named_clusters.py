@@ -14,13 +14,13 @@ import msgspec
 import pytest
 from tests.support.processes import eventually
 
-from kubesched.up import named_clusters
-from kubesched.up.named_clusters import NamedClusterError, end, find, find_all, locked, process_identity
+from kubesched.controlplane import named_clusters
+from kubesched.controlplane.named_clusters import NamedClusterError, end, find, find_all, locked, process_identity
 
 HOLDS = """
 import sys, time
 from pathlib import Path
-from kubesched.up.named_clusters import locked
+from kubesched.controlplane.named_clusters import locked
 with locked(sys.argv[1]) as lock:
     lock.serves("https://127.0.0.1:1", lock.kubeconfig)
     lock.kubeconfig.write_text("")

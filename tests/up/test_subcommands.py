@@ -13,8 +13,8 @@ from tests.support.control_plane import Process, a_local_cluster
 from tests.support.processes import eventually
 
 from kubesched.cli import main
+from kubesched.controlplane.named_clusters import find, locked
 from kubesched.up import status
-from kubesched.up.named_clusters import find, locked
 
 SECONDS = 120.0
 PODS = "/api/v1/namespaces/default/pods"

@@ -6,7 +6,7 @@ from typing import Any
 from kubesched.api.codec import decode
 from kubesched.api.pods import Pod
 from kubesched.conformance.single_plugins import SinglePlugins
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import InvalidObjectError, PluginError
@@ -45,7 +45,7 @@ def _action(text: str) -> Action:
         raise InvalidObjectError(f"action {text!r}: expected one of {', '.join(_ACTIONS)}") from None
 
 
-def _object(document: Mapping[str, Any] | None, cluster: Cluster) -> Any:
+def _object(document: Mapping[str, Any] | None, cluster: ClusterState) -> Any:
     """Return an object as hints get it: a pod as PodInfo, None for a missing object."""
     if document is None:
         return None

@@ -11,7 +11,7 @@ from kubesched.api.codec import decode
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import RawArgs
 from kubesched.core.assembly import load_config, with_in_tree
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.framework.effects import RecordingEffects
 from kubesched.core.framework.plugin import Plugin
@@ -26,7 +26,7 @@ class SinglePlugins:
         self.gates = FeatureGates(line.get("featureGates") or {})
         self.loaded = load_config(line.get("config"), self.gates, registry)
         self.profile = self.loaded.profiles[0]
-        self.cluster = Cluster(request_options(self.gates))
+        self.cluster = ClusterState(request_options(self.gates))
         for document in line.get("objects") or ():
             self.cluster.add(decode(document))
         self._registry = with_in_tree(registry)

@@ -6,7 +6,7 @@ From a configuration and out-of-tree plugins to an engine (verdicts, without an 
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster_effects import ClusterEffects
 from kubesched.core.framework.effects import Effects
@@ -53,7 +53,7 @@ def engine_of(
     observers: Observers = NOBODY,
 ) -> Engine:
     """Return an engine for a configuration; without `effects`, effects are carried out on the engine's own cluster."""
-    cluster = Cluster(request_options(loaded.gates))
+    cluster = ClusterState(request_options(loaded.gates))
     services = Services(cluster, effects or ClusterEffects(cluster), waits, waiting_pods, observers)
     return Engine(loaded, with_in_tree(registry), services)
 

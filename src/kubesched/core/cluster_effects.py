@@ -17,7 +17,7 @@ from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.effects import (
     Bind,
     ConflictError,
@@ -39,7 +39,7 @@ DELETION = datetime(2030, 1, 1, tzinfo=UTC)
 class ClusterEffects:
     """Carries effects out on a cluster, and records them in order."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
         self.performed: list[Effect] = []
         self._version = 0

@@ -1,6 +1,6 @@
 """For the tests of kubesched and of plugin authors: builders of objects and clusters.
 
-Comes in: the few arguments that matter to a test. Goes out: API structs and a `Cluster`. Nothing else in kubesched
+Comes in: the few arguments that matter to a test. Goes out: API structs and a `ClusterState`. Nothing else in kubesched
 imports this package.
 """
 

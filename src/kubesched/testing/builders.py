@@ -36,7 +36,7 @@ from kubesched.api.pods import (
 from kubesched.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from kubesched.api.resources import RequestOptions
 from kubesched.api.volumes import PersistentVolumeClaimVolumeSource, Volume
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.testing.shorthand import (
     HOSTNAME,
     ZONE,
@@ -333,9 +333,9 @@ def a_selector(selector: SelectorText) -> LabelSelector:
     return label_selector(selector)
 
 
-def a_cluster(*objects: ApiObject, options: RequestOptions | None = None) -> Cluster:
+def a_cluster(*objects: ApiObject, options: RequestOptions | None = None) -> ClusterState:
     """Return a cluster with the objects; `options` are the feature gates for the requests of pods."""
-    cluster = Cluster(options)
+    cluster = ClusterState(options)
     for obj in objects:
         cluster.add(obj)
     return cluster

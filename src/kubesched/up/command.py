@@ -29,6 +29,7 @@ from kubesched.config.load import Loaded, load
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.data_folder import DataFolder, opened
 from kubesched.controlplane.loading.manifests import STANDARD_INPUT
+from kubesched.controlplane.named_clusters import DEFAULT, NameLock, locked
 from kubesched.controlplane.running import new_server
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.storage.store import HISTORY
@@ -41,7 +42,6 @@ from kubesched.up.added_objects import AddedObjects
 from kubesched.up.cluster import ClusterSpec
 from kubesched.up.detached import detach
 from kubesched.up.help import HELP, NO_NODES
-from kubesched.up.named_clusters import DEFAULT, NameLock, locked
 from kubesched.up.node_pools import NodePool, PoolError
 from kubesched.up.options import duration, pool_options, speed_options
 from kubesched.up.session import HOST, Endpoint, RunMode, Session, note

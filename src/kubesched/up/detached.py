@@ -15,8 +15,8 @@ from pathlib import Path
 import click
 
 from kubesched.config.golang import Duration
+from kubesched.controlplane.named_clusters import NamedCluster, find
 from kubesched.controlplane.transport.private_files import state_folder
-from kubesched.up.named_clusters import NamedCluster, find
 
 POLL_SECONDS = 0.05
 # lines of the process's last output to print

@@ -19,6 +19,7 @@ from rich.live import Live
 from kubesched.cli.tokens import UserToken
 from kubesched.common.garbage_collection import SERVERS_LATEST_SECONDS, GarbageCollection
 from kubesched.config.golang import Duration
+from kubesched.controlplane.named_clusters import NameLock
 from kubesched.controlplane.running import running
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.storage.store import DELETED, Change
@@ -29,7 +30,6 @@ from kubesched.errors import KubeschedError
 from kubesched.up.child_command import run_command
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 from kubesched.up.display import Progress, placement_table, plain, read_event, report_lines
-from kubesched.up.named_clusters import NameLock
 from kubesched.up.placements import PlacementReport, read_report
 from kubesched.up.shutdown import Shutdown
 

@@ -10,9 +10,9 @@ import msgspec
 from kubesched.api import tolerant_json
 from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.rest import Rest, RestClient
+from kubesched.controlplane.named_clusters import NamedCluster
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.run.clients import AGENT
-from kubesched.up.named_clusters import NamedCluster
 
 UP, STARTING, SILENT = "Up", "Starting", "NotAnswering"
 PATIENCE_SECONDS = 10.0

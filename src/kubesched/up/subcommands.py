@@ -16,9 +16,17 @@ from rich.table import Table
 
 from kubesched.cli.event_loop import run_loop
 from kubesched.config.golang import Duration
+from kubesched.controlplane.named_clusters import (
+    DEFAULT,
+    NamedCluster,
+    NamedClusterError,
+    check_name,
+    end,
+    find,
+    find_all,
+)
 from kubesched.controlplane.representation.tables.printing import human_duration
 from kubesched.up.display import plain
-from kubesched.up.named_clusters import DEFAULT, NamedCluster, NamedClusterError, check_name, end, find, find_all
 from kubesched.up.options import duration
 from kubesched.up.status import SILENT, ClusterStatus, read_status
 

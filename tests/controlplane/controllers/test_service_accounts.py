@@ -139,7 +139,7 @@ TOKENS = {"admin-token": User("admin", ("system:masters",))}
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-class Cluster:
+class ClusterState:
     """A server whose clock is turned by hand, asked as an administrator or with a token."""
 
     def __init__(self) -> None:
@@ -175,8 +175,8 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster() -> Cluster:
-    return Cluster()
+def cluster() -> ClusterState:
+    return ClusterState()
 
 
 def claims_of(token: str) -> Document:
@@ -185,7 +185,7 @@ def claims_of(token: str) -> Document:
     return found
 
 
-def test_a_token_and_who_shows_it(cluster: Cluster) -> None:
+def test_a_token_and_who_shows_it(cluster: ClusterState) -> None:
     made = cluster.admin.ok("POST", f"{SPACE}/serviceaccounts/a/token", {"spec": {"expirationSeconds": 600}})
     uid = made["metadata"]["uid"]
     assert (made["kind"], made["apiVersion"]) == ("TokenRequest", "authentication.k8s.io/v1")
@@ -214,7 +214,7 @@ def test_a_token_and_who_shows_it(cluster: Cluster) -> None:
     assert (found.name, found.uid) == (user["username"], uid)
 
 
-def test_tokens_end(cluster: Cluster) -> None:
+def test_tokens_end(cluster: ClusterState) -> None:
     token = cluster.token(expirationSeconds=600)
     cluster.now += timedelta(seconds=599)
     assert cluster.is_known(token)
@@ -226,7 +226,7 @@ def test_tokens_end(cluster: Cluster) -> None:
     }
 
 
-def test_a_token_for_others_is_not_for_the_server(cluster: Cluster) -> None:
+def test_a_token_for_others_is_not_for_the_server(cluster: ClusterState) -> None:
     token = cluster.token(audiences=["vault"])
     assert not cluster.is_known(token)
     assert cluster.review(token, "vault")["audiences"] == ["vault"]
@@ -235,7 +235,7 @@ def test_a_token_for_others_is_not_for_the_server(cluster: Cluster) -> None:
     )
 
 
-def test_an_account_that_is_deleted_takes_its_tokens_along(cluster: Cluster) -> None:
+def test_an_account_that_is_deleted_takes_its_tokens_along(cluster: ClusterState) -> None:
     token = cluster.token()
     assert cluster.is_known(token)
     cluster.admin.ok("DELETE", f"{SPACE}/serviceaccounts/a")
@@ -244,7 +244,7 @@ def test_an_account_that_is_deleted_takes_its_tokens_along(cluster: Cluster) -> 
     assert not cluster.is_known(token), "another account of the same name is another one"
 
 
-def test_tokens_that_are_bound(cluster: Cluster) -> None:
+def test_tokens_that_are_bound(cluster: ClusterState) -> None:
     cluster.admin.ok("POST", "/api/v1/nodes", {"metadata": {"name": "n"}})
     cluster.admin.ok("POST", f"{SPACE}/pods", a_pod(serviceAccountName="a", nodeName="n"))
     bound = {"kind": "Pod", "apiVersion": "v1", "name": "p"}
@@ -289,15 +289,15 @@ REFUSED: list[tuple[str, Document, int, str]] = [
 
 
 @pytest.mark.parametrize(("case", "spec", "code", "message"), REFUSED, ids=[row[0] for row in REFUSED])
-def test_requests_that_are_refused(cluster: Cluster, case: str, spec: Document, code: int, message: str) -> None:
+def test_requests_that_are_refused(cluster: ClusterState, case: str, spec: Document, code: int, message: str) -> None:
     cluster.admin.ok("POST", f"{SPACE}/pods", a_pod())
     found = cluster.admin.refused("POST", f"{SPACE}/serviceaccounts/a/token", {"spec": spec})
     assert (found[0], found[2]) == (code, message)
     assert cluster.admin.refused("POST", f"{SPACE}/serviceaccounts/b/token", {})[0] == 404
 
 
-def test_what_was_not_signed_here_is_nobodys(cluster: Cluster) -> None:
-    token, stranger = cluster.token(), Cluster().token()
+def test_what_was_not_signed_here_is_nobodys(cluster: ClusterState) -> None:
+    token, stranger = cluster.token(), ClusterState().token()
     head, body, signature = token.split(".")
     flipped = ("A" if signature[5] != "A" else "B").join((signature[:5], signature[6:]))
     cut, turned = f"{head}.{body}.", f"{body}.{body}.{signature}"
@@ -306,7 +306,7 @@ def test_what_was_not_signed_here_is_nobodys(cluster: Cluster) -> None:
     assert cluster.is_known(token)
 
 
-def test_others_read_tokens_by_the_published_keys(cluster: Cluster) -> None:
+def test_others_read_tokens_by_the_published_keys(cluster: ClusterState) -> None:
     def page(path: str, user: User) -> Response:
         found = cluster.server.handle(Request("GET", path, {}, {"host": "127.0.0.1:6443"}, b"", user))
         assert isinstance(found, Response)

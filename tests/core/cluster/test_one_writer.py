@@ -1,4 +1,4 @@
-"""One writer: outside of `core/cluster` everything that the cluster knows is changed through `Cluster` alone."""
+"""One writer: outside of `core/cluster` everything that the cluster knows is changed through `ClusterState` alone."""
 
 import ast
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import kubesched
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.testing import a_pod
 
 PACKAGE = Path(kubesched.__file__).parent
@@ -32,7 +32,7 @@ def writes(path: Path) -> Iterator[str]:
 
 
 def test_only_the_cluster_room_writes() -> None:
-    cluster = Cluster()
+    cluster = ClusterState()
     for part, methods in WRITES.items():
         assert all(callable(getattr(getattr(cluster, part), method)) for method in methods)
     room = PACKAGE / "core" / "cluster"
@@ -43,7 +43,7 @@ def test_only_the_cluster_room_writes() -> None:
 
 
 def test_waiting_pods_are_shown_and_not_handed_out() -> None:
-    cluster = Cluster()
+    cluster = ClusterState()
     cluster.add(a_pod("waiting"))
     with pytest.raises(TypeError):
         del cluster.pending["default-waiting"]  # type: ignore[attr-defined]

@@ -10,7 +10,7 @@ from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.core.assembly import build_engine
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
@@ -57,7 +57,7 @@ class Curious(OneNode):
 
     name = "Curious"
 
-    def __init__(self, args: Any, cluster: Cluster, gates: FeatureGates, more: int = 7) -> None:
+    def __init__(self, args: Any, cluster: ClusterState, gates: FeatureGates, more: int = 7) -> None:
         self.given = (args, cluster, gates, more)
 
 
@@ -154,7 +154,9 @@ def compiled(profiles: str) -> dict[str, Profile]:
 
 def compile_at(point: str, *names: str, args: Mapping[str, Any] | None = None) -> Profile:
     enabled = {point: [EnabledPlugin(name, 1) for name in names]}
-    return compile_profile("mine", enabled, args or {}, a_registry(), {"cluster": Cluster(), "gates": FeatureGates()})
+    return compile_profile(
+        "mine", enabled, args or {}, a_registry(), {"cluster": ClusterState(), "gates": FeatureGates()}
+    )
 
 
 def test_plugins_stand_in_the_order_of_the_configuration() -> None:
@@ -173,7 +175,7 @@ def test_a_plugin_is_one_object_at_all_its_points() -> None:
 
 
 def test_a_constructor_gets_what_it_names_and_nothing_else() -> None:
-    cluster, gates = Cluster(), FeatureGates()
+    cluster, gates = ClusterState(), FeatureGates()
     services = {"cluster": cluster, "gates": gates}
     enabled = {"filter": [EnabledPlugin("Curious", 0)]}
     profile = compile_profile("mine", enabled, {"Curious": {"a": 1}}, a_registry(), services)

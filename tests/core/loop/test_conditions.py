@@ -7,7 +7,7 @@ import pytest
 
 from kubesched.api.meta import Condition
 from kubesched.api.pods import PodStatus
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.loop.conditions import condition_patch
 from kubesched.testing import a_pod
 
@@ -33,7 +33,7 @@ BOUND = Condition(type="PodScheduled", status="True")
 def test_a_condition_is_said_with_its_time_and_place(
     conditions: tuple[Condition, ...], time: dict[str, Any], order: list[str]
 ) -> None:
-    pod = Cluster().reader.read(a_pod("p", status=PodStatus(conditions=conditions)))
+    pod = ClusterState().reader.read(a_pod("p", status=PodStatus(conditions=conditions)))
     fields = condition_patch(pod, SAID, NOW)
     assert fields["conditions"] == [{**SAID, "observedGeneration": pod.metadata.generation, **time}]
     assert [entry["type"] for entry in fields.get("$setElementOrder/conditions", ())] == order

@@ -31,7 +31,7 @@ from kubesched.config.golang import seconds
 from kubesched.config.intree import IN_TREE
 from kubesched.conformance.plans import claims_released
 from kubesched.core.assembly import build_engine
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.effects import Delete, Patch, Write
 from kubesched.core.framework.nodes import NodeRow, Nodes
@@ -87,7 +87,7 @@ class Asked:
         args: DynamicResourcesArgs | None = None,
         gates: dict[str, bool] | None = None,
     ) -> None:
-        self.cluster: Cluster = a_cluster(*objects)
+        self.cluster: ClusterState = a_cluster(*objects)
         self.plugin = DynamicResources(self.cluster, args, FeatureGates(gates or {}))
         self.pod = self.cluster.reader.read(pod)
         self.cycle = CycleState()

@@ -12,7 +12,7 @@ from kubesched.api.devices import AllocatedDeviceStatus, NodeAllocatableResource
 from kubesched.api.meta import ApiObject, Condition
 from kubesched.api.pods import Pod, PodResourceClaim
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster.table import CPU
@@ -41,7 +41,9 @@ T = TypeVar("T")
 class Faulty(ClusterEffects):
     """Refuses what a test wants refused."""
 
-    def __init__(self, cluster: Cluster, refuse: Callable[[Effect], EffectError | None] = lambda effect: None) -> None:
+    def __init__(
+        self, cluster: ClusterState, refuse: Callable[[Effect], EffectError | None] = lambda effect: None
+    ) -> None:
         super().__init__(cluster)
         self.refuse = refuse
 
@@ -346,7 +348,7 @@ FABRIC = (
 )
 
 
-def reporting(cluster: Cluster, **conditions: str) -> None:
+def reporting(cluster: ClusterState, **conditions: str) -> None:
     """Report conditions of the claim's device, as a driver does."""
     claim = cluster.claims.get("default/claim")
     assert claim is not None

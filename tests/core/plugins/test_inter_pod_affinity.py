@@ -8,7 +8,7 @@ import pytest
 from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from kubesched.api.pods import Pod, PodAffinityTerm
 from kubesched.config.args import InterPodAffinityArgs
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.status import Status, StatusTable, unresolvable
 from kubesched.core.plugins.inter_pod_affinity import InterPodAffinity
@@ -28,7 +28,7 @@ REASONS = {
 }
 
 
-def judged(cluster: Cluster, pod: Pod, args: InterPodAffinityArgs | None = None) -> dict[str, str] | Status | str:
+def judged(cluster: ClusterState, pod: Pod, args: InterPodAffinityArgs | None = None) -> dict[str, str] | Status | str:
     """Return the rule that each rejected node breaks, PreFilter's rejection, or `skip`."""
     statuses = StatusTable()
     question = InterPodAffinity(args, cluster).filter_question(cluster.reader.read(pod), statuses)
@@ -41,7 +41,7 @@ def judged(cluster: Cluster, pod: Pod, args: InterPodAffinityArgs | None = None)
 
 
 def scored(
-    cluster: Cluster, pod: Pod, args: InterPodAffinityArgs | None = None, feasible: str = ""
+    cluster: ClusterState, pod: Pod, args: InterPodAffinityArgs | None = None, feasible: str = ""
 ) -> tuple[dict[str, int], dict[str, int]] | Status | str:
     """Return raw and normalised scores of the feasible nodes (all, unless named), PreScore's error, or `skip`."""
     question = InterPodAffinity(args, cluster).score_question(cluster.reader.read(pod))

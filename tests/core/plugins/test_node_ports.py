@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from tests.support.asking import hint, rejections
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, Hint, Resource
 from kubesched.core.framework.status import SKIP, unschedulable
@@ -48,7 +48,7 @@ def test_pods_without_host_ports_skip_the_filter() -> None:
     assert plugin.pre_filter(CycleState(), cluster.reader.read(a_pod(ports=[80]))) is None
 
 
-def crowded() -> Cluster:
+def crowded() -> ClusterState:
     return a_cluster(
         a_node("a"),
         a_node("b"),
@@ -59,7 +59,7 @@ def crowded() -> Cluster:
     )
 
 
-def taken(cluster: Cluster, *changes: tuple[int, str, int]) -> list[bool]:
+def taken(cluster: ClusterState, *changes: tuple[int, str, int]) -> list[bool]:
     """Return in which of the worlds of a and b port 80 is taken, after (world, pod, sign) changes."""
     worlds = NodePorts(cluster).filter_worlds(cluster.reader.read(a_pod(ports=[80])), np.array([0, 1]))
     for world, name, sign in changes:

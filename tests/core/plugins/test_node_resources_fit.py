@@ -17,7 +17,7 @@ from kubesched.config.args import (
     UtilizationShapePoint,
 )
 from kubesched.config.feature_gates import FeatureGates, Version
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, Hint, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes
@@ -46,7 +46,7 @@ def fit_args(
     return NodeResourcesFitArgs(scoring_strategy=strategy, **args)
 
 
-def fit_of(cluster: Cluster, args: NodeResourcesFitArgs | None = None, **gates: bool) -> NodeResourcesFit:
+def fit_of(cluster: ClusterState, args: NodeResourcesFitArgs | None = None, **gates: bool) -> NodeResourcesFit:
     return NodeResourcesFit(args or fit_args(), cluster, FeatureGates(gates))
 
 

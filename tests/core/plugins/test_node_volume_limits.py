@@ -18,7 +18,7 @@ from kubesched.api.volumes import (
     VsphereVirtualDiskVolumeSource,
 )
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, Hint, Resource
 from kubesched.core.framework.plugin import UNCACHED
@@ -497,7 +497,7 @@ def test_hints_after_detaching(volumes: list[str | Volume], driver: str, expecte
 
 
 def test_a_hint_about_a_disk_nobody_understands_fails() -> None:
-    cluster: Cluster = a_cluster()
+    cluster: ClusterState = a_cluster()
     with pytest.raises(ValueError, match=r"converting volume\(ebs\) from inline to csi: failed to translate"):
         hint(
             NodeVolumeLimits(cluster),

@@ -15,7 +15,7 @@ from kubesched.api.scheduling import (
     PodGroupSpec,
     TopologyConstraint,
 )
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
 from kubesched.core.framework.events import Hint
@@ -47,7 +47,7 @@ def a_group(name: str = "g", min_count: int | None = 2, topology: str = "") -> P
     return PodGroup(metadata=ObjectMeta(name=name, namespace="default"), spec=spec)
 
 
-def a_cluster_with(*objects: ApiObject) -> Cluster:
+def a_cluster_with(*objects: ApiObject) -> ClusterState:
     cluster = a_cluster()
     for obj in objects:
         cluster.add(obj)

@@ -21,7 +21,7 @@ from kubesched.api.pods import Pod
 from kubesched.config.args import PodTopologySpreadArgs
 from kubesched.config.args import TopologySpreadConstraint as DefaultConstraint
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.events import Action, Hint, Resource
 from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.status import Code, Status, StatusTable
@@ -55,11 +55,11 @@ def web(name: str, node: str, **more: Any) -> Pod:
     return a_pod(name, node=node, labels=WEB, **more)
 
 
-def built(cluster: Cluster, args: PodTopologySpreadArgs | None = None, **gates: bool) -> PodTopologySpread:
+def built(cluster: ClusterState, args: PodTopologySpreadArgs | None = None, **gates: bool) -> PodTopologySpread:
     return PodTopologySpread(args, cluster, FeatureGates(gates) if gates else GATES)
 
 
-def judged(cluster: Cluster, pod: Pod, args: PodTopologySpreadArgs | None = None, **gates: bool) -> Any:
+def judged(cluster: ClusterState, pod: Pod, args: PodTopologySpreadArgs | None = None, **gates: bool) -> Any:
     """Return the rule that each rejected node breaks, PreFilter's rejection, or `skip`."""
     statuses = StatusTable()
     question = built(cluster, args, **gates).filter_question(cluster.reader.read(pod), statuses)
@@ -74,7 +74,7 @@ def judged(cluster: Cluster, pod: Pod, args: PodTopologySpreadArgs | None = None
 
 
 def scored(
-    cluster: Cluster, pod: Pod, args: PodTopologySpreadArgs | None = None, feasible: str = ""
+    cluster: ClusterState, pod: Pod, args: PodTopologySpreadArgs | None = None, feasible: str = ""
 ) -> tuple[dict[str, int], dict[str, int]] | Status | str:
     """Return raw and normalised scores of the feasible nodes (all, unless named), an error, or `skip`."""
     question = built(cluster, args).score_question(cluster.reader.read(pod))
@@ -94,7 +94,7 @@ def scored(
     return raw, {name: int(column[table.row_of[name]]) for name in wanted}
 
 
-def raw_scores(cluster: Cluster, pod: Pod) -> dict[str, int]:
+def raw_scores(cluster: ClusterState, pod: Pod) -> dict[str, int]:
     """Return the raw scores of all nodes."""
     found = scored(cluster, pod)
     assert isinstance(found, tuple), found

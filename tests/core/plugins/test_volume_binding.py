@@ -12,7 +12,7 @@ from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource, Volume
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.conformance.plans import described_plan
 from kubesched.core.assembly import build_engine
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
@@ -45,7 +45,7 @@ CSI = a_storage_class("csi", provisioner=DRIVER)
 ON_N1, ON_N2 = f"{HOSTNAME}=n1", f"{HOSTNAME}=n2"
 
 
-def a_plugin(cluster: Cluster, **gates: bool) -> VolumeBinding:
+def a_plugin(cluster: ClusterState, **gates: bool) -> VolumeBinding:
     return VolumeBinding(cluster, gates=FeatureGates(gates))
 
 

@@ -12,7 +12,7 @@ from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm
 from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource
 from kubesched.config.args import VolumeBindingArgs
 from kubesched.conformance.plans import described_plan
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volumes import OutOfSyncError
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
@@ -57,7 +57,7 @@ class VirtualWaits(NoWaits):
 class ApiServer:
     """Effects that give the objects new versions, which are not reported by themselves."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self.cluster = cluster
         self.written: list[Patch] = []
         self.refuse: dict[str, EffectError] = {}

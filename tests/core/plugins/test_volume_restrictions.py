@@ -13,7 +13,7 @@ from kubesched.api.volumes import (
     RBDVolumeSource,
     Volume,
 )
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, Hint, Resource
 from kubesched.core.framework.nodes import NodeRow, Nodes
@@ -45,7 +45,7 @@ def rbd(image: str, *monitors: str, pool: str = "pool", read_only: bool = False)
     return Volume(rbd=RBDVolumeSource(image=image, monitors=monitors, pool=pool, read_only=read_only))
 
 
-def judged(cluster: Cluster, pod: Pod) -> dict[str, Status] | Status:
+def judged(cluster: ClusterState, pod: Pod) -> dict[str, Status] | Status:
     """Return PreFilter's outcome, or whom Filter rejects, in both of its forms."""
     plugin, info, cycle, table = VolumeRestrictions(cluster), cluster.reader.read(pod), CycleState(), cluster.table
     outcome = plugin.pre_filter(cycle, info)
@@ -150,7 +150,7 @@ def test_filter_misses_what_pre_filter_counts() -> None:
 # -- other worlds
 
 
-def crowded() -> Cluster:
+def crowded() -> ClusterState:
     return a_cluster(
         a_node("n1"),
         a_node("n2"),

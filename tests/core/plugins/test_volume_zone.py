@@ -4,7 +4,7 @@ import pytest
 from tests.support.asking import hint, rejections
 
 from kubesched.api.meta import ApiObject
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, Hint, Resource
 from kubesched.core.framework.nodes import Nodes
@@ -19,7 +19,7 @@ CONFLICT = unresolvable("node(s) had no available volume zone")
 POD = a_pod("p", volumes=["claim"])
 
 
-def with_volume(labels: dict[str, str], *nodes: ApiObject) -> Cluster:
+def with_volume(labels: dict[str, str], *nodes: ApiObject) -> ClusterState:
     return a_cluster(a_claim("claim", bound_to="volume"), a_volume("volume", labels=labels), *nodes)
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubesched.api.devices import AllocationResult, Device, ResourceClaim
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod, PodResourceClaim
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster_effects import ClusterEffects, run
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
@@ -79,11 +79,13 @@ pods = st.builds(
 )
 
 
-def a_plugin(cluster: Cluster) -> DynamicResources:
+def a_plugin(cluster: ClusterState) -> DynamicResources:
     return DynamicResources(cluster, None, None, ClusterEffects(cluster), NoWaits())
 
 
-def judged(plugin: DynamicResources, cluster: Cluster, pod: Pod) -> tuple[CycleState, dict[str, Status | None]] | None:
+def judged(
+    plugin: DynamicResources, cluster: ClusterState, pod: Pod
+) -> tuple[CycleState, dict[str, Status | None]] | None:
     """Return the verdict on every node by columns, or None if PreFilter has a say."""
     cycle, info = CycleState(), cluster.reader.read(pod)
     cycle.write(PRE_FILTERED, ("DynamicResources",))
@@ -95,7 +97,7 @@ def judged(plugin: DynamicResources, cluster: Cluster, pod: Pod) -> tuple[CycleS
     return cycle, {name: verdict.statuses[int(which)] for name, which in zip(names, verdict.which, strict=True)}
 
 
-def follow(plugin: DynamicResources, cluster: Cluster, pod: Pod) -> None:
+def follow(plugin: DynamicResources, cluster: ClusterState, pod: Pod) -> None:
     """Place the pod on the first node that takes it, and have its claims written."""
     found = judged(plugin, cluster, pod)
     free = [name for name, status in found[1].items() if status is None] if found is not None else []

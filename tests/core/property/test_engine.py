@@ -14,7 +14,7 @@ from tests.support.pod_templates import TEMPLATES
 from kubesched.api.pods import Pod
 from kubesched.conformance.results import Judge
 from kubesched.core.assembly import build_engine
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences, rebuilt, refill
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import (
@@ -48,7 +48,7 @@ CHANGES = st.one_of(
 SCRIPTS = st.lists(CHANGES, min_size=1, max_size=25)
 
 
-def apply(cluster: Cluster, change: tuple[Any, ...]) -> None:
+def apply(cluster: ClusterState, change: tuple[Any, ...]) -> None:
     """Carry out one change of a script."""
     match change:
         case "node", number, variant:
@@ -99,7 +99,7 @@ def test_cached_evaluation_equals_evaluation_from_scratch(script: list[tuple[Any
 @settings(deadline=None, max_examples=150)
 @given(SCRIPTS)
 def test_the_incremental_table_equals_one_rebuilt_from_the_objects(script: list[tuple[Any, ...]]) -> None:
-    cluster = Cluster()
+    cluster = ClusterState()
     # columns of keys that no node has live as long as somebody holds them
     held = cluster.table.label("topology.kubernetes.io/zone")
     for change in script:
@@ -112,7 +112,7 @@ def test_the_incremental_table_equals_one_rebuilt_from_the_objects(script: list[
 @settings(deadline=None, max_examples=60)
 @given(SCRIPTS, template, index)
 def test_assume_then_forget_is_the_identity(script: list[tuple[Any, ...]], kind: int, node: int) -> None:
-    cluster = Cluster()
+    cluster = ClusterState()
     for change in script:
         apply(cluster, change)
     pod = cluster.reader.read(a_pod("p", **TEMPLATES[kind]))

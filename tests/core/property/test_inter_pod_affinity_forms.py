@@ -12,7 +12,7 @@ from kubesched.api.nodes import Namespace
 from kubesched.config.args import InterPodAffinityArgs
 from kubesched.config.build import EnabledPlugin
 from kubesched.core.cluster.affinity_terms import AffinityTerm
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluator import Evaluator
 from kubesched.core.framework.profile import Profile, compile_profile
@@ -31,7 +31,7 @@ Placement = Mapping[str, Iterable[PodInfo]]
 class Plain:
     """The rules of the plugin, looking at every pod on every node."""
 
-    def __init__(self, cluster: Cluster, pod: PodInfo, placement: Placement) -> None:
+    def __init__(self, cluster: ClusterState, pod: PodInfo, placement: Placement) -> None:
         self.cluster = cluster
         self.pod = pod
         self.labels = {node.name: node.metadata.labels for node in cluster.table.nodes if node is not None}
@@ -152,7 +152,7 @@ CHANGES = st.one_of(
 SCRIPTS = st.lists(CHANGES, min_size=3, max_size=20)
 
 
-def apply(cluster: Cluster, change: tuple[Any, ...]) -> None:
+def apply(cluster: ClusterState, change: tuple[Any, ...]) -> None:
     """Carry out one change of a script."""
     match change:
         case "node", number, zone, labels:
@@ -168,14 +168,14 @@ def apply(cluster: Cluster, change: tuple[Any, ...]) -> None:
             cluster.add(a_namespace(name, labels={"team": team} if team else {}))
 
 
-def cluster_with_nodes() -> Cluster:
-    cluster = Cluster()
+def cluster_with_nodes() -> ClusterState:
+    cluster = ClusterState()
     for number in range(4):
         apply(cluster, ("node", number, ZONES[number % 3], LABELS[number % 2]))
     return cluster
 
 
-def profile(cluster: Cluster) -> Profile:
+def profile(cluster: ClusterState) -> Profile:
     registry = Registry()
     registry.register(InterPodAffinity)
     points = ("preFilter", "filter", "preScore", "score")
@@ -183,7 +183,7 @@ def profile(cluster: Cluster) -> Profile:
     return compile_profile("test", enabled, {NAME: ARGS}, registry, {"cluster": cluster})
 
 
-def placement_of(cluster: Cluster) -> dict[str, list[PodInfo]]:
+def placement_of(cluster: ClusterState) -> dict[str, list[PodInfo]]:
     table = cluster.table
     return {name: list(table.pods_on[row].values()) for name, row in table.row_of.items()}
 
@@ -204,7 +204,7 @@ def test_columns_that_were_caught_up_say_what_a_plain_count_says(script: list[tu
                 compare(evaluator, cluster, pod)
 
 
-def compare(evaluator: Evaluator, cluster: Cluster, pod: PodInfo) -> None:
+def compare(evaluator: Evaluator, cluster: ClusterState, pod: PodInfo) -> None:
     """Ask the evaluator and count plainly."""
     plain = Plain(cluster, pod, placement_of(cluster))
     evaluation = evaluator.evaluation_of(pod)

@@ -16,7 +16,7 @@ from tests.support.asking import raw_scores, rejections
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Container, ContainerRestartRule, Pod
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import HostPort
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.plugin import FilterPlugin, QuestionScorePlugin, ScorePlugin
@@ -85,14 +85,14 @@ pods: st.SearchStrategy[Pod] = st.builds(
 events = st.lists(st.tuples(nodes | users, st.sampled_from([True, True, True, False])), max_size=12)
 
 
-def happen(cluster: Cluster, obj: Node | Pod, comes: bool) -> None:
+def happen(cluster: ClusterState, obj: Node | Pod, comes: bool) -> None:
     if comes:
         cluster.add(obj)
     else:
         cluster.remove(obj)
 
 
-FILTERS: list[Callable[[Cluster], FilterPlugin]] = [
+FILTERS: list[Callable[[ClusterState], FilterPlugin]] = [
     lambda cluster: NodeUnschedulable(),
     lambda cluster: NodeName(),
     lambda cluster: TaintToleration(GATES),
@@ -100,21 +100,21 @@ FILTERS: list[Callable[[Cluster], FilterPlugin]] = [
     lambda cluster: NodePorts(cluster),
     lambda cluster: NodeDeclaredFeatures(GATES),
 ]
-SCORES: list[Callable[[Cluster], ScorePlugin]] = [
+SCORES: list[Callable[[ClusterState], ScorePlugin]] = [
     lambda cluster: TaintToleration(GATES),
     lambda cluster: NodeAffinity(),
     lambda cluster: ImageLocality(cluster),
 ]
 
 
-def name_of(make: Callable[[Cluster], Any]) -> str:
+def name_of(make: Callable[[ClusterState], Any]) -> str:
     return type(make(a_cluster())).__name__
 
 
 @pytest.mark.parametrize("make", FILTERS, ids=name_of)
 @SETTINGS
 @given(pod=pods, script=events)
-def test_filters(make: Callable[[Cluster], FilterPlugin], pod: Pod, script: list[tuple[Node | Pod, bool]]) -> None:
+def test_filters(make: Callable[[ClusterState], FilterPlugin], pod: Pod, script: list[tuple[Node | Pod, bool]]) -> None:
     cluster = a_cluster(a_node("n0"), a_node("n1"))
     plugin, info, table, statuses = make(cluster), cluster.reader.read(pod), cluster.table, StatusTable()
 
@@ -137,7 +137,7 @@ def test_filters(make: Callable[[Cluster], FilterPlugin], pod: Pod, script: list
 @pytest.mark.parametrize("make", SCORES, ids=name_of)
 @SETTINGS
 @given(pod=pods, script=events)
-def test_scores(make: Callable[[Cluster], ScorePlugin], pod: Pod, script: list[tuple[Node | Pod, bool]]) -> None:
+def test_scores(make: Callable[[ClusterState], ScorePlugin], pod: Pod, script: list[tuple[Node | Pod, bool]]) -> None:
     cluster = a_cluster(a_node("n0"), a_node("n1"))
     plugin, info, table = make(cluster), cluster.reader.read(pod), cluster.table
     kept: ScoreQuestion

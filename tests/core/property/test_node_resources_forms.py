@@ -23,7 +23,7 @@ from kubesched.config.args import (
     UtilizationShapePoint,
 )
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import ScorePlugin
@@ -81,11 +81,11 @@ def placed(draw: st.DrawFn) -> Pod:
     return a_pod(name, requests=draw(small_requests), node=f"n{draw(st.integers(0, 3))}")
 
 
-def fit_of(cluster: Cluster, strategy: ScoringStrategy, ignored: tuple[str, ...] = ()) -> NodeResourcesFit:
+def fit_of(cluster: ClusterState, strategy: ScoringStrategy, ignored: tuple[str, ...] = ()) -> NodeResourcesFit:
     return NodeResourcesFit(NodeResourcesFitArgs(scoring_strategy=strategy, ignored_resources=ignored), cluster, GATES)
 
 
-def balance_of(cluster: Cluster, strategy: ScoringStrategy) -> NodeResourcesBalancedAllocation:
+def balance_of(cluster: ClusterState, strategy: ScoringStrategy) -> NodeResourcesBalancedAllocation:
     args = NodeResourcesBalancedAllocationArgs(resources=strategy.resources)
     return NodeResourcesBalancedAllocation(args, cluster, GATES)
 
@@ -134,7 +134,7 @@ def test_one_row_is_all_rows(
 class Columns:
     """The questions of one pod, kept over changes of a cluster."""
 
-    def __init__(self, cluster: Cluster, wanted: dict[str, Any], strategy: ScoringStrategy) -> None:
+    def __init__(self, cluster: ClusterState, wanted: dict[str, Any], strategy: ScoringStrategy) -> None:
         pod = cluster.reader.read(a_pod("incoming", requests=wanted))
         self.statuses = StatusTable()
         self.cluster = cluster

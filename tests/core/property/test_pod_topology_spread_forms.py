@@ -18,7 +18,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.api.tolerations import first_untolerated, forbids_scheduling
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.status import Status, StatusTable
@@ -39,7 +39,7 @@ SETTINGS = settings(max_examples=60, deadline=None)
 class Model:
     """PreFilter's state: pods per domain and constraint, and the two critical paths of each constraint."""
 
-    def __init__(self, key: SpreadKey, pod: PodInfo, cluster: Cluster, order: random.Random) -> None:
+    def __init__(self, key: SpreadKey, pod: PodInfo, cluster: ClusterState, order: random.Random) -> None:
         self.key, self.pod, self.cluster = key, pod, cluster
         self.totals: list[dict[str, int]] = [{} for _ in key.constraints]
         self.paths: list[list[tuple[str, int]]] = []
@@ -93,7 +93,9 @@ class Model:
         return ""
 
 
-def model_scores(key: SpreadKey, pod: PodInfo, cluster: Cluster, feasible: list[str]) -> tuple[list[int], list[int]]:
+def model_scores(
+    key: SpreadKey, pod: PodInfo, cluster: ClusterState, feasible: list[str]
+) -> tuple[list[int], list[int]]:
     """Return raw and final scores of the feasible nodes."""
     state = Model(SpreadKey(), pod, cluster, random.Random(0))
     state.key = key
@@ -129,7 +131,7 @@ def model_scores(key: SpreadKey, pod: PodInfo, cluster: Cluster, feasible: list[
     return raw, [0 if node.name in ignored else score for node, score in zip(chosen, final, strict=True)]
 
 
-def nodes_of(cluster: Cluster) -> list[Node]:
+def nodes_of(cluster: ClusterState) -> list[Node]:
     return [node for node in cluster.table.nodes if node is not None]
 
 
@@ -141,7 +143,7 @@ def allowed(pod: PodInfo, node: Node, constraint: SpreadConstraint) -> bool:
     return not constraint.honor_taints or untolerated is None
 
 
-def pods_on(cluster: Cluster, node_name: str, constraint: SpreadConstraint, namespace: str) -> int:
+def pods_on(cluster: ClusterState, node_name: str, constraint: SpreadConstraint, namespace: str) -> int:
     pods: Iterable[PodInfo] = cluster.table.pods_on[cluster.table.row_of[node_name]].values()
     alive = [pod for pod in pods if not pod.terminating and pod.namespace == namespace]
     return 0 if constraint.selector.empty else sum(constraint.selector.matches(pod.labels) for pod in alive)
@@ -210,12 +212,12 @@ START = [
 STARTS = st.sampled_from([START, START[:2], START[1:3]])
 
 
-def apply(cluster: Cluster, event: tuple[Any, bool]) -> None:
+def apply(cluster: ClusterState, event: tuple[Any, bool]) -> None:
     obj, comes = event
     (cluster.add if comes else cluster.remove)(obj)
 
 
-def feasible_rows(cluster: Cluster, seed: int) -> np.ndarray[Any, Any]:
+def feasible_rows(cluster: ClusterState, seed: int) -> np.ndarray[Any, Any]:
     choice = random.Random(seed)
     mask = cluster.table.present[: cluster.table.size].copy()
     if seed:

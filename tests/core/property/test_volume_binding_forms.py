@@ -12,7 +12,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.quantity import quantity_of
 from kubesched.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubesched.conformance.plans import described_plan
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.reach import reaching_nodes
@@ -82,7 +82,7 @@ changes: st.SearchStrategy[list[ApiObject]] = st.lists(nodes | volumes | claims 
 wanted = st.lists(st.sampled_from(CLAIMS), min_size=1, max_size=3, unique=True)
 
 
-def a_world(objects: Sequence[ApiObject]) -> Cluster:
+def a_world(objects: Sequence[ApiObject]) -> ClusterState:
     cluster = a_cluster(*(a_node(name) for name in NAMES), *CLASSES, *(a_claim(name) for name in CLAIMS))
     for obj in objects:
         cluster.add(obj)
@@ -124,7 +124,7 @@ def match(claim: PersistentVolumeClaim, node: Node, listed: Sequence[PersistentV
     return best
 
 
-def can_provide(claim: PersistentVolumeClaim, node: Node, cluster: Cluster) -> str:
+def can_provide(claim: PersistentVolumeClaim, node: Node, cluster: ClusterState) -> str:
     if claim.spec.storage_class_name == "local":
         return "bind"
     storage_class = cluster.objects.get(StorageClass, "csi")
@@ -140,7 +140,7 @@ def can_provide(claim: PersistentVolumeClaim, node: Node, cluster: Cluster) -> s
     return "space"
 
 
-def expected(cluster: Cluster, pod: PodInfo, node: Node) -> tuple[set[str], list[Any], list[str]]:
+def expected(cluster: ClusterState, pod: PodInfo, node: Node) -> tuple[set[str], list[Any], list[str]]:
     """Return the objections to a node, the sizes of the volumes bound there, and the claims provided for."""
     names = [volume.persistent_volume_claim.claim_name for volume in pod.spec.volumes if volume.persistent_volume_claim]
     own = [cluster.volumes.claim(f"default/{name}") for name in names]
@@ -184,7 +184,7 @@ WORDS = {"node affinity": "node", "find available": "bind", "free storage": "spa
 class Asked:
     """A pod that has been pre-filtered."""
 
-    def __init__(self, cluster: Cluster, plugin: VolumeBinding, names: Sequence[str], pod_name: str = "p") -> None:
+    def __init__(self, cluster: ClusterState, plugin: VolumeBinding, names: Sequence[str], pod_name: str = "p") -> None:
         self.cluster, self.plugin = cluster, plugin
         self.pod = cluster.reader.read(a_pod(pod_name, volumes=names))
         self.cycle = CycleState()

@@ -15,7 +15,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource, GCEPersistentDiskVolumeSource, Volume
 from kubesched.core.cluster.changes import CAPACITY, Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
@@ -98,7 +98,7 @@ objects: st.SearchStrategy[ApiObject] = st.one_of(nodes, csi_nodes, claims, volu
 events = st.lists(st.tuples(objects, sample([True, True, False])), min_size=5, max_size=30)
 asking = st.builds(lambda volumes: a_pod("asking", volumes=volumes), mounted)
 
-Make = Callable[[Cluster], VolumeZone | VolumeRestrictions | NodeVolumeLimits]
+Make = Callable[[ClusterState], VolumeZone | VolumeRestrictions | NodeVolumeLimits]
 # Where scripts begin: three nodes with room for little.
 BEGINNING: list[ApiObject] = [
     *(a_node(name, zone=zone) for name, zone in zip(NODES, "aab", strict=True)),
@@ -112,14 +112,14 @@ BEGINNING: list[ApiObject] = [
 PLUGINS: list[Make] = [VolumeZone, VolumeRestrictions, NodeVolumeLimits]
 
 
-def happen(cluster: Cluster, obj: ApiObject, comes: bool) -> None:
+def happen(cluster: ClusterState, obj: ApiObject, comes: bool) -> None:
     if comes:
         cluster.add(obj)
     else:
         cluster.remove(obj)
 
 
-def question(plugin: FilterPlugin, cluster: Cluster, pod: PodInfo, statuses: StatusTable) -> FilterQuestion:
+def question(plugin: FilterPlugin, cluster: ClusterState, pod: PodInfo, statuses: StatusTable) -> FilterQuestion:
     if isinstance(plugin, QuestionFilterPlugin):
         return plugin.filter_question(pod, statuses)
     return RowFilterQuestion(plugin, pod, cluster.table, statuses, CycleState(), pre_filter=True)

@@ -7,7 +7,7 @@ import pytest
 
 from kubesched.api.pods import Pod
 from kubesched.config.build import EnabledPlugin
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreEnqueuePlugin
@@ -80,7 +80,7 @@ class Script:
         points = {"queueSort": "PrioritySort", "preEnqueue": "Gatekeeper", "filter": "Rejector"}
         enabled = {point: [EnabledPlugin(name)] for point, name in points.items()}
         self.profiles = {"default-scheduler": Profile("default-scheduler", enabled, {p.name: p for p in plugins})}
-        self.cluster = Cluster()
+        self.cluster = ClusterState()
         self.cluster.add(a_node("n1"))
         self.queue = SchedulingQueue(self.profiles, self.cluster, QueueingHints(self.profiles), QueueOptions(**options))
         self.now = 1000.0

@@ -28,7 +28,7 @@ from kubesched.core.cluster.table import NodeTable
 from kubesched.core.devices import DeviceFeatures
 
 
-class Cluster:
+class ClusterState:
     """Nodes, pods, nominations and all other objects that plugins read."""
 
     def __init__(self, options: RequestOptions | None = None) -> None:

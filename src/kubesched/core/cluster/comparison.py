@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.columns import LabelColumn
 from kubesched.core.cluster.table import NATIVE, NodeTable
 
 Content = dict[str, Any]
 
 
-def content(cluster: Cluster) -> Content:
+def content(cluster: ClusterState) -> Content:
     """Return the contents of all columns, by names."""
     table = cluster.table
     rows = sorted(table.row_of.items())
@@ -45,14 +45,14 @@ def differences(left: Content, right: Content, path: str = "") -> Iterator[str]:
             yield f"{where}: {a!r} != {b!r}"
 
 
-def rebuilt(cluster: Cluster) -> Cluster:
+def rebuilt(cluster: ClusterState) -> ClusterState:
     """Return a new cluster made from the objects that this one holds."""
-    fresh = Cluster(cluster.reader.options)
+    fresh = ClusterState(cluster.reader.options)
     refill(fresh, cluster)
     return fresh
 
 
-def refill(empty: Cluster, cluster: Cluster) -> None:
+def refill(empty: ClusterState, cluster: ClusterState) -> None:
     """Add all objects of a cluster to an empty one, with the same assumed volumes and claims."""
     for node in cluster.table.nodes:
         if node is not None:

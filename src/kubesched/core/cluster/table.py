@@ -1,8 +1,8 @@
 """The node table: rows are nodes, columns are NumPy arrays.
 
 From nodes and the pods on them to columns; changes are logged. Rows are recycled; a row exists while there is a Node
-object or a pod names the node. A row without a Node object (`present` False) does not count. Only `Cluster` calls the
-mutating methods.
+object or a pod names the node. A row without a Node object (`present` False) does not count. Only `ClusterState` calls
+the mutating methods.
 """
 
 from typing import Any

@@ -7,7 +7,7 @@ table changes.
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.pod_class import PodClass
 from kubesched.core.evaluation.scoring import Scoring, best_rows, pre_score, score
@@ -25,7 +25,7 @@ class Evaluation:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterState,
         statuses: StatusTable,
         pod: PodInfo,
         pod_class: PodClass,

@@ -7,7 +7,7 @@ which answers for this pod in this cycle and is not kept beyond it.
 from collections.abc import Callable, Hashable, Sequence
 from typing import TypeVar
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import PodClass
@@ -49,7 +49,7 @@ class TemplateKeys:
 class Evaluator:
     """Evaluates pods under one profile."""
 
-    def __init__(self, profile: Profile, cluster: Cluster) -> None:
+    def __init__(self, profile: Profile, cluster: ClusterState) -> None:
         self.profile = profile
         self.cluster = cluster
         # Every plugin that filters or pre-filters asks one question; those that only pre-filter never reject a row.

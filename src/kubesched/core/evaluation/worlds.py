@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.questions import FilterQuestion, FilterWorlds, shallow_copy
 from kubesched.core.framework.status import StatusTable
@@ -21,7 +21,7 @@ class Worlds:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterState,
         statuses: StatusTable,
         pod: PodInfo,
         filters: Sequence[FilterQuestion],

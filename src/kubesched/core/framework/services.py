@@ -6,7 +6,7 @@ where profiles are compiled.
 
 from typing import Any
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.effects import Effects
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.preemption import RunningPreemptions
@@ -19,7 +19,7 @@ class Services:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterState,
         effects: Effects,
         waits: Waits | None = None,
         waiting_pods: WaitingPods | None = None,

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterable, Iterator
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.queue.scheduling_queue import SchedulingQueue
 
@@ -20,10 +20,10 @@ COMPARED = ("nodes", "node count", "label groups", "carried terms")
 
 
 def compare(
-    objects: Iterable[ApiObject], cluster: Cluster, queue: SchedulingQueue, schedulers: Collection[str]
+    objects: Iterable[ApiObject], cluster: ClusterState, queue: SchedulingQueue, schedulers: Collection[str]
 ) -> list[str]:
     """Return a line for each difference between the objects and the scheduler's cluster and queue."""
-    fresh = Cluster(cluster.reader.options)
+    fresh = ClusterState(cluster.reader.options)
     waiting: dict[str, Pod] = {}
     for obj in objects:
         if not isinstance(obj, Pod):
@@ -45,7 +45,7 @@ def compare(
     return [*_table_differences(fresh, cluster), *_queue_differences(waiting, queue)]
 
 
-def _table_differences(fresh: Cluster, cluster: Cluster) -> Iterator[str]:
+def _table_differences(fresh: ClusterState, cluster: ClusterState) -> Iterator[str]:
     reported, believed = content(fresh), content(cluster)
     for part in COMPARED:
         for line in differences({part: reported[part]}, {part: believed[part]}):

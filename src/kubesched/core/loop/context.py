@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 
 from kubesched.common.notes import Note
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.effects import Effects
 from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.profile import Profile
@@ -24,7 +24,7 @@ class LoopContext:
         busy_time: Callable[[], float],
     ) -> None:
         self.engine = engine
-        self.cluster: Cluster = engine.cluster
+        self.cluster: ClusterState = engine.cluster
         self.profiles: Mapping[str, Profile] = engine.profiles
         self.effects: Effects = engine.effects
         self.observers: Observers = engine.services.observers

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.resources import CPU, EPHEMERAL_STORAGE, MEMORY
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE
 from kubesched.core.queue.queued_pod import Place
@@ -18,7 +18,7 @@ from kubesched.core.queue.scheduling_queue import SchedulingQueue
 _FIELDS = {"MilliCPU": CPU, "Memory": MEMORY, "EphemeralStorage": EPHEMERAL_STORAGE}
 
 
-def nodes_text(cluster: Cluster) -> str:
+def nodes_text(cluster: ClusterState) -> str:
     """Return every node with its resources, its pods and the pods that are nominated to it."""
     return "\n\n".join(_node_text(cluster, name) for name in sorted(cluster.table.row_of))
 
@@ -37,7 +37,7 @@ def queue_text(queue: SchedulingQueue) -> str:
     return "".join(map(_pod_text, waiting))
 
 
-def _node_text(cluster: Cluster, name: str) -> str:
+def _node_text(cluster: ClusterState, name: str) -> str:
     table = cluster.table
     row = table.row_of[name]
     pods = table.pods_on[row].values()

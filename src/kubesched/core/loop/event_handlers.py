@@ -13,7 +13,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
 from kubesched.core.framework.observer import NOBODY, Observers
@@ -41,7 +41,7 @@ class EventHandlers:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterState,
         queue: SchedulingQueue,
         schedulers: Collection[str],
         gates: FeatureGates,

@@ -10,7 +10,7 @@ no gangs.
 from collections.abc import Sequence
 
 from kubesched.api.scheduling import PodGroup
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_groups import GroupKey, group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
@@ -30,7 +30,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
 
     name = "GangScheduling"
 
-    def __init__(self, cluster: Cluster, waiting_pods: WaitingPods | None = None) -> None:
+    def __init__(self, cluster: ClusterState, waiting_pods: WaitingPods | None = None) -> None:
         self._objects = cluster.objects
         self._groups = cluster.pod_groups
         self._waiting_pods = waiting_pods if waiting_pods is not None else NoWaitingPods()

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.changes import Changes, Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.events import Registration
@@ -43,7 +43,7 @@ class ImageLocality(QuestionScorePlugin):
     score_key_of_template = True
     in_range = True
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._table = cluster.table
 
     def score_key(self, pod: PodInfo) -> Hashable:

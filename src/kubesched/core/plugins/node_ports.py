@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.node_matching import Rows, count_of
 from kubesched.core.cluster.pod_info import HostPort, PodInfo
 from kubesched.core.cluster.ports import conflicts
@@ -36,7 +36,7 @@ class NodePorts(PreFilterPlugin, WorldsFilterPlugin):
     key_of_template = True
     without_pre_filter = 'reading "PreFilterNodePorts" from cycleState: not found'
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._table = cluster.table
 
     def key(self, pod: PodInfo) -> Hashable:

@@ -8,7 +8,7 @@ SchedulerQueueingHints) the event moves only the pods for which the answer is ye
 
 from kubesched.config.args import NodeResourcesFitArgs
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow
@@ -23,7 +23,7 @@ from kubesched.core.plugins.taint_toleration import TaintToleration
 class NodePreCheck:
     """Runs the filters that read one node and nothing else, whether or not a profile enables them."""
 
-    def __init__(self, cluster: Cluster, gates: FeatureGates) -> None:
+    def __init__(self, cluster: ClusterState, gates: FeatureGates) -> None:
         self._table = cluster.table
         self._filters: tuple[FilterPlugin, ...] = (
             NodeResourcesFit(NodeResourcesFitArgs(), cluster, gates),

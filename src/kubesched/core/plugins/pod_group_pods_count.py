@@ -8,7 +8,7 @@ small difference in numbers is a small difference in scores.
 
 from collections.abc import Sequence
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Registration
@@ -22,7 +22,7 @@ class PodGroupPodsCount(PlacementScorePlugin):
 
     name = "PodGroupPodsCount"
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._groups = cluster.pod_groups
 
     def events_to_register(self) -> Sequence[Registration]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from kubesched.api.scheduling import PodGroup
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
 from kubesched.core.framework.placements import Placement
 from kubesched.core.framework.plugin import PlacementGeneratePlugin
@@ -23,7 +23,7 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
 
     name = "TopologyPlacementGenerator"
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._table = cluster.table
         self._groups = cluster.pod_groups
 

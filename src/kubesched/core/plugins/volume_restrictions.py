@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.node_matching import Rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_slots import NOWHERE
@@ -48,7 +48,7 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
     looks_up = ("PersistentVolumeClaim",)
     reads = Reads.VOLUMES
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._objects = cluster.objects
         self._table = cluster.table
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.node_matching import Rows
 from kubesched.core.cluster.pod_info import PodInfo
@@ -62,7 +62,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
     looks_up = ("PersistentVolume", "PersistentVolumeClaim", "StorageClass")
     reads = Reads.LABELS
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._objects = cluster.objects
 
     def key(self, pod: PodInfo) -> Hashable:

@@ -27,7 +27,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
 from kubesched.core.framework.observer import (
@@ -68,7 +68,7 @@ class SchedulingQueue:
     def __init__(
         self,
         profiles: Mapping[str, Profile],
-        cluster: Cluster,
+        cluster: ClusterState,
         hints: QueueingHints,
         options: QueueOptions | None = None,
         observers: Observers = NOBODY,

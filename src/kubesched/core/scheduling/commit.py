@@ -5,7 +5,7 @@ From a decision to a pod that counts on its node before it is bound.
 
 # upstream: schedule_one.go (assumeAndReserve, prepareForBindingCycle), runtime/framework.go (v1.36)
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.answers import checked_permission, checked_status, unchecked
 from kubesched.core.framework.cycle import CycleState
@@ -37,7 +37,7 @@ class Commitment:
 
 
 def commit(
-    cluster: Cluster,
+    cluster: ClusterState,
     profile: Profile,
     cycle: CycleState,
     pod: PodInfo,
@@ -60,7 +60,7 @@ def commit(
 
 
 def undo(
-    cluster: Cluster,
+    cluster: ClusterState,
     profile: Profile,
     cycle: CycleState,
     placed: PodInfo,

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.config.types import Extender
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
 from kubesched.core.framework.cycle import CycleState
@@ -50,7 +50,7 @@ class CycleContext:
 
     def __init__(self, engine: Engine, pick: Callable[[int], int]) -> None:
         config, gates = engine.loaded.config, engine.loaded.gates
-        self.cluster: Cluster = engine.cluster
+        self.cluster: ClusterState = engine.cluster
         self.profiles: Mapping[str, Profile] = engine.profiles
         self.evaluators: Mapping[str, Evaluator] = engine.evaluators
         self.observers: Observers = engine.services.observers

@@ -9,7 +9,7 @@ from kubesched.api.devices import (
     ResourceClaim,
     ResourceClaimStatus,
 )
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import rebuilt
 from kubesched.core.cluster.devices import device_tracker
 from kubesched.core.devices import DeviceFeatures
@@ -25,7 +25,7 @@ def taking(name: str, pool: str, device: str) -> ResourceClaim:
     return msgspec.structs.replace(a_resource_claim(name), status=ResourceClaimStatus(allocation=allocation))
 
 
-def alike(cluster: Cluster) -> set[frozenset[str]]:
+def alike(cluster: ClusterState) -> set[frozenset[str]]:
     """Return the nodes in groups of equal codes."""
     codes = cluster.devices(FEATURES).signature_codes()
     groups: dict[int, set[str]] = {}

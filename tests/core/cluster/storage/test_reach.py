@@ -5,7 +5,7 @@ import pytest
 
 from kubesched.api.node_selectors import CompiledNodeSelector
 from kubesched.api.pods import NodeSelector, NodeSelectorRequirement, NodeSelectorTerm
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.storage.reach import NONE, Reach, reaching_nodes
 from kubesched.testing import a_cluster, a_node
 from kubesched.testing.shorthand import node_term
@@ -19,7 +19,7 @@ def selector(*terms: str | NodeSelectorTerm) -> CompiledNodeSelector:
     return reaching_nodes(NodeSelector(node_selector_terms=tuple(node_term(term) for term in terms)))
 
 
-def three_nodes() -> Cluster:
+def three_nodes() -> ClusterState:
     return a_cluster(
         a_node("n1", zone="a", labels={"rack": "1"}),
         a_node("n2", zone="a", labels={"rack": "2"}),
@@ -27,7 +27,9 @@ def three_nodes() -> Cluster:
     )
 
 
-def first(cluster: Cluster, *selectors: CompiledNodeSelector | None, taken: tuple[int, ...] = ()) -> dict[str, int]:
+def first(
+    cluster: ClusterState, *selectors: CompiledNodeSelector | None, taken: tuple[int, ...] = ()
+) -> dict[str, int]:
     """Return by node what it reaches first; `taken` positions count nowhere."""
     rows = slice(0, cluster.table.size)
     reach = Reach(cluster.table, selectors)

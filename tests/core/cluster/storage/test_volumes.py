@@ -5,18 +5,18 @@ import pytest
 
 from kubesched.api.meta import ObjectReference
 from kubesched.api.storage import PersistentVolume
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster.storage.volumes import OutOfSyncError
 from kubesched.testing import a_claim, a_cluster, a_node, a_storage_pool, a_volume
 from kubesched.testing.shorthand import HOSTNAME
 
 
-def free(cluster: Cluster, class_name: str = "local") -> list[str]:
+def free(cluster: ClusterState, class_name: str = "local") -> list[str]:
     return sorted(volume.name for volume in cluster.volumes.of_class(class_name).free)
 
 
-def meant(cluster: Cluster, claim: str = "c") -> list[str]:
+def meant(cluster: ClusterState, claim: str = "c") -> list[str]:
     return sorted(volume.name for volume in cluster.volumes.of_class("local").referring_to(a_claim(claim)))
 
 
@@ -25,7 +25,7 @@ def claimed(volume: PersistentVolume, claim: str = "c") -> PersistentVolume:
     return msgspec.structs.replace(volume, spec=msgspec.structs.replace(volume.spec, claim_ref=reference))
 
 
-def consistent(cluster: Cluster) -> None:
+def consistent(cluster: ClusterState) -> None:
     assert list(differences(content(cluster)["volumes"], content(rebuilt(cluster))["volumes"])) == []
 
 

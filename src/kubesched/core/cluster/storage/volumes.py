@@ -2,7 +2,7 @@
 
 From reported objects, and from objects that a scheduling cycle assumes until the API server confirms them, to look-ups
 by name, the volumes of each storage class, and the storage pools of each class. An assumed object is based on a
-version of the reported one and lasts until another version is reported, or it is restored. Only `Cluster` changes
+version of the reported one and lasts until another version is reported, or it is restored. Only `ClusterState` changes
 anything here; assuming is not logged, since no cached column may depend on it.
 """
 

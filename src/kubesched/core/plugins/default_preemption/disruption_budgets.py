@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.policy import PodDisruptionBudget
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_counts import LabelGroup
 from kubesched.core.cluster.pod_info import PodInfo
 
@@ -31,7 +31,7 @@ class DisruptionBudget(NamedTuple):
 class DisruptionBudgets:
     """The cluster's budgets, compiled when they change."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._objects = cluster.objects
         self._table = cluster.table
         self._version = -1

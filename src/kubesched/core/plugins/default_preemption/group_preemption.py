@@ -13,7 +13,7 @@ from collections.abc import Generator, Iterable, Sequence
 import msgspec
 
 from kubesched.api.scheduling import PodGroup
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
@@ -41,7 +41,7 @@ class Unit(msgspec.Struct):
 
 
 def victims_for_group(
-    cluster: Cluster, budgets: DisruptionBudgets, group: PodGroup, pods: Sequence[PodInfo], trial: GroupTrial
+    cluster: ClusterState, budgets: DisruptionBudgets, group: PodGroup, pods: Sequence[PodInfo], trial: GroupTrial
 ) -> Generator[ExtenderArgs, ExtenderResult, PodGroupPostFilterResult]:
     """Return success and the victims, most important first, or why preemption does not help the group."""
     if any(pod.spec.preemption_policy == "Never" for pod in pods):
@@ -69,7 +69,7 @@ def victims_for_group(
         )
 
 
-def units_of(cluster: Cluster) -> Iterable[Unit]:
+def units_of(cluster: ClusterState) -> Iterable[Unit]:
     """Return all pods on nodes, as units of eviction."""
     table = cluster.table
     together: dict[str, Unit] = {}

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from kubesched.api.scheduling import PodGroup
 from kubesched.config.args import DefaultPreemptionArgs
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
@@ -48,7 +48,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterState,
         gates: FeatureGates | None = None,
         args: DefaultPreemptionArgs | None = None,
         preemptions: RunningPreemptions | None = None,

@@ -15,7 +15,7 @@ import msgspec
 from kubesched.api.codec import to_builtins
 from kubesched.api.devices import ResourceClaim
 from kubesched.api.meta import ObjectMeta
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import EffectError, Effects, Emit, Patch, Write
 from kubesched.core.framework.observer import NOBODY, Observers
@@ -41,7 +41,7 @@ class ClaimBinder:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterState,
         finder: PodClaimFinder,
         effects: Effects,
         waits: Waits,

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.devices import AllocationResult, ResourceClaim
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.node_matching import matching_rows
 from kubesched.core.cluster.pod_info import PodInfo
@@ -42,7 +42,7 @@ class Part(NamedTuple):
 class DeviceFilter:
     """Judges nodes; the state of a cycle holds all that belongs to one pod."""
 
-    def __init__(self, cluster: Cluster, classes: DeviceClasses, node_allocatable: NodeAllocatable | None) -> None:
+    def __init__(self, cluster: ClusterState, classes: DeviceClasses, node_allocatable: NodeAllocatable | None) -> None:
         self._table = cluster.table
         self._classes = classes
         # checks the CPU and memory that claims take; None if its gate is off

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kubesched.config.args import DynamicResourcesArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.devices import DeviceFeatures
@@ -81,7 +81,7 @@ class DynamicResources(
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterState,
         args: DynamicResourcesArgs | None = None,
         gates: FeatureGates | None = None,
         effects: Effects | None = None,

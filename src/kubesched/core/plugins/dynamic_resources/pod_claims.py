@@ -12,7 +12,7 @@ from typing import Final
 from kubesched.api.devices import ResourceClaim, ResourceClaimConsumerReference
 from kubesched.api.pods import PodResourceClaim
 from kubesched.api.scheduling import PodGroup, PodGroupResourceClaim
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
 
@@ -31,7 +31,7 @@ class NotReadyError(KubeschedError):
 class PodClaimFinder:
     """Finds claims of pods; `of_groups` is the DRAWorkloadResourceClaims gate."""
 
-    def __init__(self, cluster: Cluster, *, of_groups: bool) -> None:
+    def __init__(self, cluster: ClusterState, *, of_groups: bool) -> None:
         self._claims = cluster.claims
         self._objects = cluster.objects
         self.of_groups = of_groups

@@ -11,7 +11,7 @@ from datetime import datetime, timedelta
 from kubesched.api.devices import AllocationResult, DeviceRequest, ResourceClaim
 from kubesched.api.labels import InvalidSelectorError
 from kubesched.api.node_selectors import parse_node_selector
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.cluster.pod_info import PodInfo
@@ -28,7 +28,7 @@ class Preparation:
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterState,
         tracker: DeviceTracker,
         classes: DeviceClasses,
         finder: PodClaimFinder,

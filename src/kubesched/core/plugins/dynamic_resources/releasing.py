@@ -10,7 +10,7 @@ from typing import NamedTuple
 import msgspec
 
 from kubesched.api.devices import ResourceClaim, ResourceClaimStatus
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Delete, Effect, Patch, Write
 from kubesched.core.framework.status import Status, error, unresolvable, unschedulable
@@ -77,7 +77,7 @@ def without_consumer(claim: ResourceClaim, uid: str) -> Patch:
 class GroupReservations:
     """Releases claims that are reserved for a group of which no pod was scheduled."""
 
-    def __init__(self, cluster: Cluster, finder: PodClaimFinder) -> None:
+    def __init__(self, cluster: ClusterState, finder: PodClaimFinder) -> None:
         self._table = cluster.table
         self._finder = finder
 

@@ -9,7 +9,7 @@ that are not awaited.
 import msgspec
 
 from kubesched.api.devices import AllocationResult, ResourceClaim
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.effects import Effects, Patch
 from kubesched.core.framework.status import Status, error
@@ -23,7 +23,7 @@ NOT_ALLOCATED = error("claim allocation not found for node")
 class Reservations:
     """Holds devices for pods."""
 
-    def __init__(self, cluster: Cluster, device_filter: DeviceFilter, effects: Effects) -> None:
+    def __init__(self, cluster: ClusterState, device_filter: DeviceFilter, effects: Effects) -> None:
         self._cluster = cluster
         self._filter = device_filter
         self._effects = effects

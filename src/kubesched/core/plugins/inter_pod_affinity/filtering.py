@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kubesched.api.field_errors import aggregate
 from kubesched.core.cluster.affinity_terms import AffinityTerm
 from kubesched.core.cluster.changes import Changes, Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.following import FEW_ROWS
 from kubesched.core.cluster.pod_counts import Carried, PodMatch
@@ -53,7 +53,7 @@ class AffinityFilterQuestion(FilterQuestion):
 
     objections = OBJECTIONS
 
-    def __init__(self, plugin: FilterPlugin, pod: PodInfo, cluster: Cluster, statuses: StatusTable) -> None:
+    def __init__(self, plugin: FilterPlugin, pod: PodInfo, cluster: ClusterState, statuses: StatusTable) -> None:
         table = cluster.table
         super().__init__(plugin, pod, table, statuses)
         self._cluster = cluster

@@ -7,7 +7,7 @@ from collections.abc import Hashable, Sequence
 from kubesched.config.args import InterPodAffinityArgs
 from kubesched.core.cluster.affinity_terms import NO_TERMS
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
 from kubesched.core.framework.plugin import PreFilterPlugin, PreScorePlugin, QuestionFilterPlugin, QuestionScorePlugin
@@ -30,7 +30,7 @@ class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Qu
     without_pre_filter = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'
     without_pre_score = 'failed to read "PreScoreInterPodAffinity" from cycleState: not found'
 
-    def __init__(self, args: InterPodAffinityArgs | None, cluster: Cluster) -> None:
+    def __init__(self, args: InterPodAffinityArgs | None, cluster: ClusterState) -> None:
         self._args = args or InterPodAffinityArgs()
         self._cluster = cluster
         self._counts = cluster.table.counts

@@ -16,7 +16,7 @@ from kubesched.api.field_errors import aggregate
 from kubesched.config.args import InterPodAffinityArgs
 from kubesched.core.cluster.affinity_terms import NO_TERMS
 from kubesched.core.cluster.changes import Changes, Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.following import FEW_ROWS
 from kubesched.core.cluster.pod_counts import Carried, PodMatch, TermKey
 from kubesched.core.cluster.pod_info import PodInfo
@@ -57,7 +57,7 @@ class AffinityScoreQuestion(ScoreQuestion):
 
     raw: NDArray[np.int64] = np.zeros(0, np.int64)
 
-    def __init__(self, plugin: ScorePlugin, pod: PodInfo, cluster: Cluster, args: InterPodAffinityArgs) -> None:
+    def __init__(self, plugin: ScorePlugin, pod: PodInfo, cluster: ClusterState, args: InterPodAffinityArgs) -> None:
         table = cluster.table
         super().__init__(plugin, pod, table)
         self._cluster = cluster

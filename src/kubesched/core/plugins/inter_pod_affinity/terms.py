@@ -11,11 +11,11 @@ from collections.abc import Collection, Mapping
 
 from kubesched.api.nodes import Namespace
 from kubesched.core.cluster.affinity_terms import NO_LABELS, AffinityTerm
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_counts import ALL_NAMESPACES, Carried, CarriedTerm, PodMatch
 
 
-def namespaces_of(term: AffinityTerm, cluster: Cluster) -> frozenset[str] | None:
+def namespaces_of(term: AffinityTerm, cluster: ClusterState) -> frozenset[str] | None:
     """Return the namespaces that an incoming pod's term covers; None for all of them.
 
     The reference lists the namespaces that the selector matches and then matches the selector itself with empty labels:
@@ -30,12 +30,12 @@ def namespaces_of(term: AffinityTerm, cluster: Cluster) -> frozenset[str] | None
     return term.namespaces.union(listed)
 
 
-def match_of(term: AffinityTerm, cluster: Cluster) -> PodMatch:
+def match_of(term: AffinityTerm, cluster: ClusterState) -> PodMatch:
     """Return the counts of the pods that an incoming pod's term selects."""
     return cluster.table.counts.match(namespaces_of(term, cluster), (term.selector,), live_only=False)
 
 
-def match_of_all(terms: Collection[AffinityTerm], cluster: Cluster) -> PodMatch:
+def match_of_all(terms: Collection[AffinityTerm], cluster: ClusterState) -> PodMatch:
     """Return the counts of the pods that every one of an incoming pod's terms selects."""
     common = ALL_NAMESPACES
     for term in terms:
@@ -55,7 +55,9 @@ class SelectingTerms:
 
     __slots__ = ("_cluster", "_kinds", "_version", "labels", "namespace", "terms")
 
-    def __init__(self, cluster: Cluster, namespace: str, labels: Mapping[str, str], kinds: Collection[Carried]) -> None:
+    def __init__(
+        self, cluster: ClusterState, namespace: str, labels: Mapping[str, str], kinds: Collection[Carried]
+    ) -> None:
         self._cluster = cluster
         self._kinds = kinds
         self.namespace = namespace

@@ -15,7 +15,7 @@ from kubesched.api.resources import balanced_request
 from kubesched.config.args import NodeResourcesBalancedAllocationArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo, request_options
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Registration
@@ -38,7 +38,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
     def __init__(
         self,
         args: NodeResourcesBalancedAllocationArgs,
-        cluster: Cluster,
+        cluster: ClusterState,
         gates: FeatureGates,
     ) -> None:
         self._table = cluster.table

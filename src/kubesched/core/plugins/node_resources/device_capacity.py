@@ -19,7 +19,7 @@ from kubesched.api.resources import is_extended_resource
 from kubesched.cel import compile_selector
 from kubesched.config.args import ResourceSpec
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import IMPLICIT_PREFIX, DeviceClasses
 from kubesched.core.cluster.node_matching import matching_rows
 from kubesched.core.devices import DeviceFeatures, PoolId
@@ -36,7 +36,7 @@ NOWHERE = slice(0, 0)
 class DeviceBackedCapacity:
     """Counts devices behind the extended resources of a score."""
 
-    def __init__(self, resources: Sequence[ResourceSpec], cluster: Cluster, gates: FeatureGates) -> None:
+    def __init__(self, resources: Sequence[ResourceSpec], cluster: ClusterState, gates: FeatureGates) -> None:
         # whether any of the resources may be backed by devices
         self.possible = gates.enabled("DRAExtendedResource") and any(
             is_extended_resource(resource.name) or resource.name.startswith(IMPLICIT_PREFIX) for resource in resources

@@ -17,7 +17,7 @@ from kubesched.api.resources import filter_request, fit_score_request, is_extend
 from kubesched.config.args import NodeResourcesFitArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo, request_options
 from kubesched.core.framework.cycle import CycleState
@@ -55,7 +55,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
     def __init__(
         self,
         args: NodeResourcesFitArgs,
-        cluster: Cluster,
+        cluster: ClusterState,
         gates: FeatureGates,
     ) -> None:
         self._table = cluster.table

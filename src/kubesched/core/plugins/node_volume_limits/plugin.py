@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volume_users import volume_uses
 from kubesched.core.framework.cycle import CycleState, StateKey
@@ -36,7 +36,7 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
     looks_up = ("CSINode", "CSIDriver", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment")
     reads = Reads.VOLUMES | Reads.PRESENCE | Reads.STORAGE
 
-    def __init__(self, cluster: Cluster, gates: FeatureGates | None = None) -> None:
+    def __init__(self, cluster: ClusterState, gates: FeatureGates | None = None) -> None:
         self._cluster = cluster
         self._attached = cluster.attached_volumes
         scaling = (gates or FeatureGates({})).enabled("VolumeLimitScaling")
@@ -119,7 +119,7 @@ class LimitsQuestion(RowFilterQuestion):
         plugin: NodeVolumeLimits,
         pod: PodInfo,
         request: VolumeLimitRequest,
-        cluster: Cluster,
+        cluster: ClusterState,
         statuses: StatusTable,
     ) -> None:
         cycle = CycleState()

@@ -9,7 +9,7 @@ volumes per driver share it, unless a pod uses one of the volumes already.
 from typing import NamedTuple
 
 from kubesched.api.storage import CSIDriver
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.csi_translation import CSIVolume
 from kubesched.core.cluster.storage.csi_volumes import Problem, VolumeFinder
@@ -43,7 +43,7 @@ NOTHING_WANTED = VolumeLimitRequest(NOTHING, NOTHING, ())
 class Requests:
     """Makes the requests of pods."""
 
-    def __init__(self, cluster: Cluster, *, scaling: bool) -> None:
+    def __init__(self, cluster: ClusterState, *, scaling: bool) -> None:
         self._cluster = cluster
         self._objects = cluster.objects
         self._attached = cluster.attached_volumes

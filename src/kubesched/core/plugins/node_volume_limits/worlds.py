@@ -12,7 +12,7 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.node_matching import by_distinct
 from kubesched.core.cluster.pod_slots import NOWHERE
 from kubesched.core.cluster.storage.attached_volumes import NO_CSI_NODE, AttachedVolumes, Drivers
@@ -39,7 +39,7 @@ def has_driver(drivers: Drivers, name: str) -> bool:
 class PlacedVolumes:
     """The volumes of pods by slot, looked up once; valid for one state of the table."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._finder = VolumeFinder(cluster.objects)
         self._table = cluster.table
         self._known: dict[int, PodCSIVolumes] = {}
@@ -66,7 +66,7 @@ class PlacedVolumes:
 class LimitWorlds(FilterWorlds):
     """Numbers per wanted driver and world; statuses that do not depend on pods are set once."""
 
-    def __init__(self, cluster: Cluster, request: VolumeLimitRequest, rows: NDArray[np.intp]) -> None:
+    def __init__(self, cluster: ClusterState, request: VolumeLimitRequest, rows: NDArray[np.intp]) -> None:
         attached = cluster.attached_volumes
         self._attached = attached
         self._rows = rows

@@ -15,7 +15,7 @@ from kubesched.config.args import PodTopologySpreadArgs
 from kubesched.config.args import TopologySpreadConstraint as DefaultConstraint
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Registration
 from kubesched.core.framework.plugin import PreFilterPlugin, PreScorePlugin, QuestionFilterPlugin, QuestionScorePlugin
@@ -61,7 +61,7 @@ class PodTopologySpread(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Q
     without_pre_score = 'error reading "PreScorePodTopologySpread" from cycleState: not found'
     in_range = True
 
-    def __init__(self, args: PodTopologySpreadArgs | None, cluster: Cluster, gates: FeatureGates) -> None:
+    def __init__(self, args: PodTopologySpreadArgs | None, cluster: ClusterState, gates: FeatureGates) -> None:
         self._table = cluster.table
         self._selectors = DefaultSelectors(cluster.objects)
         self._match_label_keys = gates.enabled("MatchLabelKeysInPodTopologySpread")

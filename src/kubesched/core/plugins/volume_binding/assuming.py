@@ -12,7 +12,7 @@ import msgspec
 
 from kubesched.api.meta import ApiObject, ObjectReference
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.storage.volumes import OutOfSyncError, is_bound_to
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE, VolumePlan
 
@@ -29,7 +29,7 @@ class Reserved:
         self.provisions: list[PersistentVolumeClaim] = []
 
 
-def assume(cluster: Cluster, plan: VolumePlan, node_name: str) -> Reserved:
+def assume(cluster: ClusterState, plan: VolumePlan, node_name: str) -> Reserved:
     """Assume the volumes and claims of a plan; raises OutOfSyncError, and assumes nothing, if an object has changed."""
     reserved = Reserved()
     try:
@@ -48,7 +48,7 @@ def assume(cluster: Cluster, plan: VolumePlan, node_name: str) -> Reserved:
     return reserved
 
 
-def take_back(cluster: Cluster, reserved: Reserved) -> None:
+def take_back(cluster: ClusterState, reserved: Reserved) -> None:
     """Restore the assumed objects that have not been written; may be repeated."""
     for _, volume in reserved.bindings:
         cluster.restore_storage(volume)

@@ -11,7 +11,7 @@ from typing import Any, Final, Literal
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.storage import CSINode, PersistentVolume, PersistentVolumeClaim
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.csi_translation import TranslationError, translated_on
 from kubesched.core.cluster.storage.free_volumes import affinity_selector
@@ -34,7 +34,7 @@ class VolumeBindingError(Exception):
 class Binder:
     """Binds the volumes of pods."""
 
-    def __init__(self, cluster: Cluster, effects: Effects, waits: Waits, timeout_seconds: float) -> None:
+    def __init__(self, cluster: ClusterState, effects: Effects, waits: Waits, timeout_seconds: float) -> None:
         self._cluster = cluster
         self._effects = effects
         self._waits = waits
@@ -104,7 +104,7 @@ def _patch_of(obj: ApiObject, annotation: str) -> dict[str, Any]:
 class _Check:
     """Checks whether all claims of a pod are bound."""
 
-    def __init__(self, cluster: Cluster, pod: PodInfo, node_name: str, reserved: Reserved) -> None:
+    def __init__(self, cluster: ClusterState, pod: PodInfo, node_name: str, reserved: Reserved) -> None:
         self._cluster = cluster
         self._pod = pod
         self._node_name = node_name

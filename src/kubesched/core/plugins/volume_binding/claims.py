@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from kubesched.api.storage import PersistentVolumeClaim, StorageClass
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.objects import full_name
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volume_claims import (
@@ -56,7 +56,7 @@ def is_fully_bound(claim: PersistentVolumeClaim) -> bool:
     return bool(claim.spec.volume_name) and BIND_COMPLETED in claim.metadata.annotations
 
 
-def find_claims(cluster: Cluster, pod: PodInfo) -> PodClaims | Status:
+def find_claims(cluster: ClusterState, pod: PodInfo) -> PodClaims | Status:
     """Return a pod's claims, or a rejection if they cannot be used."""
     problem = _problem(cluster, pod)
     if problem:
@@ -79,7 +79,7 @@ def find_claims(cluster: Cluster, pod: PodInfo) -> PodClaims | Status:
     return UNBOUND_IMMEDIATE if immediate else PodClaims(tuple(bound), tuple(unbound))
 
 
-def _problem(cluster: Cluster, pod: PodInfo) -> str:
+def _problem(cluster: ClusterState, pod: PodInfo) -> str:
     """Return the problem of the first claim that cannot be used."""
     for name, ephemeral in claim_names(pod):
         claim = cluster.objects.get(PersistentVolumeClaim, full_name(pod.namespace, name))
@@ -98,7 +98,7 @@ def _problem(cluster: Cluster, pod: PodInfo) -> str:
 
 
 # upstream: component-helpers/storage/volume/pv_helpers.go, IsDelayBindingMode (v1.36)
-def _waits_for_consumer(cluster: Cluster, claim: PersistentVolumeClaim) -> bool | Status:
+def _waits_for_consumer(cluster: ClusterState, claim: PersistentVolumeClaim) -> bool | Status:
     """Return whether the class of a claim has the mode WaitForFirstConsumer; an error if it has no mode."""
     class_name = storage_class_name(claim)
     storage_class = cluster.objects.get(StorageClass, class_name) if class_name else None

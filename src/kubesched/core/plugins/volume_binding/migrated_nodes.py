@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.storage import CSINode
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.following import Cursor
 from kubesched.core.cluster.node_matching import Rows
 from kubesched.core.cluster.storage.csi_translation import migrated_plugins
@@ -17,7 +17,7 @@ from kubesched.core.cluster.storage.csi_translation import migrated_plugins
 class MigratedNodes:
     """Masks over the rows of a cluster."""
 
-    def __init__(self, cluster: Cluster) -> None:
+    def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
         self._masks: dict[str, NDArray[np.bool_]] = {}
         self._version = -1

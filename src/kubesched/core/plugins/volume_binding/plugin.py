@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kubesched.config.args import VolumeBindingArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volumes import OutOfSyncError
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState, StateKey
@@ -83,7 +83,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
 
     def __init__(
         self,
-        cluster: Cluster,
+        cluster: ClusterState,
         args: VolumeBindingArgs | None = None,
         gates: FeatureGates | None = None,
         effects: Effects | None = None,

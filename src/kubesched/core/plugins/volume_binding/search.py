@@ -23,7 +23,7 @@ from kubesched.api.storage import (
     StorageClass,
     TopologySelectorTerm,
 )
-from kubesched.core.cluster.cluster import Cluster
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.node_matching import Rows, count_of, matching_rows, rows_with_labels
 from kubesched.core.cluster.storage.csi_translation import TranslationError, in_tree_plugin_of_pv, translate_pv
 from kubesched.core.cluster.storage.free_volumes import (
@@ -141,7 +141,7 @@ class Findings:
 class VolumeSearch:
     """Searches volumes for claims in a cluster."""
 
-    def __init__(self, cluster: Cluster, *, attributes_classes: bool) -> None:
+    def __init__(self, cluster: ClusterState, *, attributes_classes: bool) -> None:
         self._cluster = cluster
         self._table: NodeTable = cluster.table
         # whether claims may have a VolumeAttributesClass
