@@ -8,7 +8,7 @@ from pathlib import Path
 import kubesched
 
 SOURCE = Path(kubesched.__file__).parent
-SHELL = ("cli/", "client/", "common/", "conformance/", "http/", "run/", "serving/", "up/")
+SHELL = ("asking/", "cli/", "client/", "common/", "conformance/", "http/", "run/", "serving/", "up/")
 CORE = ("api/", "core/")
 # upstream has a plugin and a type of this name
 UPSTREAM = {"NodeAffinity"}

@@ -27,7 +27,7 @@ package that defines each class:
     ├── LogOptionError                      run
     ├── MetricOptionError                   serving
     ├── MissingDeviceError                  core
-    ├── NamedClusterError                   up
+    ├── NamedClusterError                   controlplane
     ├── NotBoundError                       core
     │   └── TooLateError                    core
     ├── NotReadyError                       core
@@ -43,6 +43,7 @@ package that defines each class:
     ├── Unreachable                         client
     │   └── CredentialsError                client
     │       └── RefusedByIssuerError        client
+    ├── UnknownObjectError                  asking
     ├── UnreadableError                     cli
     ├── UnusableFileError                   common
     │   ├── MissingFileError                common

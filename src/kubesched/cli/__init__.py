@@ -14,6 +14,9 @@ COMMANDS = {
         "kubesched.cli.controlplane:controlplane", "Start a Kubernetes API server on this machine."
     ),
     "evaluate": LazyCommand("kubesched.cli.evaluate:evaluate", "Evaluate scenarios: what would the scheduler say?"),
+    "explain": LazyCommand(
+        "kubesched.cli.asking.explain:explain", "Explain why pods are pending, and what would help."
+    ),
     "run": LazyCommand("kubesched.run.command:run", "Schedule pods on a cluster, in place of kube-scheduler."),
     "up": LazyCommand(
         "kubesched.up.command:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.answers import checked_status
 from kubesched.core.framework.hooks import ask_timed
-from kubesched.core.framework.observer import PRE_ENQUEUE, Observers, Stopwatch, start
+from kubesched.core.framework.observer import PRE_ENQUEUE, UNTIMED, Observers, Stopwatch, start
 from kubesched.core.framework.plugin import PreEnqueuePlugin
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Code, Status
@@ -37,7 +37,7 @@ class PreEnqueueGate:
         stopwatch = start(self._observers, name)
         refusal: Status | None = None
         for plugin in plugins:
-            refusal = _refusal(plugin, queued.pod, stopwatch)
+            refusal = refusal_of(plugin, queued.pod, stopwatch)
             if refusal is not None:
                 self._remember(queued, plugin.name, refusal)
                 break
@@ -57,7 +57,7 @@ class PreEnqueueGate:
         self._observers.pod_gated(queued.pod, plugin, refusal)
 
 
-def _refusal(plugin: PreEnqueuePlugin, pod: PodInfo, stopwatch: Stopwatch) -> Status | None:
+def refusal_of(plugin: PreEnqueuePlugin, pod: PodInfo, stopwatch: Stopwatch = UNTIMED) -> Status | None:
     """Return why a plugin gates a pod, or None; a plugin that raises gates it."""
     status = ask_timed(stopwatch, plugin, "pre_enqueue", checked_status, pod)
     return None if status is None or status.code is Code.SUCCESS else status

@@ -1,0 +1,35 @@
+"""The objects of a cluster at one moment, and what of it could not be read.
+
+From a source (a live cluster, a snapshot, manifests) to the model that questions are asked of.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from kubesched.api.meta import ApiObject
+from kubesched.asking.answers import Answer
+
+
+@dataclass(frozen=True, slots=True)
+class Gap(Answer):
+    """Something that was not read: what, why, and what is uncertain because of it."""
+
+    what: str
+    why: str
+    uncertain: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterObjects:
+    """The objects of a cluster.
+
+    `objects` are of the kinds that scheduling reads; `workloads` are the documents of Deployments, StatefulSets, Jobs
+    and the like, by which pods are counted and scaled. `origin` names the source in messages.
+    """
+
+    objects: tuple[ApiObject, ...]
+    workloads: tuple[dict[str, Any], ...] = ()
+    origin: str = ""
+    taken_at: datetime | None = None
+    gaps: tuple[Gap, ...] = ()

@@ -1,0 +1,1 @@
+"""`explain`: pending pods, one pod, one node; and remedies that are proven."""

@@ -1,0 +1,152 @@
+"""The answer about one pod: values.
+
+From `explain_pod` to reports, JSON, notebooks and the page.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kubesched.asking.answers import Answer, ObjectChange
+from kubesched.asking.cluster_objects import Gap
+
+# verdicts
+SCHEDULABLE, UNSCHEDULABLE, BOUND, GATED = "schedulable", "unschedulable", "bound", "gated"
+ANOTHER_SCHEDULERS, TERMINATING, ERROR = "another-schedulers", "terminating", "error"
+
+
+@dataclass(frozen=True, slots=True)
+class Reason(Answer):
+    """Why some nodes do not take the pod: the plugin's message, and the nodes it is said of.
+
+    `preemption_may_help` is False if evicting pods cannot change the plugin's mind.
+    """
+
+    message: str
+    plugin: str
+    count: int
+    nodes: tuple[str, ...]
+    preemption_may_help: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Lack(Answer):
+    """What a node lacks for the pod, by one plugin: in a sentence, and as an amount where there is one."""
+
+    plugin: str
+    message: str
+    resource: str | None = None
+    wanted: str | None = None
+    free: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NearMiss(Answer):
+    """A node that nearly takes the pod, and everything it lacks."""
+
+    node: str
+    lacks: tuple[Lack, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy(Answer):
+    """A smallest set of changes after which the pod goes to `node`; it was tried.
+
+    `scope` says what is changed: "pod", "cluster" or "others". `recreate`: the pod has to be made anew, since its field
+    cannot be changed in place; `owner` is then the controller whose template to change, if there is one.
+    """
+
+    summary: str
+    scope: str
+    changes: tuple[ObjectChange, ...]
+    node: str
+    recreate: bool = False
+    owner: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Victim(Answer):
+    """A pod that preemption would evict, and the budgets that its eviction violates."""
+
+    pod: str
+    priority: int
+    owner: str | None = None
+    violates: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionCandidate(Answer):
+    """A node on which evicting the victims makes room."""
+
+    node: str
+    victims: tuple[Victim, ...]
+    budget_violations: int
+
+
+@dataclass(frozen=True, slots=True)
+class PreemptionAnswer(Answer):
+    """Whether preemption helps: the node that would be chosen, the candidates; or why not."""
+
+    helps: bool
+    message: str
+    node: str | None = None
+    candidates: tuple[PreemptionCandidate, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WakingEvent(Answer):
+    """An event after which the scheduler tries the pod again, and the plugin that waits for it."""
+
+    plugin: str
+    event: str
+    meaning: str
+
+
+@dataclass(frozen=True, slots=True)
+class PodWaits(Answer):
+    """What the pod waits for; backoff and attempts are known where a scheduler's record is at hand."""
+
+    events: tuple[WakingEvent, ...]
+    backoff_seconds: float | None = None
+    attempts: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class NodeScore(Answer):
+    """A feasible node: its rank, its total and the weighted scores by plugin."""
+
+    node: str
+    rank: int
+    total: int
+    scores: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementAnswer(Answer):
+    """Why a node is chosen: its scores beside those of the runners-up, and what decided."""
+
+    node: str
+    feasible: int
+    chosen: NodeScore | None
+    runners_up: tuple[NodeScore, ...]
+    decided_by: str
+    # where the pod would go if it were scheduled again today; for a bound pod
+    again: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PodAnswer(Answer):
+    """The answer about a pod; `message` is that of the pod's condition, `summary` the verdict in a sentence."""
+
+    pod: str
+    verdict: str
+    summary: str
+    message: str
+    reasons: tuple[Reason, ...] = ()
+    nearest: tuple[NearMiss, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
+    preemption: PreemptionAnswer | None = None
+    waits: PodWaits | None = None
+    placement: PlacementAnswer | None = None
+    owner: str | None = None
+    priority: int = 0
+    gaps: tuple[Gap, ...] = ()

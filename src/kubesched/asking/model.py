@@ -1,0 +1,183 @@
+"""The model: the scheduler's engine over the objects of a cluster, which questions are asked of.
+
+From objects and a configuration to an engine, pods and nodes by name, and forks: the cluster with some objects changed,
+reverted at the end. Nothing leaves the model; extenders are not called.
+"""
+
+import difflib
+from collections.abc import Collection, Iterable, Iterator
+from contextlib import contextmanager
+
+from kubesched.api.codec import decode, to_builtins
+from kubesched.api.kinds import API_VERSIONS, KINDS
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.asking.answers import ObjectChange, ObjectName
+from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.config.load import Loaded
+from kubesched.controlplane.schema.json_patching import OperationError, json_patched
+from kubesched.core.assembly import engine_of
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Status
+from kubesched.core.queue.pre_enqueue import refusal_of
+from kubesched.errors import KubeschedError
+
+DEFAULT_SCHEDULER = "default-scheduler"
+
+
+class UnknownObjectError(KubeschedError):
+    """A pod, node or other object that the cluster does not have; the message names the nearest that it has."""
+
+
+class ClusterModel:
+    """An engine over the objects of a cluster."""
+
+    def __init__(self, objects: ClusterObjects, loaded: Loaded, registry: Registry | None = None) -> None:
+        self.source = objects
+        self.loaded = loaded
+        self.engine = engine_of(loaded, registry)
+        self.cluster = self.engine.cluster
+        # pods by `namespace/name`, with and without a node
+        self.pods: dict[str, PodInfo] = {}
+        # rows in the order of names, so that equal clusters give equal answers
+        for obj in sorted(objects.objects, key=_nodes_first):
+            self._put(obj)
+        self._drop_idle_nominations()
+
+    @property
+    def gaps(self) -> tuple[Gap, ...]:
+        """Return what could not be read or is not asked, with what that makes uncertain."""
+        extenders = self.loaded.config.extenders
+        if not extenders:
+            return self.source.gaps
+        names = ", ".join(extender.url_prefix for extender in extenders)
+        return (*self.source.gaps, Gap(f"extenders {names}", "they are not called", "they may reject more nodes"))
+
+    # -- look-ups
+
+    def pod(self, full_name: str) -> PodInfo:
+        """Return a pod by `namespace/name`; raises UnknownObjectError."""
+        found = self.pods.get(full_name)
+        if found is None:
+            raise UnknownObjectError(f"there is no pod {full_name}{nearest(full_name, self.pods)}")
+        return found
+
+    def node(self, name: str) -> Node:
+        """Return a node; raises UnknownObjectError."""
+        table = self.cluster.table
+        row = table.row_of.get(name)
+        node = table.nodes[row] if row is not None else None
+        if node is None:
+            raise UnknownObjectError(f"there is no node {name}{nearest(name, self.node_names())}")
+        return node
+
+    def node_names(self) -> list[str]:
+        """Return the names of all nodes, sorted."""
+        table = self.cluster.table
+        return sorted(table.names[row] for row in table.present_rows().tolist())
+
+    def profile_of(self, pod: PodInfo) -> Profile | None:
+        """Return the profile that schedules a pod; None if it is another scheduler's pod."""
+        return self.engine.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
+
+    def find(self, name: ObjectName) -> ApiObject | None:
+        """Return an object, None if the cluster does not have it."""
+        if name.kind == Pod.__name__:
+            pod = self.pods.get(f"{name.namespace}/{name.name}")
+            return pod.pod if pod is not None else None
+        if name.kind == Node.__name__:
+            row = self.cluster.table.row_of.get(name.name)
+            return self.cluster.table.nodes[row] if row is not None else None
+        full_name = f"{name.namespace}/{name.name}" if name.namespace else name.name
+        return self.cluster.objects.get(KINDS[name.kind], full_name) if name.kind in KINDS else None
+
+    # -- forks
+
+    @contextmanager
+    def fork(self, changes: Iterable[ObjectChange]) -> Iterator[None]:
+        """Change objects for a while; at the end all are as before. Forks may be nested."""
+        before: list[tuple[ObjectName, ApiObject | None]] = []
+        try:
+            for change in changes:
+                old = self.find(change.object)
+                before.append((change.object, old))
+                self._become(change.object, changed(change, old))
+            yield
+        finally:
+            for name, old in reversed(before):
+                self._become(name, old)
+
+    @contextmanager
+    def without_pods(self, pods: Iterable[PodInfo]) -> Iterator[None]:
+        """Take pods out of the cluster for a while."""
+        with self.fork(ObjectChange(name_of_object(pod.pod), delete=True) for pod in pods):
+            yield
+
+    def read(self, pod: Pod) -> PodInfo:
+        """Return a pod as plugins get it; it need not be in the cluster."""
+        return self.cluster.reader.read(pod)
+
+    def _become(self, name: ObjectName, obj: ApiObject | None) -> None:
+        """Put an object into the cluster, or remove what is there under its name."""
+        if obj is not None:
+            self._put(obj)
+            return
+        old = self.find(name)
+        if old is not None:
+            self.cluster.remove(old)
+            self.pods.pop(old.full_name, None)
+
+    def _put(self, obj: ApiObject) -> None:
+        if not isinstance(obj, Pod):
+            self.cluster.add(obj)
+        elif not obj.terminal:
+            info = self.pods[obj.full_name] = self.cluster.reader.read(obj)
+            self.cluster.put_pod(info)
+
+    def _drop_idle_nominations(self) -> None:
+        """Drop the nominations of pods that no profile schedules, or that PreEnqueue holds back."""
+        for pod in list(self.cluster.pending.values()):
+            if pod.status.nominated_node_name:
+                profile = self.profile_of(pod)
+                if profile is None or gates_of(profile, pod):
+                    self.cluster.clear_nomination(pod.uid)
+
+
+def name_of_object(obj: ApiObject) -> ObjectName:
+    """Return the name of an object, with the version it is written in."""
+    kind = type(obj).__name__
+    return ObjectName(obj.api_version or API_VERSIONS.get(kind, ""), kind, obj.namespace, obj.name)
+
+
+def changed(change: ObjectChange, old: ApiObject | None) -> ApiObject | None:
+    """Return an object after a change, None if it is deleted; raises UnknownObjectError if there is none to change."""
+    if change.create is not None:
+        return decode(change.create)
+    if change.delete:
+        return None
+    if old is None:
+        raise UnknownObjectError(f"there is no {change.object}, which is to be changed")
+    try:
+        return decode(json_patched(to_builtins(old), list(change.patch or ())))
+    except OperationError as error:
+        raise KubeschedError(f"{change.object}: the patch cannot be applied: {error}") from None
+
+
+def gates_of(profile: Profile, pod: PodInfo) -> list[Status]:
+    """Return the statuses with which PreEnqueue plugins hold a pod back."""
+    return [status for plugin in profile.pre_enqueue if (status := refusal_of(plugin, pod)) is not None]
+
+
+def nearest(name: str, known: Collection[str]) -> str:
+    """Return the end of a sentence: the known names that are nearest to one, or how many there are."""
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) if len(known) <= 50_000 else []
+    if close:
+        return f"; did you mean {' or '.join(close)}?"
+    return f"; there are {len(known)}, such as {', '.join(sorted(known)[:3])}" if known else "; there are none"
+
+
+def _nodes_first(obj: ApiObject) -> tuple[int, str]:
+    return (0, obj.name) if isinstance(obj, Node) else (1, "")
