@@ -40,10 +40,10 @@ package that defines each class:
     ├── ScheduleError                       controlplane
     ├── ServingError                        serving
     ├── UnknownFormatError                  conformance
+    ├── UnknownObjectError                  asking
     ├── Unreachable                         client
     │   └── CredentialsError                client
     │       └── RefusedByIssuerError        client
-    ├── UnknownObjectError                  asking
     ├── UnreadableError                     cli
     ├── UnusableFileError                   common
     │   ├── MissingFileError                common
