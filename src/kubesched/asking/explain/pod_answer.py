@@ -6,8 +6,9 @@ From `explain_pod` to reports, JSON, notebooks and the page.
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kubesched.asking.answers import Answer, ObjectChange
+from kubesched.asking.answers import Answer
 from kubesched.asking.cluster_objects import Gap
+from kubesched.asking.remedies.remedy import Remedy
 
 # verdicts
 SCHEDULABLE, UNSCHEDULABLE, BOUND, GATED = "schedulable", "unschedulable", "bound", "gated"
@@ -45,22 +46,6 @@ class NearMiss(Answer):
 
     node: str
     lacks: tuple[Lack, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Remedy(Answer):
-    """A smallest set of changes after which the pod goes to `node`; it was tried.
-
-    `scope` says what is changed: "pod", "cluster" or "others". `recreate`: the pod has to be made anew, since its field
-    cannot be changed in place; `owner` is then the controller whose template to change, if there is one.
-    """
-
-    summary: str
-    scope: str
-    changes: tuple[ObjectChange, ...]
-    node: str
-    recreate: bool = False
-    owner: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
