@@ -120,6 +120,10 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
             return ()
         return tuple(i for i in request.scalars if classes.of_resource(request.names[i]) is not None)
 
+    def request_of(self, pod: PodInfo) -> FitRequest:
+        """Return the amounts that the filter compares with what is free."""
+        return pod.derive(self._request_of)
+
     def _make_request(self, pod: PodInfo) -> FitRequest:
         made = fit_request(filter_request(pod.pod, self._options), self._ignores)
         return self._requests.setdefault((made.names, made.wanted), made)

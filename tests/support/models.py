@@ -1,0 +1,12 @@
+"""Models of clusters for the tests of `asking`."""
+
+from kubesched.api.meta import ApiObject
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel
+from kubesched.core.assembly import load_config
+from kubesched.core.framework.registry import Registry
+
+
+def a_model(*objects: ApiObject, config: str | None = None, registry: Registry | None = None) -> ClusterModel:
+    """Return a model of a cluster with some objects, under a configuration text."""
+    return ClusterModel(ClusterObjects(objects), load_config(config, registry=registry), registry)
