@@ -93,7 +93,7 @@ def test_a_pod_that_pre_filter_rejects_is_judged_by_the_other_filters() -> None:
     found = rejections_of(model, a_pod(cpu="2", volumes=["lost"]))
     assert {status.message for status in found.pre_filter} == {'persistentvolumeclaim "lost" not found'}
     assert "VolumeBinding" in {status.plugin for status in found.pre_filter}
-    assert [column.plugin for column in found.columns] == ["NodeResourcesFit"]
+    assert [column.plugin for column in found.columns] == ["NodeResourcesFit", "NodeVolumeLimits"]
 
 
 def test_narrowing_is_a_rejection_of_all_other_nodes() -> None:

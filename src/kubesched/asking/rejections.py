@@ -121,7 +121,7 @@ class Rejections:
         for question in self.evaluation.active_filters:
             # without its PreFilter a filter cannot be asked
             if question.rejection is None:
-                ids = self._column(question)
+                ids = np.where(self.present, self.evaluation.column(question), 0).astype(np.int16)
                 outside = found.pop(question.plugin.name, 0)
                 found[question.plugin.name] = np.where(ids == 0, outside, ids).astype(np.int16)
         if not self.pre_filter and len(self.evaluation.cluster.nominations):
@@ -130,16 +130,6 @@ class Rejections:
                 passing &= ids == 0
             found[NOMINATED] = np.where(passing, self.evaluation.first_objectors(), 0).astype(np.int16)
         return (FilterColumn(plugin, ids) for plugin, ids in found.items() if ids.any())
-
-    def _column(self, question: FilterQuestion) -> NDArray[np.int16]:
-        """Return what a filter says of the rows with a node; once PreFilter rejects, errors of filters do not count."""
-        ids = np.where(self.present, self.evaluation.column(question), 0).astype(np.int16)
-        if self.pre_filter:
-            statuses = self.evaluation.statuses.statuses
-            for index in np.unique(ids).tolist():
-                if statuses[index].code is Code.ERROR:
-                    ids[ids == index] = 0
-        return ids
 
     def _outside(self, question: FilterQuestion) -> NDArray[np.int16]:
         """Return the column of a plugin whose PreFilter leaves some nodes only."""
