@@ -250,7 +250,7 @@ class CronJobController(Controller):
         meta, status = cron_job["metadata"], cron_job["status"]
         name = _job_name(cron_job, due)
         try:
-            job = self.context.create(JOBS, _job_of(cron_job, name, due))
+            job = self.context.create(JOBS, job_of(cron_job, name, due))
         except ApiError as error:
             if is_namespace_terminating(error):
                 return
@@ -275,7 +275,7 @@ def _job_name(cron_job: Document, due: datetime) -> str:
     return f"{cron_job['metadata']['name']}-{int(due.timestamp()) // 60}"
 
 
-def _job_of(cron_job: Document, name: str, due: datetime) -> Document:
+def job_of(cron_job: Document, name: str, due: datetime) -> Document:
     """Return the job of a cron job for a start."""
     meta, template = cron_job["metadata"], cron_job["spec"]["jobTemplate"]
     described = template.get("metadata") or {}

@@ -227,19 +227,24 @@ class PodOwners(Controller):
 
     def pod_of(self, owner: Document, template: Document, generate_name: str = "") -> Document:
         """Return a pod for a template, with a controller reference to its owner."""
-        meta, described = owner["metadata"], template.get("metadata") or {}
-        pod_meta: Document = {"namespace": meta["namespace"], "generateName": generate_name or f"{meta['name']}-"}
-        for field in ("labels", "annotations"):
-            if described.get(field):
-                pod_meta[field] = dict(described[field])
-        if described.get("finalizers"):
-            pod_meta["finalizers"] = list(described["finalizers"])
-        pod_meta["ownerReferences"] = [self.reference(owner)]
-        return {"metadata": pod_meta, "spec": template["spec"]}
+        return pod_for(owner, template, self.reference(owner), generate_name)
 
 
 def _is_own(owner: Document, pod: PodView) -> bool:
     return pod.owner is not None and pod.owner.uid == owner["metadata"]["uid"]
+
+
+def pod_for(owner: Document, template: Document, reference: Document, generate_name: str = "") -> Document:
+    """Return a pod for a template, with a reference to its owner."""
+    meta, described = owner["metadata"], template.get("metadata") or {}
+    pod_meta: Document = {"namespace": meta["namespace"], "generateName": generate_name or f"{meta['name']}-"}
+    for field in ("labels", "annotations"):
+        if described.get(field):
+            pod_meta[field] = dict(described[field])
+    if described.get("finalizers"):
+        pod_meta["finalizers"] = list(described["finalizers"])
+    pod_meta["ownerReferences"] = [reference]
+    return {"metadata": pod_meta, "spec": template["spec"]}
 
 
 def controller_reference(api_version: str, kind: str, owner: Document) -> Document:

@@ -43,6 +43,16 @@ def is_in_range(stateful_set: Document, ordinal: int) -> bool:
     return start <= ordinal < start + count
 
 
+def complete(pod: Document, stateful_set: Document, ordinal: int, revision: str) -> None:
+    """Give a new pod its name, labels, host name and volumes by its ordinal, and the label of its revision."""
+    identify(pod, stateful_set, ordinal)
+    pod["metadata"]["labels"][REVISION] = revision
+    pod["spec"] = {**pod["spec"], "hostname": pod["metadata"]["name"]}
+    if stateful_set["spec"].get("serviceName"):
+        pod["spec"]["subdomain"] = stateful_set["spec"]["serviceName"]
+    add_claimed_volumes(pod, stateful_set, ordinal)
+
+
 def identify(pod: Document, stateful_set: Document, ordinal: int) -> None:
     """Set the name and the labels of a pod by its ordinal."""
     meta, name = pod["metadata"], f"{stateful_set['metadata']['name']}-{ordinal}"

@@ -175,13 +175,8 @@ class StatefulSetController(PodOwners):
         stateful_set = sync.stateful_set
         revision = sync.current if self._stays_behind(sync, ordinal) else sync.update
         pod = self.pod_of(stateful_set, template_of(revision, stateful_set))
-        identity.identify(pod, stateful_set, ordinal)
+        identity.complete(pod, stateful_set, ordinal, revision["metadata"]["name"])
         name = pod["metadata"]["name"]
-        pod["metadata"]["labels"][identity.REVISION] = revision["metadata"]["name"]
-        pod["spec"] = {**pod["spec"], "hostname": name}
-        if stateful_set["spec"].get("serviceName"):
-            pod["spec"]["subdomain"] = stateful_set["spec"]["serviceName"]
-        identity.add_claimed_volumes(pod, stateful_set, ordinal)
         self._create_claims(stateful_set, name, ordinal)
         sync.left -= 1
         try:

@@ -1,0 +1,1 @@
+"""From manifests of workloads to the pods that their controllers would create."""

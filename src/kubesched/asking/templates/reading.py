@@ -1,0 +1,297 @@
+"""Manifests of workloads as templates.
+
+    manifests ──an API server in memory: defaults, validation, admission──▶ workloads ──controllers' rules──▶ pods
+
+From manifests to `WorkloadTemplate`s, and the other objects of the manifests. A pod is what the API server would store:
+defaulted, with its priority, its default tolerations, and what limit ranges and runtime classes of the cluster add.
+What is not valid is an error of one line, with the file, the object and the field.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Final, NamedTuple
+
+from kubesched.api.codec import decode, to_builtins
+from kubesched.api.kinds import is_foreign
+from kubesched.api.nodes import Namespace
+from kubesched.api.owners import ReplicaSet
+from kubesched.api.pods import Pod
+from kubesched.api.scheduling import PriorityClass
+from kubesched.api.storage import PersistentVolumeClaim, StorageClass
+from kubesched.asking.answers import ObjectChange, ObjectName
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.requests import ADMINISTRATOR
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.controllers.workloads import job_pods, stateful_pods
+from kubesched.controlplane.controllers.workloads.cron_jobs import job_of
+from kubesched.controlplane.controllers.workloads.daemon_nodes import NodeFitness, daemon_spec
+from kubesched.controlplane.controllers.workloads.hashing import short_hash
+from kubesched.controlplane.controllers.workloads.owning import controller_reference, pod_for
+from kubesched.controlplane.controllers.workloads.rollouts import TEMPLATE_HASH
+from kubesched.controlplane.controllers.workloads.template_sets import set_for
+from kubesched.controlplane.loading.loader import create
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.errors import InvalidObjectError
+
+# kinds of the cluster that the API server looks at when it admits a pod
+_ADMITTING: Final = (Namespace, PriorityClass, StorageClass)
+_ADMITTING_DOCUMENTS: Final = ("LimitRange", "RuntimeClass")
+# what of an existing pod is not the template's
+_NOT_OF_A_TEMPLATE: Final = ("nodeName", "ephemeralContainers")
+_NOT_OF_NEW_METADATA: Final = ("uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "managedFields")
+
+
+class WorkloadTemplates(NamedTuple):
+    """The templates in manifests, and the other objects there: claims, classes, owners of the pods."""
+
+    templates: tuple[WorkloadTemplate, ...]
+    others: tuple[ObjectChange, ...]
+
+
+def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> WorkloadTemplates:
+    """Return the templates in manifests, in their order; raises InvalidObjectError."""
+    manifests = [_as_new(manifest) for manifest in manifests]
+    server = _server(model, {_namespace(manifest.document) for manifest in manifests})
+    report = create(server, manifests)
+    if report.problems:
+        raise InvalidObjectError("\n".join(report.problems))
+    reader = _Reader(model, server)
+    templates: list[WorkloadTemplate] = []
+    others: list[Document] = []
+    for manifest in manifests:
+        if manifest.kind in _MAKERS:
+            templates.append(reader.template(manifest))
+        elif not is_foreign(manifest.document):
+            others.append(reader.stored(manifest.document))
+    return WorkloadTemplates(tuple(templates), tuple(map(_created, [*others, *reader.owners])))
+
+
+def is_workload(document: Document) -> bool:
+    """Return whether a document is of a kind that has pods, or is a pod."""
+    return document.get("kind") in _MAKERS
+
+
+class _Reader:
+    """Makes templates of workloads that an API server has stored."""
+
+    def __init__(self, model: ClusterModel, server: ApiServer) -> None:
+        self._model = model
+        self._client = LocalClient(server, ADMINISTRATOR)
+        # replica sets and other owners of the pods, which the scheduler reads
+        self.owners: list[Document] = []
+
+    def stored(self, document: Document) -> Document:
+        """Return an object of a manifest as it is stored."""
+        resource = self._client.resource(document["apiVersion"], document["kind"])
+        namespace = _namespace(document) if resource.namespaced else ""
+        found = self._client.get(resource, namespace, document["metadata"]["name"])
+        assert found is not None, "it was created"
+        return found
+
+    def template(self, manifest: Manifest) -> WorkloadTemplate:
+        """Return the template of a workload; raises InvalidObjectError."""
+        try:
+            return _MAKERS[manifest.kind](self, self.stored(manifest.document))
+        except ApiError as error:
+            raise InvalidObjectError(f"{manifest.named}: {error.message}") from None
+
+    # -- one maker a kind
+
+    def pod(self, pod: Document) -> WorkloadTemplate:
+        """Return the template of a pod: others like it."""
+        return self._of(pod, pod)
+
+    def pod_template(self, holder: Document) -> WorkloadTemplate:
+        """Return the template of a PodTemplate."""
+        return self._of(holder, self._create(pod_for(holder, holder["template"], _reference(holder))))
+
+    def deployment(self, deployment: Document) -> WorkloadTemplate:
+        """Return the template of a Deployment; its pods carry the hash of its newest replica set, if it has one."""
+        replicas = set_for(deployment, self._known_hash(deployment))
+        replicas = self._create({"apiVersion": "apps/v1", "kind": "ReplicaSet", **replicas})
+        return replace(_renamed(self.replicas(replicas), deployment), replicas=deployment["spec"].get("replicas", 1))
+
+    def replicas(self, owner: Document) -> WorkloadTemplate:
+        """Return the template of a ReplicaSet or ReplicationController."""
+        self.owners.append(owner)
+        spec = owner["spec"]
+        pod = self._create(pod_for(owner, spec["template"], _reference(owner)))
+        return replace(self._of(owner, pod), replicas=spec.get("replicas", 1))
+
+    def stateful_set(self, owner: Document) -> WorkloadTemplate:
+        """Return the template of a StatefulSet, with its volume claim templates."""
+        self.owners.append(owner)
+        ordinal, spec = stateful_pods.first_ordinal(owner), owner["spec"]
+        pod = pod_for(owner, spec["template"], _reference(owner))
+        stateful_pods.complete(pod, owner, ordinal, f"{owner['metadata']['name']}-{short_hash(spec['template'])}")
+        claims = tuple(
+            ClaimedVolume(
+                template["metadata"]["name"], self._claim(stateful_pods.claim_of(owner, template, name)), False
+            )
+            for template, name in stateful_pods.claim_names(owner, ordinal)
+        )
+        found = self._of(owner, self._create(pod))
+        return replace(
+            found,
+            replicas=spec.get("replicas", 1),
+            first_ordinal=ordinal,
+            index_labels=(stateful_pods.POD_INDEX,),
+            name_label=stateful_pods.POD_NAME,
+            claims=(*claims, *found.claims),
+        )
+
+    def job(self, job: Document) -> WorkloadTemplate:
+        """Return the template of a Job: as many pods as run at once."""
+        spec = job["spec"]
+        at_once = spec.get("parallelism", 1)
+        replicas = at_once if spec.get("completions") is None else min(at_once, spec["completions"])
+        pod = pod_for(job, job_pods.tracked_template(job), _reference(job))
+        indexed = spec.get("completionMode") == "Indexed"
+        if indexed:
+            job_pods.with_index(pod, job, 0, None)
+        index_labels = (job_pods.INDEX,) if indexed else ()
+        return replace(self._of(job, self._create(pod)), replicas=replicas, index_labels=index_labels)
+
+    def cron_job(self, cron_job: Document) -> WorkloadTemplate:
+        """Return the template of a CronJob: the pods of one of its jobs."""
+        due = datetime.fromtimestamp(0, UTC)
+        job = job_of(cron_job, f"{cron_job['metadata']['name']}-0", due)
+        return _renamed(self.job(self._create({"apiVersion": "batch/v1", "kind": "Job", **job})), cron_job)
+
+    def daemon_set(self, owner: Document) -> WorkloadTemplate:
+        """Return the template of a DaemonSet, with the tolerations that its controller adds."""
+        template = owner["spec"]["template"]
+        pod = pod_for(owner, template, _reference(owner))
+        pod["spec"] = daemon_spec(template["spec"])
+        pod["metadata"].setdefault("labels", {})[stateful_pods.REVISION] = short_hash(template)
+        return replace(self._of(owner, self._create(pod)), replicas=0, fitness=NodeFitness(template))
+
+    # -- parts
+
+    def _create(self, document: Document) -> Document:
+        document = {"apiVersion": "v1", "kind": "Pod", **document}
+        return self._client.create(self._client.resource(document["apiVersion"], document["kind"]), document)
+
+    def _claim(self, document: Document) -> PersistentVolumeClaim:
+        made = decode(self._create({"kind": "PersistentVolumeClaim", **document}))
+        assert isinstance(made, PersistentVolumeClaim)
+        return made
+
+    def _known_hash(self, deployment: Document) -> str:
+        """Return the hash of a deployment's newest replica set in the cluster, an empty text without one."""
+        meta = deployment["metadata"]
+        own = [
+            each
+            for each in self._model.cluster.objects.of(ReplicaSet)
+            if each.namespace == meta["namespace"]
+            and any(
+                owner.kind == "Deployment" and owner.name == meta["name"] for owner in each.metadata.owner_references
+            )
+        ]
+        newest = max(own, key=_revision, default=None)
+        return newest.metadata.labels.get(TEMPLATE_HASH, "") if newest is not None else ""
+
+    def _of(self, owner: Document, document: Document) -> WorkloadTemplate:
+        """Return the template of an owner with one pod, and with the claims of its pod's ephemeral volumes."""
+        pod = decode({"apiVersion": "v1", "kind": "Pod", **document})
+        assert isinstance(pod, Pod)
+        name = _name_of(owner)
+        return WorkloadTemplate(name, pod, base_name=name.name, claims=tuple(self._ephemeral_claims(document)))
+
+    def _ephemeral_claims(self, pod: Document) -> Iterable[ClaimedVolume]:
+        meta = pod["metadata"]
+        for volume in pod["spec"].get("volumes") or ():
+            template = (volume.get("ephemeral") or {}).get("volumeClaimTemplate")
+            if template is not None:
+                described = template.get("metadata") or {}
+                made = {"name": f"{meta['name']}-{volume['name']}", "namespace": meta["namespace"]}
+                claim = self._claim({"metadata": {**described, **made}, "spec": template["spec"]})
+                yield ClaimedVolume(volume["name"], claim, True)
+
+
+_Maker = Callable[[_Reader, Document], WorkloadTemplate]
+_MAKERS: Final[dict[str, _Maker]] = {
+    "Pod": _Reader.pod,
+    "PodTemplate": _Reader.pod_template,
+    "Deployment": _Reader.deployment,
+    "ReplicaSet": _Reader.replicas,
+    "ReplicationController": _Reader.replicas,
+    "StatefulSet": _Reader.stateful_set,
+    "Job": _Reader.job,
+    "CronJob": _Reader.cron_job,
+    "DaemonSet": _Reader.daemon_set,
+}
+
+
+# -- the server
+
+
+def _server(model: ClusterModel, namespaces: Iterable[str]) -> ApiServer:
+    """Return an API server with those objects of the cluster that it looks at when it admits pods."""
+    tokens = StaticTokens({})
+    server = ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens), seed=0)
+    known = [to_builtins(obj) for obj in model.source.objects if isinstance(obj, _ADMITTING)]
+    known += [each for each in model.source.workloads if each.get("kind") in _ADMITTING_DOCUMENTS]
+    there = {each["metadata"]["name"] for each in known if each["kind"] == "Namespace"}
+    known += [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+        for name in sorted({"default", *namespaces} - there)
+    ]
+    # an object that this release refuses is left out
+    create(server, [Manifest(f"cluster {number}", each, of_export=True) for number, each in enumerate(known)])
+    return server
+
+
+# -- documents
+
+
+def _as_new(manifest: Manifest) -> Manifest:
+    """Return a manifest with a name, and a pod without what an existing pod has and a template has not."""
+    document = manifest.document
+    meta = document.get("metadata")
+    if not isinstance(meta, dict):
+        return manifest
+    if not meta.get("name") and isinstance(meta.get("generateName"), str):
+        meta = {**meta, "name": meta["generateName"].rstrip("-.")}
+    if manifest.kind != "Pod" or not isinstance(document.get("spec"), dict):
+        return manifest._replace(document={**document, "metadata": meta})
+    meta = {field: value for field, value in meta.items() if field not in _NOT_OF_NEW_METADATA}
+    spec = {field: value for field, value in document["spec"].items() if field not in _NOT_OF_A_TEMPLATE}
+    kept = {field: value for field, value in document.items() if field != "status"}
+    return Manifest(manifest.place, {**kept, "metadata": meta, "spec": spec})
+
+
+def _namespace(document: Document) -> str:
+    meta = document.get("metadata")
+    name = meta.get("namespace") if isinstance(meta, dict) else None
+    return name if isinstance(name, str) and name else "default"
+
+
+def _name_of(document: Document) -> ObjectName:
+    meta = document["metadata"]
+    return ObjectName(document["apiVersion"], document["kind"], meta.get("namespace", ""), meta["name"])
+
+
+def _renamed(template: WorkloadTemplate, owner: Document) -> WorkloadTemplate:
+    """Return the template of an owner's owner: a Deployment's, a CronJob's."""
+    name = _name_of(owner)
+    return replace(template, workload=name, base_name=name.name)
+
+
+def _reference(owner: Document) -> Document:
+    return controller_reference(owner["apiVersion"], owner["kind"], owner)
+
+
+def _created(document: Document) -> ObjectChange:
+    return ObjectChange(_name_of(document), create=document)
+
+
+def _revision(replicas: ReplicaSet) -> int:
+    text = replicas.metadata.annotations.get("deployment.kubernetes.io/revision", "")
+    return int(text) if text.isdecimal() else 0

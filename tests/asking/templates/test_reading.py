@@ -1,0 +1,302 @@
+"""Manifests of workloads as templates: the pods that the API server would store."""
+
+from itertools import islice
+from typing import Any
+
+import pytest
+
+from kubesched.api.codec import decode, to_builtins
+from kubesched.api.devices import ResourceClaim, ResourceClaimTemplate
+from kubesched.api.meta import ApiObject, ObjectMeta, OwnerReference
+from kubesched.api.scheduling import PriorityClass
+from kubesched.api.storage import PersistentVolumeClaim
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.core.assembly import load_config
+from kubesched.errors import InvalidObjectError
+from kubesched.testing import a_namespace, a_node, a_pod, a_replica_set, a_storage_class
+
+CONTAINER: dict[str, Any] = {"name": "main", "image": "web", "resources": {"limits": {"cpu": "500m", "memory": "1Gi"}}}
+TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [CONTAINER]}}
+SELECTOR = {"matchLabels": {"app": "web"}}
+MORE: dict[str, dict[str, Any]] = {
+    "Deployment": {"replicas": 3, "selector": SELECTOR, "template": TEMPLATE},
+    "ReplicaSet": {"replicas": 3, "selector": SELECTOR, "template": TEMPLATE},
+    "StatefulSet": {"replicas": 3, "selector": SELECTOR, "serviceName": "web", "template": TEMPLATE},
+    "DaemonSet": {"selector": SELECTOR, "template": TEMPLATE},
+}
+VERSIONS = {"Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1", "PodTemplate": "v1", "Pod": "v1"}
+
+
+def a_model(*objects: ApiObject, workloads: tuple[dict[str, Any], ...] = ()) -> ClusterModel:
+    """Return a model of a cluster with some objects."""
+    return ClusterModel(ClusterObjects((a_node("n1"), *objects), workloads), load_config(None))
+
+
+def a_workload(kind: str, name: str = "web", **spec: Any) -> dict[str, Any]:
+    """Return the document of a workload."""
+    version = VERSIONS.get(kind, "apps/v1")
+    return {
+        "apiVersion": version,
+        "kind": kind,
+        "metadata": {"name": name, "namespace": "shop"},
+        "spec": {**MORE.get(kind, {}), **spec},
+    }
+
+
+def read(*documents: dict[str, Any], model: ClusterModel | None = None) -> WorkloadTemplates:
+    """Return the templates of some documents."""
+    manifests = [Manifest(f"web.yaml: document {number}", each) for number, each in enumerate(documents, 1)]
+    return read_templates(model or a_model(), manifests)
+
+
+def a_job_spec(**more: Any) -> dict[str, Any]:
+    """Return the spec of a job."""
+    spec = {**TEMPLATE["spec"], "restartPolicy": "Never"}
+    return {"template": {"metadata": {"labels": {"app": "web"}}, "spec": spec}, **more}
+
+
+@pytest.mark.parametrize(
+    ("kind", "spec", "replicas", "names"),
+    [
+        pytest.param("Pod", TEMPLATE["spec"], 1, ["web-0", "web-1"], id="a pod counts as one"),
+        pytest.param("Deployment", {}, 3, ["web-0", "web-1"], id="a deployment has replicas"),
+        pytest.param("Deployment", {"replicas": None}, 1, ["web-0", "web-1"], id="replicas default to one"),
+        pytest.param("ReplicaSet", {}, 3, ["web-0", "web-1"], id="a replica set has replicas"),
+        pytest.param(
+            "ReplicationController",
+            {"replicas": 2, "selector": {"app": "web"}, "template": TEMPLATE},
+            2,
+            ["web-0", "web-1"],
+            id="a replication controller has replicas",
+        ),
+        pytest.param("StatefulSet", {}, 3, ["web-0", "web-1"], id="a stateful set has ordinals"),
+        pytest.param(
+            "StatefulSet", {"ordinals": {"start": 5}}, 3, ["web-5", "web-6"], id="a stateful set may start elsewhere"
+        ),
+        pytest.param("Job", a_job_spec(parallelism=4), 4, ["web-0", "web-1"], id="a job runs as many as parallelism"),
+        pytest.param(
+            "Job",
+            a_job_spec(parallelism=4, completions=2),
+            2,
+            ["web-0", "web-1"],
+            id="a job runs no more than its completions",
+        ),
+        pytest.param(
+            "CronJob",
+            {"schedule": "* * * * *", "jobTemplate": {"spec": a_job_spec(parallelism=3)}},
+            3,
+            ["web-0", "web-1"],
+            id="a cron job counts as one of its jobs",
+        ),
+        pytest.param("DaemonSet", {}, 0, ["web-0", "web-1"], id="a daemon set does not say how many"),
+    ],
+)
+def test_a_workload_counts_as_its_pods(kind: str, spec: dict[str, Any], replicas: int, names: list[str]) -> None:
+    model = a_model()
+    (template,) = read(a_workload(kind, **spec), model=model).templates
+    assert str(template) == f"{kind} shop/web"
+    assert template.replicas == replicas
+    pods = [each.pod for each in islice(template.new_pods(model), 2)]
+    assert [pod.full_name for pod in pods] == [f"shop/{name}" for name in names]
+    assert len({pod.uid for pod in pods}) == 2
+
+
+def test_a_pod_template_counts_as_one_pod() -> None:
+    document = {"apiVersion": "v1", "kind": "PodTemplate", "metadata": {"name": "web"}, "template": TEMPLATE}
+    (template,) = read(document).templates
+    assert (str(template), template.replicas) == ("PodTemplate default/web", 1)
+    assert template.pod.spec.containers[0].resources.requests == {"cpu": "500m", "memory": "1Gi"}
+
+
+def test_a_pod_is_defaulted_as_the_api_server_does() -> None:
+    (template,) = read(a_workload("Deployment")).templates
+    spec = template.pod.spec
+    assert spec.scheduler_name == "default-scheduler"
+    assert (spec.priority, spec.preemption_policy) == (0, "PreemptLowerPriority")
+    assert spec.containers[0].resources.requests == {"cpu": "500m", "memory": "1Gi"}
+    assert [(each.key, each.effect, each.toleration_seconds) for each in spec.tolerations] == [
+        ("node.kubernetes.io/not-ready", "NoExecute", 300),
+        ("node.kubernetes.io/unreachable", "NoExecute", 300),
+    ]
+    assert template.pod.metadata.labels["app"] == "web"
+    assert template.pod.metadata.owner_references[0].kind == "ReplicaSet"
+
+
+@pytest.mark.parametrize(
+    ("name", "priority"),
+    [
+        pytest.param("", 7, id="without a class, the global default"),
+        pytest.param("high", 1000, id="a class of the cluster"),
+        pytest.param("system-node-critical", 2_000_001_000, id="a built-in class"),
+    ],
+)
+def test_the_priority_is_that_of_the_class(name: str, priority: int) -> None:
+    model = a_model(
+        PriorityClass(metadata=ObjectMeta(name="high"), value=1000),
+        PriorityClass(metadata=ObjectMeta(name="usual"), value=7, global_default=True),
+    )
+    spec = {**TEMPLATE["spec"], "priorityClassName": name}
+    (template,) = read(a_workload("Pod", **spec), model=model).templates
+    assert template.pod.priority == priority
+
+
+def test_limit_ranges_and_runtime_classes_of_the_cluster_count() -> None:
+    limits = {"type": "Container", "defaultRequest": {"cpu": "2"}}
+    model = a_model(
+        a_namespace("shop"),
+        workloads=(
+            {
+                "apiVersion": "v1",
+                "kind": "LimitRange",
+                "metadata": {"name": "l", "namespace": "shop", "uid": "1"},
+                "spec": {"limits": [limits]},
+            },
+            {
+                "apiVersion": "node.k8s.io/v1",
+                "kind": "RuntimeClass",
+                "metadata": {"name": "kata", "uid": "2"},
+                "handler": "kata",
+                "overhead": {"podFixed": {"memory": "100Mi"}},
+            },
+        ),
+    )
+    document = a_workload("Pod", containers=[{"name": "main", "image": "web"}], runtimeClassName="kata")
+    (template,) = read(document, model=model).templates
+    assert template.pod.spec.containers[0].resources.requests == {"cpu": "2"}
+    assert template.pod.spec.overhead == {"memory": "100Mi"}
+
+
+def test_an_existing_pod_is_a_template_without_its_node() -> None:
+    document = to_builtins(a_pod("web-7", namespace="shop", node="n1", cpu="1"))
+    document["spec"]["containers"][0]["image"] = "web"
+    (template,) = read(document).templates
+    assert template.pod.spec.node_name == ""
+    assert template.pod.status.phase == "Pending"
+
+
+def test_names_that_the_cluster_has_are_left_out() -> None:
+    model = a_model(a_pod("web-0", namespace="shop"), a_pod("web-2", namespace="shop"))
+    (template,) = read(a_workload("StatefulSet"), model=model).templates
+    pods = [each.pod for each in islice(template.new_pods(model), 2)]
+    assert [pod.name for pod in pods] == ["web-1", "web-3"]
+    assert pods[1].metadata.labels["apps.kubernetes.io/pod-index"] == "3"
+    assert pods[1].metadata.labels["statefulset.kubernetes.io/pod-name"] == "web-3"
+
+
+def test_pods_of_a_deployment_carry_the_hash_of_its_newest_replica_set() -> None:
+    owner = OwnerReference(api_version="apps/v1", kind="Deployment", name="web", uid="d", controller=True)
+    replica_set = to_builtins(a_replica_set("web-abc", "app=web", namespace="shop"))
+    replica_set["metadata"] |= {
+        "labels": {"pod-template-hash": "abc"},
+        "ownerReferences": [to_builtins(owner)],
+        "annotations": {"deployment.kubernetes.io/revision": "2"},
+    }
+    model = a_model(decode({**replica_set, "apiVersion": "apps/v1", "kind": "ReplicaSet"}))
+    (template,) = read(a_workload("Deployment"), model=model).templates
+    assert template.pod.metadata.labels["pod-template-hash"] == "abc"
+
+
+def test_a_stateful_set_brings_its_claims() -> None:
+    model = a_model(a_storage_class("fast"))
+    claim = {
+        "metadata": {"name": "data"},
+        "spec": {
+            "accessModes": ["ReadWriteOnce"],
+            "storageClassName": "fast",
+            "resources": {"requests": {"storage": "1Gi"}},
+        },
+    }
+    (template,) = read(a_workload("StatefulSet", volumeClaimTemplates=[claim]), model=model).templates
+    second = list(islice(template.new_pods(model), 2))[1]
+    (made,) = second.objects
+    assert isinstance(made, PersistentVolumeClaim)
+    assert (made.full_name, made.spec.storage_class_name) == ("shop/data-web-1", "fast")
+    (volume,) = [each for each in second.pod.spec.volumes if each.name == "data"]
+    assert volume.persistent_volume_claim is not None
+    assert volume.persistent_volume_claim.claim_name == "data-web-1"
+
+
+def test_an_ephemeral_volume_brings_a_claim_of_the_pod() -> None:
+    model = a_model(a_storage_class("fast"))
+    spec = {
+        "accessModes": ["ReadWriteOnce"],
+        "storageClassName": "fast",
+        "resources": {"requests": {"storage": "1Gi"}},
+    }
+    volume = {"name": "tmp", "ephemeral": {"volumeClaimTemplate": {"spec": spec}}}
+    (template,) = read(a_workload("Pod", **TEMPLATE["spec"], volumes=[volume]), model=model).templates
+    pod, objects = next(template.new_pods(model))
+    (claim,) = objects
+    assert claim.full_name == "shop/web-0-tmp"
+    assert claim.metadata.owner_references[0].uid == pod.uid
+
+
+def test_a_claim_template_brings_a_claim_to_devices() -> None:
+    model = a_model(ResourceClaimTemplate(metadata=ObjectMeta(name="gpu", namespace="shop")))
+    claims = [{"name": "gpu", "resourceClaimTemplateName": "gpu"}]
+    (template,) = read(a_workload("Pod", **TEMPLATE["spec"], resourceClaims=claims), model=model).templates
+    pod, objects = next(template.new_pods(model))
+    (claim,) = objects
+    assert isinstance(claim, ResourceClaim)
+    assert pod.status.resource_claim_statuses[0].resource_claim_name == claim.name
+
+
+def test_a_daemon_set_runs_where_its_controller_wants_it() -> None:
+    spec = {**TEMPLATE["spec"], "nodeSelector": {"disk": "ssd"}}
+    (template,) = read(a_workload("DaemonSet", template={**TEMPLATE, "spec": spec})).templates
+    assert template.per_node
+    assert template.wants(a_node("a", labels={"disk": "ssd"}, unschedulable=True))
+    assert not template.wants(a_node("b"))
+    assert not template.wants(a_node("c", labels={"disk": "ssd"}, taints=["dedicated=gpu:NoSchedule"]))
+    pod = template.pod_for_node("a").pod
+    assert pod.name == "web-a"
+    assert pod.spec.affinity is not None
+    assert "node.kubernetes.io/disk-pressure" in [each.key for each in pod.spec.tolerations]
+
+
+def test_other_objects_of_the_manifests_come_along() -> None:
+    claim = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": "data", "namespace": "shop"},
+        "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}},
+    }
+    config = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "shop"}}
+    found = read(a_workload("ReplicaSet"), claim, config)
+    assert [str(each.object) for each in found.others] == ["PersistentVolumeClaim shop/data", "ReplicaSet shop/web"]
+
+
+@pytest.mark.parametrize(
+    ("document", "message"),
+    [
+        pytest.param(
+            a_workload("Deployment", replicas=-1),
+            'web.yaml: document 1: Deployment "web": Deployment.apps "web" is invalid: spec.replicas: Invalid '
+            "value: -1: must be greater than or equal to 0",
+            id="a value that is out of range",
+        ),
+        pytest.param(
+            a_workload("Pod", containers=[{"name": "main", "image": "web"}], nodeSelektor={}),
+            'web.yaml: document 1: Pod "web": unknown field "spec.nodeSelektor"',
+            id="a field that is misspelt",
+        ),
+        pytest.param(
+            a_workload("Pod", **TEMPLATE["spec"], priorityClassName="hihg"),
+            'web.yaml: document 1: Pod "web": pods "web" is forbidden: no PriorityClass with name hihg was found',
+            id="a class that the cluster does not have",
+        ),
+        pytest.param(
+            a_workload("Deployment", template={**TEMPLATE, "spec": {**TEMPLATE["spec"], "priorityClassName": "x"}}),
+            'web.yaml: document 1: Deployment "web": pods "web-',
+            id="a template whose pods are refused",
+        ),
+    ],
+)
+def test_what_is_not_valid_is_an_error_of_one_line(document: dict[str, Any], message: str) -> None:
+    with pytest.raises(InvalidObjectError) as raised:
+        read(document)
+    assert str(raised.value).startswith(message)
+    assert "\n" not in str(raised.value)
