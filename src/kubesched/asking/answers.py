@@ -54,9 +54,11 @@ def plain(value: Any) -> Any:
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
         return [plain(each) for each in value]
-    if isinstance(value, str | int | float | bool | None):
+    if isinstance(value, int | float | bool | None):
         return value
-    return str(value)
+    text = str(value)
+    # half a surrogate pair cannot be encoded
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
 def _camel(name: str) -> str:

@@ -1,11 +1,15 @@
 """Reports: what an answer looks like, before anybody decides where it is shown.
 
-From answers to blocks (paragraphs, facts, tables, bars); a terminal, Markdown and HTML each show all of them.
+From answers to blocks (paragraphs, facts, items, tables, bars, commands); a terminal, Markdown and HTML each show all
+of them. Texts are plain: each form escapes them, so whatever an object is named, it is shown and does nothing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+
+# of a table, unless it says otherwise; JSON has all
+MOST_ROWS = 30
 
 
 class Tone(Enum):
@@ -13,8 +17,23 @@ class Tone(Enum):
 
     PLAIN = "plain"
     GOOD = "good"
+    WARN = "warn"
     BAD = "bad"
     MUTED = "muted"
+
+
+@dataclass(frozen=True, slots=True)
+class Toned:
+    """A text with a tone: a cell of a table, or a fact."""
+
+    text: str
+    tone: Tone
+
+    def __str__(self) -> str:
+        return self.text
+
+
+Cell = str | Toned
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,17 +48,44 @@ class Paragraph:
 class Facts:
     """Labels with their values, aligned."""
 
-    rows: Sequence[tuple[str, str]]
+    rows: Sequence[tuple[str, Cell]]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """An entry of a list: a text, lines that say more, and commands that do it."""
+
+    text: Cell
+    details: Sequence[Cell] = ()
+    commands: Sequence[str] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Items:
+    """A list of entries, numbered where their order matters."""
+
+    items: Sequence[Item]
+    numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; columns whose names are in `numeric` are aligned to the right."""
+    """A table; columns whose names are in `numeric` are aligned to the right. `most`: how many rows are shown."""
 
     columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
+    rows: Sequence[Sequence[Cell]]
     title: str = ""
     numeric: frozenset[str] = frozenset()
+    most: int = MOST_ROWS
+
+    def shown(self) -> Sequence[Sequence[Cell]]:
+        """Return the rows that are shown."""
+        return self.rows[: self.most]
+
+    def cut(self) -> str:
+        """Return the line about rows that are not shown; empty if all are."""
+        more = len(self.rows) - self.most
+        return f"... and {more} more" if more > 0 else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +96,13 @@ class Bars:
     whole: float
     title: str = ""
 
+    def shares(self) -> list[tuple[str, float, str]]:
+        """Return the rows with each amount as a share of the whole, from 0 to 1."""
+        return [(label, self._share(amount), text) for label, amount, text in self.rows]
+
+    def _share(self, amount: float) -> float:
+        return min(max(amount / self.whole, 0.0), 1.0) if self.whole > 0 else 0.0
+
 
 @dataclass(frozen=True, slots=True)
 class Commands:
@@ -58,7 +111,7 @@ class Commands:
     lines: Sequence[str]
 
 
-Block = Paragraph | Facts | Table | Bars | Commands
+Block = Paragraph | Facts | Items | Table | Bars | Commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +124,18 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A title, what matters first, and sections."""
+    """A title, what matters first, and sections. The first paragraph is the verdict, in a sentence."""
 
     title: str
     lead: Sequence[Block]
     sections: Sequence[Section] = ()
+
+    @property
+    def verdict(self) -> Paragraph:
+        """Return the verdict; the title if there is no sentence."""
+        return next((block for block in self.lead if isinstance(block, Paragraph)), Paragraph(self.title))
+
+
+def tone_of(cell: Cell) -> Tone:
+    """Return the tone of a cell."""
+    return cell.tone if isinstance(cell, Toned) else Tone.PLAIN

@@ -1,11 +1,17 @@
 """Reports as Markdown, to paste into a ticket.
 
-From blocks to a text.
+From blocks to a text. Names and messages are escaped: none of them becomes markup or a link.
 """
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Sequence
 
-from kubesched.asking.reports.blocks import Bars, Block, Commands, Facts, Paragraph, Report, Table
+from kubesched.asking.reports.blocks import Bars, Block, Commands, Facts, Item, Items, Paragraph, Report, Table
+from kubesched.asking.reports.printable import printable
+
+_MARKUP = re.compile(r"[\\`*_\[\]|~$]")
+# what begins a block at the beginning of a line: a heading, an entry, a quotation, a rule
+_BEGINNING = re.compile(r"^(\s*)(?:([#>+=-])|(\d+)([.)]))")
 
 
 def as_markdown(report: Report) -> str:
@@ -14,12 +20,12 @@ def as_markdown(report: Report) -> str:
 
 
 def _lines(report: Report) -> Iterator[str]:
-    yield f"# {report.title}"
+    yield f"# {_inline(report.title)}"
     yield ""
     for block in report.lead:
         yield from _block(block)
     for section in report.sections:
-        yield f"## {section.heading}"
+        yield f"## {_inline(section.heading)}"
         yield ""
         for block in section.blocks:
             yield from _block(block)
@@ -28,24 +34,66 @@ def _lines(report: Report) -> Iterator[str]:
 def _block(block: Block) -> Iterator[str]:
     match block:
         case Paragraph():
-            yield block.text
+            yield _line(block.text)
         case Facts():
-            yield from (f"- {label}: {value}" for label, value in block.rows)
+            yield from (f"- {_inline(label)}: {_inline(value)}" for label, value in block.rows)
+        case Items():
+            for number, item in enumerate(block.items, 1):
+                yield from _item(item, f"{number}. " if block.numbered else "- ")
         case Table():
             yield from _table(block)
         case Bars():
-            yield from (f"- {label}: {text}" for label, _, text in block.rows)
+            yield from _titled(block.title)
+            yield from (f"- {_inline(label)}: {_inline(text)}" for label, _, text in block.rows)
         case Commands():
-            yield from ("```console", *block.lines, "```")
+            yield from _fenced(block.lines)
     yield ""
 
 
-def _table(table: Table) -> Iterator[str]:
-    if table.title:
-        yield f"**{table.title}**"
+def _item(item: Item, mark: str) -> Iterator[str]:
+    indent = " " * len(mark)
+    yield mark + _line(item.text)
+    yield from (f"{indent}- {_line(detail)}" for detail in item.details)
+    if item.commands:
         yield ""
-    yield f"| {' | '.join(table.columns)} |"
+        yield from (indent + line for line in _fenced(item.commands))
+        yield ""
+
+
+def _fenced(lines: Sequence[str]) -> Iterator[str]:
+    fit = [printable(line) for line in lines]
+    # a fence that is longer than any in the text
+    fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", "\n".join(fit))), 0)
+    yield from (f"{fence}console", *fit, fence)
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield from _titled(table.title)
+    yield f"| {' | '.join(map(_inline, table.columns))} |"
     yield "|" + "|".join("---:" if column in table.numeric else "---" for column in table.columns) + "|"
-    for row in table.rows:
-        cells = (cell.replace("|", "\\|").replace("\n", " ") for cell in row)
-        yield f"| {' | '.join(cells)} |"
+    for row in table.shown():
+        yield f"| {' | '.join(map(_inline, row))} |"
+    if table.cut():
+        yield ""
+        yield table.cut()
+
+
+def _titled(title: str) -> Iterator[str]:
+    if title:
+        yield f"**{_inline(title)}**"
+        yield ""
+
+
+def _inline(text: object) -> str:
+    """Return a text without markup, HTML and links."""
+    escaped = _MARKUP.sub(r"\\\g<0>", printable(text)).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+    return escaped.replace("://", "&#58;//").replace("www.", "www&#46;")
+
+
+def _line(text: object) -> str:
+    """Return a text that begins a line."""
+    return _BEGINNING.sub(lambda found: f"{found[1]}{_escaped(found)}", _inline(text))
+
+
+def _escaped(found: re.Match[str]) -> str:
+    return f"\\{found[2]}" if found[2] else f"{found[3]}\\{found[4]}"

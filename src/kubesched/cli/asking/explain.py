@@ -12,7 +12,7 @@ from kubesched.asking.explain.pod_answer import BOUND, SCHEDULABLE
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.cli.asking.options import model_options
-from kubesched.cli.asking.output import output_option, print_answer
+from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
 from kubesched.cli.command_group import CommandGroup
 
 DOES_NOT_FIT = 3
@@ -27,7 +27,7 @@ def explain() -> None:
 @click.argument("name", metavar="NAMESPACE/NAME")
 @model_options
 @output_option
-def explain_pod_command(name: str, model: ClusterModel, output: str) -> None:
+def explain_pod_command(name: str, model: ClusterModel, output: OutputOptions) -> None:
     """Explain one pod."""
     answer = explain_pod(model, model.pod(name))
     print_answer(answer, pod_report(answer), output)

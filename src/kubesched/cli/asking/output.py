@@ -3,76 +3,83 @@
 In: an answer and its report. Out: text on standard output.
 """
 
+import functools
+import re
+import sys
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import click
 import msgspec
 import yaml
-from rich.console import Console
-from rich.table import Table as RichTable
-from rich.text import Text
 
 from kubesched.asking.answers import Answer
-from kubesched.asking.reports.blocks import Bars, Block, Commands, Facts, Paragraph, Report, Table, Tone
+from kubesched.asking.reports.blocks import Report
+from kubesched.asking.reports.html import as_page
 from kubesched.asking.reports.markdown import as_markdown
+from kubesched.cli.asking.terminal import as_terminal_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-FORMATS = ("table", "json", "yaml", "markdown")
-_STYLES = {Tone.PLAIN: "", Tone.GOOD: "green", Tone.BAD: "red", Tone.MUTED: "dim"}
+TABLE, JSON, YAML, MARKDOWN, HTML = FORMATS = ("table", "json", "yaml", "markdown", "html")
+# what JSON need not escape and a terminal obeys: DEL, C1, overrides of direction
+_UNESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+@dataclass(frozen=True, slots=True)
+class OutputOptions:
+    """How to print an answer."""
+
+    format: str = TABLE
+    quiet: bool = False
+    colour: bool = True
 
 
 def output_option(command: F) -> F:
-    """Give a command `-o`, as its parameter `output`."""
-    return click.option(
-        "-o", "--output", type=click.Choice(FORMATS), default="table", show_default=True, help="How to print."
-    )(command)
+    """Give a command `-o`, `--quiet` and `--no-color`, as its parameter `output`."""
+
+    @click.option(
+        "-o", "--output", "format_", type=click.Choice(FORMATS), default=TABLE, show_default=True, help="How to print."
+    )
+    @click.option("-q", "--quiet", is_flag=True, help="Print the verdict alone.")
+    @click.option("--no-color", is_flag=True, help="Print without colours; so does NO_COLOR in the environment.")
+    @functools.wraps(command)
+    def with_output(*args: Any, format_: str, quiet: bool, no_color: bool, **kwargs: Any) -> Any:
+        if quiet and format_ != TABLE:
+            raise click.UsageError(f"--quiet prints the verdict alone; it does not go with -o {format_}")
+        return command(*args, output=OutputOptions(format_, quiet, not no_color), **kwargs)
+
+    return with_output  # type: ignore[return-value]
 
 
-def print_answer(answer: Answer, report: Report, output: str) -> None:
-    """Print an answer in a format."""
-    if output == "json":
-        click.echo(msgspec.json.format(msgspec.json.encode(answer.to_dict()), indent=2))
-    elif output == "yaml":
-        click.echo(yaml.safe_dump(answer.to_dict(), sort_keys=False), nl=False)
-    elif output == "markdown":
-        click.echo(as_markdown(report), nl=False)
+def print_answer(answer: Answer, report: Report, output: OutputOptions) -> None:
+    """Print an answer."""
+    if output.format == JSON:
+        _write(_json(answer))
+    elif output.format == YAML:
+        _write(yaml.dump(answer.to_dict(), Dumper=_YamlDumper, sort_keys=False, width=120))
+    elif output.format == MARKDOWN:
+        _write(as_markdown(report))
+    elif output.format == HTML:
+        _write(as_page(report))
     else:
-        _show(report)
+        _write(as_terminal_text(report, quiet=output.quiet, colour=output.colour))
 
 
-def _show(report: Report) -> None:
-    console = Console(highlight=False)
-    for block in report.lead:
-        _show_block(console, block)
-    for section in report.sections:
-        console.print()
-        console.print(Text(section.heading, "bold"))
-        for block in section.blocks:
-            _show_block(console, block)
+def _json(answer: Answer) -> str:
+    text = msgspec.json.format(msgspec.json.encode(answer.to_dict()), indent=2).decode()
+    return _UNESCAPED.sub(lambda found: f"\\u{ord(found[0]):04x}", text) + "\n"
 
 
-def _show_block(console: Console, block: Block) -> None:
-    match block:
-        case Paragraph():
-            console.print(Text(block.text, _STYLES[block.tone]))
-        case Facts():
-            facts = RichTable(box=None, show_header=False, padding=(0, 2, 0, 0))
-            for label, value in block.rows:
-                facts.add_row(Text(label), Text(value))
-            console.print(facts)
-        case Table():
-            table = RichTable(box=None, padding=(0, 2, 0, 0), title=block.title or None, title_justify="left")
-            for column in block.columns:
-                table.add_column(column, justify="right" if column in block.numeric else "left", overflow="fold")
-            for row in block.rows:
-                table.add_row(*(Text(cell) for cell in row))
-            console.print(table)
-        case Bars():
-            for label, amount, text in block.rows:
-                filled = round(20 * amount / block.whole) if block.whole else 0
-                console.print(Text(f"{label}  {'█' * filled}{'·' * (20 - filled)}  {text}"))
-        case Commands():
-            for line in block.lines:
-                console.print(Text(line), soft_wrap=True)
+class _YamlDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+    """Writes values that occur twice twice: readers of answers know no anchors."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _write(text: str) -> None:
+    """Write to standard output; what its encoding does not have is replaced."""
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    click.echo(text.encode(encoding, "replace").decode(encoding), nl=False)

@@ -1,0 +1,166 @@
+"""Reports as HTML: one page to attach to a ticket, or a fragment for notebooks.
+
+From blocks to a text. The page needs nothing else: styles and plots are within, there are no scripts, and its policy
+lets no request leave it. It is dark or light as its reader prefers. Every text is escaped.
+"""
+
+import html
+from collections.abc import Iterator, Sequence
+
+from kubesched.asking.reports.blocks import (
+    Bars,
+    Block,
+    Cell,
+    Commands,
+    Facts,
+    Item,
+    Items,
+    Paragraph,
+    Report,
+    Table,
+    Tone,
+    tone_of,
+)
+from kubesched.asking.reports.printable import printable
+
+_STYLES = """
+.kubesched { --text: #1f2328; --muted: #59636e; --line: #d1d9e0; --back: #ffffff; --code: #f6f8fa;
+  --good: #1a7f37; --warn: #9a6700; --bad: #cf222e; --bar: #0969da;
+  color: var(--text); background: var(--back); font: 15px/1.5 system-ui, sans-serif; max-width: 70rem; }
+@media (prefers-color-scheme: dark) { .kubesched { --text: #e6edf3; --muted: #9198a1; --line: #3d444d;
+  --back: #0d1117; --code: #161b22; --good: #3fb950; --warn: #d29922; --bad: #f85149; --bar: #4493f8; } }
+.kubesched h1 { font-size: 1.4rem; } .kubesched h2 { font-size: 1.1rem; margin-top: 1.6rem; }
+.kubesched p, .kubesched li, .kubesched td { overflow-wrap: break-word; }
+.kubesched .scroll { overflow-x: auto; }
+.kubesched table { border-collapse: collapse; margin: .5rem 0; background: none; }
+.kubesched th, .kubesched td { text-align: left; vertical-align: top; padding: .25rem 1rem .25rem 0; background: none;
+  border: 0; border-bottom: 1px solid var(--line); color: inherit; }
+.kubesched th { font-weight: 600; white-space: nowrap; }
+.kubesched caption { text-align: left; font-weight: 600; padding-bottom: .25rem; color: inherit; }
+.kubesched .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.kubesched .facts th { border: 0; font-weight: 400; color: var(--muted); } .kubesched .facts td { border: 0; }
+.kubesched .bars td { border: 0; } .kubesched .bars svg { width: 16rem; height: .9rem; vertical-align: middle; }
+.kubesched .track { fill: var(--line); } .kubesched .fill { fill: var(--bar); }
+.kubesched pre { background: var(--code); color: inherit; padding: .6rem .8rem; overflow-x: auto; }
+.kubesched .good { color: var(--good); } .kubesched .warn { color: var(--warn); }
+.kubesched .bad { color: var(--bad); } .kubesched .muted { color: var(--muted); }
+"""
+# nothing is loaded, whatever the page should say
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'"
+
+
+def as_page(report: Report) -> str:
+    """Return a report as one self-contained page."""
+    return (
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        '<meta name="color-scheme" content="light dark">\n'
+        f"<title>{_text(report.title)}</title>\n"
+        "<style>body { margin: 0; background: #ffffff; } .kubesched { margin: 0 auto; padding: 1rem; }\n"
+        "@media (prefers-color-scheme: dark) { body { background: #0d1117; } }</style>\n"
+        f"</head>\n<body>\n{as_fragment(report)}</body>\n</html>\n"
+    )
+
+
+def as_fragment(report: Report) -> str:
+    """Return a report as an element with its styles, as notebooks show it."""
+    return "\n".join(_lines(report)) + "\n"
+
+
+def _lines(report: Report) -> Iterator[str]:
+    yield f'<div class="kubesched"><style>{_STYLES}</style>'
+    yield f"<h1>{_text(report.title)}</h1>"
+    for block in report.lead:
+        yield from _block(block)
+    for section in report.sections:
+        yield f"<h2>{_text(section.heading)}</h2>"
+        for block in section.blocks:
+            yield from _block(block)
+    yield "</div>"
+
+
+def _block(block: Block) -> Iterator[str]:
+    match block:
+        case Paragraph():
+            yield f"<p{_class(block.tone)}>{_text(block.text)}</p>"
+        case Facts():
+            yield '<table class="facts">'
+            for label, value in block.rows:
+                yield f'<tr><th scope="row">{_text(label)}</th>{_cell(value)}</tr>'
+            yield "</table>"
+        case Items():
+            kind = "ol" if block.numbered else "ul"
+            yield f"<{kind}>"
+            for item in block.items:
+                yield from _item(item)
+            yield f"</{kind}>"
+        case Table():
+            yield from _table(block)
+        case Bars():
+            yield from _bars(block)
+        case Commands():
+            yield _commands(block.lines)
+
+
+def _item(item: Item) -> Iterator[str]:
+    yield f"<li{_class(tone_of(item.text))}>{_text(item.text)}"
+    if item.details:
+        lines = "".join(f"<li{_class(tone_of(detail))}>{_text(detail)}</li>" for detail in item.details)
+        yield f"<ul>{lines}</ul>"
+    if item.commands:
+        yield _commands(item.commands)
+    yield "</li>"
+
+
+def _table(table: Table) -> Iterator[str]:
+    yield '<div class="scroll"><table>'
+    if table.title:
+        yield f"<caption>{_text(table.title)}</caption>"
+    heads = (f'<th scope="col"{_number(column, table)}>{_text(column)}</th>' for column in table.columns)
+    yield f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"
+    for row in table.shown():
+        cells = (_cell(cell, column in table.numeric) for column, cell in zip(table.columns, row, strict=True))
+        yield f"<tr>{''.join(cells)}</tr>"
+    yield "</tbody></table></div>"
+    if table.cut():
+        yield f'<p class="muted">{_text(table.cut())}</p>'
+
+
+def _bars(bars: Bars) -> Iterator[str]:
+    yield '<table class="bars">'
+    if bars.title:
+        yield f"<caption>{_text(bars.title)}</caption>"
+    for label, share, text in bars.shares():
+        plot = (
+            f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{share:.0%}">'
+            '<rect class="track" width="100" height="10" rx="1"/>'
+            f'<rect class="fill" width="{share * 100:.1f}" height="10" rx="1"/></svg>'
+        )
+        yield f"<tr>{_cell(label)}<td>{plot}</td>{_cell(text)}</tr>"
+    yield "</table>"
+
+
+def _commands(lines: Sequence[str]) -> str:
+    return "<pre><code>" + "\n".join(_text(line) for line in lines) + "</code></pre>"
+
+
+def _cell(cell: Cell, number: bool = False) -> str:
+    names = [*(["number"] if number else []), *([tone_of(cell).value] if tone_of(cell) is not Tone.PLAIN else [])]
+    return f"<td{_classes(names)}>{_text(cell)}</td>"
+
+
+def _number(column: str, table: Table) -> str:
+    return _classes(["number"] if column in table.numeric else [])
+
+
+def _class(tone: Tone) -> str:
+    return _classes([tone.value] if tone is not Tone.PLAIN else [])
+
+
+def _classes(names: Sequence[str]) -> str:
+    return f' class="{" ".join(names)}"' if names else ""
+
+
+def _text(text: object) -> str:
+    return html.escape(printable(text))

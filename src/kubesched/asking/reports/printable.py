@@ -1,0 +1,19 @@
+"""Texts of objects, made fit for terminals and pages.
+
+From whatever a name or a message holds to one line without characters that steer terminals or turn the direction of
+writing: they are replaced, so that they are seen.
+"""
+
+import re
+
+_SPACES = re.compile(r"[\t\n\r]+")
+# C0, DEL and C1; separators of lines; marks and overrides of direction; surrogates
+_UNFIT = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
+
+
+def printable(value: object) -> str:
+    """Return a text in one line that any output bears."""
+    text = str(value)
+    # nearly all texts are fit
+    return text if text.isprintable() else _UNFIT.sub(_REPLACEMENT, _SPACES.sub(" ", text))
