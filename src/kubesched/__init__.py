@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from kubesched.asking.cluster import Cluster
     from kubesched.core.assembly import build_engine
     from kubesched.core.cluster.changes import Reads
     from kubesched.core.cluster.cluster import ClusterState
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
     from kubesched.errors import InvalidObjectError, KubeschedError, PluginError
 
 _HOMES = {
+    "asking.cluster": "Cluster",
     "core.cluster.changes": "Reads",
     "core.cluster.cluster": "ClusterState",
     "core.cluster.kind_reads": "kind_reads",
@@ -74,6 +76,7 @@ __all__ = [
     "Action",
     "BindPlugin",
     "Candidate",
+    "Cluster",
     "ClusterEvent",
     "ClusterState",
     "Code",

@@ -1,17 +1,29 @@
 """What all answers have in common: frozen dataclasses, their JSON form, references to objects and changes of them.
 
-From values to plain JSON: names of fields in camel case, absent values left out.
+From values to plain JSON: names of fields in camel case, absent values left out. In notebooks an answer is shown as
+HTML, and becomes a pandas DataFrame.
 """
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
+from typing import Any, ClassVar
+
+from kubesched.errors import KubeschedError
+
+# how notebooks show an answer, by its class; filled in by `reports`, which this module does not know
+HTML_FORMS: dict[type["Answer"], Callable[[Any], str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Base of the values that answers are made of."""
+    """Base of the values that answers are made of.
+
+    `ROWS` is the field whose values are the rows of the answer's DataFrame; without one the answer is a row itself.
+    """
+
+    ROWS: ClassVar[str] = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Return the value as plain JSON."""
@@ -20,6 +32,28 @@ class Answer:
             for field in dataclasses.fields(self)
             if (value := getattr(self, field.name)) is not None
         }
+
+    def to_pandas(self, field: str = "") -> Any:
+        """Return a pandas DataFrame with a row for each value of a field: `ROWS`, or another one that has several."""
+        try:
+            pandas = import_module("pandas")
+        except ImportError:
+            raise KubeschedError("pandas is not installed: pip install 'kubesched[pandas]'") from None
+        return pandas.DataFrame(self._rows(field or self.ROWS))
+
+    def _rows(self, field: str) -> list[dict[str, Any]]:
+        names = [each.name for each in dataclasses.fields(self)]
+        if field and field not in names:
+            raise KubeschedError(f"{type(self).__name__} has no field {field}; it has {', '.join(names)}")
+        values = getattr(self, field) if field else (self,)
+        if not isinstance(values, list | tuple):
+            values = () if values is None else (values,)
+        return [_row(value) for value in values]
+
+    def _repr_html_(self) -> str | None:
+        """Return the answer as notebooks show it; None leaves it to its repr."""
+        form = HTML_FORMS.get(type(self))
+        return form(self) if form is not None else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +93,13 @@ def plain(value: Any) -> Any:
     text = str(value)
     # half a surrogate pair cannot be encoded
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
+
+
+def _row(value: Any) -> dict[str, Any]:
+    """Return a value as a row: its fields under their Python names, what is nested as plain JSON."""
+    if not isinstance(value, Answer):
+        return {"value": plain(value)}
+    return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
 
 
 def _camel(name: str) -> str:

@@ -1,0 +1,25 @@
+"""Which report belongs to which answer.
+
+From an answer to its report. Importing this module makes notebooks show answers as `-o html` does.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from kubesched.asking.answers import HTML_FORMS, Answer
+from kubesched.asking.explain.pod_answer import PodAnswer
+from kubesched.asking.reports.blocks import Report
+from kubesched.asking.reports.explain_report import pod_report
+from kubesched.asking.reports.html import as_fragment
+
+_MAKERS: Mapping[type[Answer], Callable[[Any], Report]] = {
+    PodAnswer: pod_report,
+}
+
+
+def report_of(answer: Answer) -> Report:
+    """Return the report of an answer."""
+    return _MAKERS[type(answer)](answer)
+
+
+HTML_FORMS.update({kind: lambda answer: as_fragment(report_of(answer)) for kind in _MAKERS})

@@ -1,0 +1,107 @@
+"""What answers have in common: plain JSON, DataFrames, notebooks."""
+
+import json
+import sys
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from types import ModuleType
+from typing import Any, ClassVar
+
+import pytest
+
+from kubesched.asking.answers import Answer, ObjectChange, ObjectName
+from kubesched.errors import KubeschedError
+
+
+@dataclass(frozen=True, slots=True)
+class Part(Answer):
+    """A part."""
+
+    a_name: str
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Whole(Answer):
+    """An answer with parts."""
+
+    ROWS: ClassVar[str] = "parts"
+
+    parts: tuple[Part, ...]
+    others: tuple[str, ...] = ()
+    taken_at: datetime | None = None
+    scores: dict[str, int] | None = None
+    first: Part | None = None
+
+
+WHOLE = Whole((Part("a", ("x",)), Part("b")), ("one",), datetime(2026, 1, 2, tzinfo=UTC), {"n1": 3}, Part("c"))
+
+
+@pytest.fixture
+def data_frames(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Put a pandas into place whose DataFrames are lists of rows."""
+    pandas = ModuleType("pandas")
+    pandas.DataFrame = list  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "pandas", pandas)
+
+
+def test_plain_json_has_fields_in_camel_case_without_absent_values() -> None:
+    plain = WHOLE.to_dict()
+    assert plain == {
+        "parts": [{"aName": "a", "tags": ["x"]}, {"aName": "b", "tags": []}],
+        "others": ["one"],
+        "takenAt": "2026-01-02 00:00:00+00:00",
+        "scores": {"n1": 3},
+        "first": {"aName": "c", "tags": []},
+    }
+    assert json.loads(json.dumps(plain)) == plain
+    assert Whole(()).to_dict() == {"parts": [], "others": []}
+
+
+def test_a_change_of_an_object_is_a_patch_a_creation_or_a_deletion() -> None:
+    name = ObjectName("v1", "Node", "", "n1")
+    assert str(name) == "Node n1"
+    assert ObjectChange(name, delete=True).to_dict() == {
+        "object": {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": "n1"},
+        "delete": True,
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "field", "rows"),
+    [
+        (WHOLE, "", [{"a_name": "a", "tags": ["x"]}, {"a_name": "b", "tags": []}]),
+        (WHOLE, "others", [{"value": "one"}]),
+        (WHOLE, "first", [{"a_name": "c", "tags": []}]),
+        (Whole(()), "", []),
+        (Whole(()), "first", []),
+        (Part("a"), "", [{"a_name": "a", "tags": []}]),
+    ],
+    ids=["its rows", "another field", "one value", "no rows", "an absent value", "an answer without rows"],
+)
+@pytest.mark.usefixtures("data_frames")
+def test_data_frames_have_a_row_for_each_value(answer: Answer, field: str, rows: list[dict[str, Any]]) -> None:
+    assert answer.to_pandas(field) == rows
+
+
+@pytest.mark.usefixtures("data_frames")
+def test_a_field_that_does_not_exist_is_named_with_those_that_do() -> None:
+    with pytest.raises(KubeschedError, match="Part has no field nmae; it has a_name, tags"):
+        Part("a").to_pandas("nmae")
+
+
+def test_without_pandas_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(KubeschedError, match=r"pip install 'kubesched\[pandas\]'"):
+        WHOLE.to_pandas()
+
+
+def test_a_real_data_frame() -> None:
+    pandas = pytest.importorskip("pandas")
+    frame = WHOLE.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    assert (list(frame.columns), list(frame["a_name"])) == (["a_name", "tags"], ["a", "b"])
+
+
+def test_a_value_without_a_report_is_left_to_its_repr() -> None:
+    assert Part("a")._repr_html_() is None

@@ -1,0 +1,114 @@
+"""`kubesched.Cluster`: the same answers from Python, and what is wrong said in one line."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from kubesched import Cluster, KubeschedError, filter_plugin, unschedulable
+from kubesched.api.codec import to_builtins
+from kubesched.asking.reports.answer_reports import report_of
+from kubesched.asking.reports.html import as_page
+from kubesched.testing import a_node, a_pod
+
+OBJECTS = (a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("big", cpu="8"), a_pod("web", cpu="3"))
+
+
+@filter_plugin("OnlyEven")
+def only_even(pod: Any, node: Any) -> Any:
+    """Reject nodes with odd numbers."""
+    return unschedulable("node(s) with an odd number") if node.name[-1] in "13579" else None
+
+
+EVEN = {
+    "apiVersion": "kubescheduler.config.k8s.io/v1",
+    "kind": "KubeSchedulerConfiguration",
+    "profiles": [{"plugins": {"multiPoint": {"enabled": [{"name": "OnlyEven"}]}}}],
+}
+
+
+def test_a_cluster_of_objects_knows_what_it_has() -> None:
+    cluster = Cluster.of(OBJECTS)
+    assert (cluster.nodes, cluster.pending) == (["n1", "n2"], ["default/big", "default/web"])
+    assert repr(cluster) == "<Cluster of objects; nodes: 2, pods: 2, pending: 2>"
+
+
+def test_objects_may_be_documents() -> None:
+    assert Cluster.of(to_builtins(obj) for obj in OBJECTS).nodes == ["n1", "n2"]
+
+
+def test_a_cluster_is_read_from_files(tmp_path: Path) -> None:
+    (tmp_path / "nodes.yaml").write_text(yaml.safe_dump_all([to_builtins(obj) for obj in OBJECTS[:2]]))
+    (tmp_path / "pods.yaml").write_text(yaml.safe_dump_all([to_builtins(obj) for obj in OBJECTS[2:]]))
+    for paths in ([tmp_path], [tmp_path / "nodes.yaml", str(tmp_path / "pods.yaml")]):
+        assert Cluster.read(*paths).pending == ["default/big", "default/web"]
+
+
+@pytest.mark.parametrize(
+    "pod",
+    ["default/big", "big", a_pod("big", cpu="8"), to_builtins(a_pod("other", cpu="8"))],
+    ids=["namespace and name", "a name", "a struct", "a document"],
+)
+def test_a_pod_is_explained_by_name_or_as_it_is(pod: Any) -> None:
+    answer = Cluster.of(OBJECTS).explain(pod)
+    assert (answer.verdict, answer.message) == (
+        "unschedulable",
+        "0/2 nodes are available: 2 Insufficient cpu.",
+    )
+
+
+def test_notebooks_show_what_the_page_shows() -> None:
+    answer = Cluster.of(OBJECTS).explain("big")
+    shown = answer._repr_html_()
+    assert shown is not None
+    assert shown in as_page(report_of(answer))
+
+
+def test_a_configuration_with_plugins_of_ones_own(tmp_path: Path) -> None:
+    file = tmp_path / "even.yaml"
+    file.write_text(yaml.safe_dump(EVEN))
+    for config in (EVEN, file, str(file)):
+        answer = Cluster.of(OBJECTS, config=config, plugins=[only_even]).explain("web")
+        assert [(reason.message, reason.nodes) for reason in answer.reasons] == [
+            ("Insufficient cpu", ("n2",)),
+            ("node(s) with an odd number", ("n1",)),
+        ]
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"config": "nowhere.yaml"}, "nowhere.yaml: No such file or directory"),
+        ({"config": {"kind": "Pod"}}, 'config: kind: "Pod" is not supported'),
+        ({"config": EVEN}, 'Plugin "OnlyEven" does not exist'),
+        ({"gates": {"NoSuchGate": True}}, "NoSuchGate"),
+        ({"gates": "GangScheduling=perhaps"}, "GangScheduling"),
+    ],
+    ids=["a file that is missing", "another kind", "a plugin that nobody gave", "an unknown gate", "a gate's value"],
+)
+def test_what_is_wrong_with_the_scheduler_is_said(options: dict[str, Any], words: str) -> None:
+    with pytest.raises(KubeschedError) as raised:
+        Cluster.of(OBJECTS, **options)
+    assert words in str(raised.value)
+
+
+def test_gates_are_a_mapping_or_a_text() -> None:
+    for gates in ({"AllAlpha": True}, "AllAlpha=true"):
+        assert Cluster.of(OBJECTS, gates=gates).explain("web").verdict == "schedulable"
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [("default/bik", "did you mean default/big"), ("kube-system/zzz", "there are 2, such as default/big")],
+)
+def test_a_wrong_name_gets_the_nearest_right_one(name: str, words: str) -> None:
+    with pytest.raises(KubeschedError, match=words):
+        Cluster.of(OBJECTS).explain(name)
+
+
+def test_a_cluster_needs_no_commands() -> None:
+    code = "import sys; from kubesched import Cluster; sys.exit('click' in sys.modules or 'rich' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
