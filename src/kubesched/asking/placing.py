@@ -71,8 +71,12 @@ class Placer:
         """Take back every place, and put evicted pods back."""
         for placed in reversed(self._placed):
             undo(self._model.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name)
-            if placed.pod.full_name not in self._model.pods:
+            before = self._model.pods.get(placed.pod.full_name)
+            if before is None:
                 self._model.cluster.remove_pod(placed.pod.uid)
+            else:
+                # with its nomination
+                self._model.cluster.put_pod(before)
         self._placed.clear()
         for pod in reversed(self._evicted):
             self._model.cluster.put_pod(pod)

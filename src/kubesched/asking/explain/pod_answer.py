@@ -12,7 +12,7 @@ from kubesched.asking.remedies.remedy import Remedy
 
 # verdicts
 SCHEDULABLE, UNSCHEDULABLE, BOUND, GATED = "schedulable", "unschedulable", "bound", "gated"
-ANOTHER_SCHEDULERS, TERMINATING, ERROR = "another-schedulers", "terminating", "error"
+ANOTHER_SCHEDULERS, TERMINATING, FINISHED, ERROR = "another-schedulers", "terminating", "finished", "error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,11 @@ class Lack(Answer):
 
 @dataclass(frozen=True, slots=True)
 class NearMiss(Answer):
-    """A node that nearly takes the pod, and everything it lacks."""
+    """A node that nearly takes the pod, and everything it lacks; `resolvable` if evicting pods may change that."""
 
     node: str
     lacks: tuple[Lack, ...]
+    resolvable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,9 @@ class PreemptionAnswer(Answer):
     helps: bool
     message: str
     node: str | None = None
+    # the chosen one first; of many only the best
     candidates: tuple[PreemptionCandidate, ...] = ()
+    candidate_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,9 +91,13 @@ class WakingEvent(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PodWaits(Answer):
-    """What the pod waits for; backoff and attempts are known where a scheduler's record is at hand."""
+    """What the pod waits for; backoff and attempts are known where a scheduler's record is at hand.
+
+    Without an event the pod is tried again `at_latest_seconds` after its last attempt.
+    """
 
     events: tuple[WakingEvent, ...]
+    at_latest_seconds: float | None = None
     backoff_seconds: float | None = None
     attempts: int | None = None
 
@@ -107,7 +114,10 @@ class NodeScore(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PlacementAnswer(Answer):
-    """Why a node is chosen: its scores beside those of the runners-up, and what decided."""
+    """Why a node is chosen: its scores beside those of the runners-up, and what decided.
+
+    `chosen` is None if the node is not feasible any more; `ties` is how many nodes have the highest total.
+    """
 
     node: str
     feasible: int
@@ -116,6 +126,7 @@ class PlacementAnswer(Answer):
     decided_by: str
     # where the pod would go if it were scheduled again today; for a bound pod
     again: str | None = None
+    ties: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,4 +145,6 @@ class PodAnswer(Answer):
     placement: PlacementAnswer | None = None
     owner: str | None = None
     priority: int = 0
+    pod_group: str | None = None
+    nominated_node: str | None = None
     gaps: tuple[Gap, ...] = ()

@@ -1,13 +1,33 @@
-"""Reports of explanations.
+"""Reports about pods.
 
-From answers of `explain` to reports.
+From the answer about a pod to blocks: the verdict, why, the nearest nodes, what helps, preemption, what it waits for,
+and why it goes where it goes.
 """
 
-from kubesched.asking.explain.pod_answer import SCHEDULABLE, UNSCHEDULABLE, PodAnswer
-from kubesched.asking.reports.blocks import Block, Paragraph, Report, Section, Table, Tone
+from collections.abc import Iterator
+
+from kubesched.asking.explain.pod_answer import (
+    BOUND,
+    ERROR,
+    GATED,
+    SCHEDULABLE,
+    UNSCHEDULABLE,
+    PlacementAnswer,
+    PodAnswer,
+    PodWaits,
+    PreemptionAnswer,
+    Reason,
+)
+from kubesched.asking.reports.blocks import Block, Facts, Paragraph, Report, Section, Table, Tone
 
 MOST_NODES_NAMED = 5
-_TONES = {SCHEDULABLE: Tone.GOOD, UNSCHEDULABLE: Tone.BAD}
+_TONES = {
+    SCHEDULABLE: Tone.GOOD,
+    BOUND: Tone.GOOD,
+    UNSCHEDULABLE: Tone.BAD,
+    GATED: Tone.BAD,
+    ERROR: Tone.BAD,
+}
 
 
 def pod_report(answer: PodAnswer) -> Report:
@@ -15,14 +35,104 @@ def pod_report(answer: PodAnswer) -> Report:
     lead: list[Block] = [Paragraph(answer.summary, _TONES.get(answer.verdict, Tone.PLAIN))]
     if answer.message:
         lead.append(Paragraph(answer.message, Tone.MUTED))
-    sections = []
+    facts = [
+        ("owner", answer.owner or ""),
+        ("priority", str(answer.priority) if answer.priority else ""),
+        ("pod group", answer.pod_group or ""),
+        ("nominated to", answer.nominated_node or ""),
+    ]
+    lead += [Facts(shown)] if (shown := [fact for fact in facts if fact[1]]) else []
+    return Report(f"Pod {answer.pod}", lead, list(_sections(answer)))
+
+
+def _sections(answer: PodAnswer) -> Iterator[Section]:
     if answer.reasons:
-        rows = [(str(reason.count), reason.message, reason.plugin, _named(reason.nodes)) for reason in answer.reasons]
-        table = Table(("NODES", "REASON", "PLUGIN", "WHICH"), rows, numeric=frozenset({"NODES"}))
-        sections.append(Section("Why", (table,)))
-    return Report(f"Pod {answer.pod}", lead, sections)
+        yield Section("Why", (_reasons(answer.reasons),))
+    if answer.nearest:
+        rows = [(miss.node, "; ".join(lack.message for lack in miss.lacks)) for miss in answer.nearest]
+        yield Section("Nearest nodes", (Table(("NODE", "LACKS"), rows),))
+    if answer.remedies:
+        remedies = [(str(place), each.summary, each.node) for place, each in enumerate(answer.remedies, 1)]
+        yield Section("What helps", (Table(("", "CHANGE", "THEN IT GOES TO"), remedies),))
+    if answer.preemption is not None:
+        yield Section("Preemption", list(_preemption(answer.preemption)))
+    if answer.placement is not None:
+        yield Section("Scores", list(_placement(answer.placement)))
+    if answer.waits is not None:
+        yield Section("Waits for", list(_waits(answer.waits)))
+    if answer.gaps:
+        gaps = [(gap.what, gap.why, gap.uncertain) for gap in answer.gaps]
+        yield Section("Not known", (Table(("WHAT", "WHY", "UNCERTAIN"), gaps),))
 
 
-def _named(nodes: tuple[str, ...]) -> str:
-    more = len(nodes) - MOST_NODES_NAMED
-    return ", ".join(nodes[:MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")
+def _reasons(reasons: tuple[Reason, ...]) -> Table:
+    rows = [
+        (
+            str(reason.count or ""),
+            reason.message,
+            reason.plugin,
+            "may help" if reason.preemption_may_help else "cannot help",
+            named(reason.nodes),
+        )
+        for reason in reasons
+    ]
+    return Table(("NODES", "REASON", "PLUGIN", "PREEMPTION", "WHICH"), rows, numeric=frozenset({"NODES"}))
+
+
+def _preemption(answer: PreemptionAnswer) -> Iterator[Block]:
+    if not answer.helps:
+        yield Paragraph(f"It does not help: {answer.message or 'there is no pod to evict'}")
+        return
+    yield Paragraph(f"It helps: {answer.message}.", Tone.GOOD)
+    rows = [
+        (
+            candidate.node,
+            f"{victim.pod} (priority {victim.priority}{f', {victim.owner}' if victim.owner else ''})",
+            ", ".join(victim.violates) or "-",
+        )
+        for candidate in answer.candidates
+        for victim in candidate.victims
+    ]
+    yield Table(("NODE", "VICTIM", "VIOLATES BUDGET"), rows)
+    more = answer.candidate_count - len(answer.candidates)
+    if more > 0:
+        yield Paragraph(f"{more:,} more nodes would do.", Tone.MUTED)
+
+
+def _placement(answer: PlacementAnswer) -> Iterator[Block]:
+    nodes = ([answer.chosen] if answer.chosen is not None else []) + list(answer.runners_up)
+    if nodes:
+        plugins = [plugin for plugin in nodes[0].scores if any(node.scores[plugin] for node in nodes)]
+        head = ("PLUGIN", *(node.node for node in nodes))
+        rows = [(plugin, *(str(node.scores[plugin]) for node in nodes)) for plugin in plugins]
+        rows.append(("total", *(str(node.total) for node in nodes)))
+        rows.append(("rank", *(str(node.rank) for node in nodes)))
+        yield Table(head, rows, numeric=frozenset(head[1:]))
+    yield Paragraph(f"What decides: {answer.decided_by}.")
+
+
+def _waits(waits: PodWaits) -> Iterator[Block]:
+    if waits.events:
+        plugins: dict[tuple[str, str], list[str]] = {}
+        for each in waits.events:
+            plugins.setdefault((each.meaning, each.event), []).append(each.plugin)
+        rows = [(meaning, event, ", ".join(names)) for (meaning, event), names in plugins.items()]
+        yield Table(("WHEN", "EVENT", "PLUGINS"), rows)
+    else:
+        yield Paragraph("No plugin waits for an event.")
+    facts = [
+        ("attempts", str(waits.attempts) if waits.attempts is not None else ""),
+        ("backoff left", f"{waits.backoff_seconds:g} s" if waits.backoff_seconds is not None else ""),
+        (
+            "tried again at the latest",
+            f"{waits.at_latest_seconds:g} s after an attempt" if waits.at_latest_seconds else "",
+        ),
+    ]
+    if shown := [fact for fact in facts if fact[1]]:
+        yield Facts(shown)
+
+
+def named(names: tuple[str, ...]) -> str:
+    """Return the first names, and how many more there are."""
+    more = len(names) - MOST_NODES_NAMED
+    return ", ".join(names[:MOST_NODES_NAMED]) + (f" and {more:,} more" if more > 0 else "")

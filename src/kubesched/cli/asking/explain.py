@@ -7,8 +7,8 @@ import sys
 
 import click
 
-from kubesched.asking.explain.explain_pod import explain_pod
-from kubesched.asking.explain.pod_answer import BOUND, SCHEDULABLE
+from kubesched.asking.explain.explain_pod import explain_named_pod
+from kubesched.asking.explain.pod_answer import BOUND, FINISHED, SCHEDULABLE
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.cli.asking.options import model_options
@@ -29,6 +29,6 @@ def explain() -> None:
 @output_option
 def explain_pod_command(name: str, model: ClusterModel, output: OutputOptions) -> None:
     """Explain one pod."""
-    answer = explain_pod(model, model.pod(name))
+    answer = explain_named_pod(model, name)
     print_answer(answer, pod_report(answer), output)
-    sys.exit(0 if answer.verdict in (SCHEDULABLE, BOUND) else DOES_NOT_FIT)
+    sys.exit(0 if answer.verdict in (SCHEDULABLE, BOUND, FINISHED) else DOES_NOT_FIT)

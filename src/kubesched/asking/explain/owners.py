@@ -1,0 +1,77 @@
+"""Whose pods these are: the workload at the top of a pod's owners.
+
+From owner references to names such as `Deployment shop/web`. A ReplicaSet of a Deployment and a Job of a CronJob are
+passed over; a ReplicaSet that was not read is known by the label pod-template-hash, which its name ends with.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api.kinds import KINDS
+from kubesched.api.meta import OwnerReference
+from kubesched.asking.answers import ObjectName
+from kubesched.asking.model import ClusterModel
+from kubesched.core.cluster.pod_info import PodInfo
+
+TEMPLATE_HASH: Final = "pod-template-hash"
+# owners of owners of owners, and so on: a ring of references ends
+MOST_LEVELS: Final = 8
+
+
+class Owners:
+    """Finds the workload that a pod belongs to."""
+
+    def __init__(self, model: ClusterModel) -> None:
+        self._objects = model.cluster.objects
+        self._documents = {_key(document): document for document in model.source.workloads}
+
+    def of(self, pod: PodInfo) -> ObjectName | None:
+        """Return the workload that a pod belongs to, None if nothing controls it."""
+        reference = _controller(pod.metadata.owner_references)
+        for _ in range(MOST_LEVELS):
+            above = self._above(reference, pod) if reference is not None else None
+            if above is None:
+                break
+            reference = above
+        return _name_of(reference, pod.namespace) if reference is not None else None
+
+    def _above(self, reference: OwnerReference, pod: PodInfo) -> OwnerReference | None:
+        """Return the controller of a pod's owner."""
+        known = KINDS.get(reference.kind)
+        found = self._objects.get(known, f"{pod.namespace}/{reference.name}") if known is not None else None
+        if found is not None:
+            return _controller(found.metadata.owner_references)
+        document = self._documents.get((reference.kind, pod.namespace, reference.name))
+        if document is not None:
+            return _controller(_references(document))
+        suffix = f"-{pod.labels.get(TEMPLATE_HASH, '')}"
+        if reference.kind == "ReplicaSet" and len(suffix) > 1 and reference.name.endswith(suffix):
+            name = reference.name.removesuffix(suffix)
+            return OwnerReference(api_version=reference.api_version, kind="Deployment", name=name, controller=True)
+        return None
+
+
+def _controller(references: Iterable[OwnerReference]) -> OwnerReference | None:
+    return next((reference for reference in references if reference.controller), None)
+
+
+def _references(document: Mapping[str, Any]) -> tuple[OwnerReference, ...]:
+    try:
+        listed = document.get("metadata", {}).get("ownerReferences") or ()
+        return msgspec.convert(listed, tuple[OwnerReference, ...])
+    except (msgspec.ValidationError, AttributeError):
+        return ()
+
+
+def _key(document: Mapping[str, Any]) -> tuple[str, str, str]:
+    meta = document.get("metadata") or {}
+    return str(document.get("kind")), str(meta.get("namespace") or "default"), str(meta.get("name"))
+
+
+def _name_of(reference: OwnerReference, namespace: str) -> ObjectName:
+    # nodes own their static pods
+    return ObjectName(
+        reference.api_version, reference.kind, "" if reference.kind == "Node" else namespace, reference.name
+    )

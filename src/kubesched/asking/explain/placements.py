@@ -1,0 +1,102 @@
+"""Why a pod goes to a node: its rank among the feasible ones, and the scores by plugin beside those of the runners-up.
+
+From an evaluation with feasible nodes to a `PlacementAnswer`.
+"""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.asking.explain.plain_words import number
+from kubesched.asking.explain.pod_answer import NodeScore, PlacementAnswer
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.evaluation.pod_class import WORST
+from kubesched.core.framework.status import Status
+
+RUNNERS_UP = 3
+# So many plugins are named as those that decided.
+DECIDERS = 2
+
+
+class ScoreTable:
+    """The weighted scores of the feasible rows by plugin, and their totals; `failure` if a plugin fails."""
+
+    def __init__(self, evaluation: Evaluation) -> None:
+        self.table = evaluation.table
+        self.feasible = evaluation.feasible()
+        self.failure: Status | None = None
+        self.columns: dict[str, NDArray[np.int64]] = {}
+        self.totals: NDArray[np.int64] = np.zeros(self.table.size, np.int64)
+        scoring = evaluation.score(self.feasible)
+        if scoring.failure is not None:
+            self.failure = scoring.failure
+            return
+        for question, weight in evaluation.pod_class.scores:
+            if not question.skip:
+                scores = question.weighted_scores(self.feasible, weight, np.int64)
+                assert not isinstance(scores, Status), "the totals have no failure"
+                self.columns[question.plugin.name] = np.broadcast_to(np.asarray(scores, np.int64), (self.table.size,))
+        self.totals = scoring.totals.astype(np.int64) + scoring.constant
+
+    @property
+    def best(self) -> NDArray[np.intp]:
+        """Return the feasible rows with the highest total."""
+        totals = np.where(self.feasible.mask, self.totals, WORST)
+        return np.flatnonzero(totals == totals.max()) if self.feasible.count else np.zeros(0, np.intp)
+
+    def ranked(self, limit: int) -> list[int]:
+        """Return the rows with the highest totals, equal ones in the order of names."""
+        rows = np.flatnonzero(self.feasible.mask)
+        names = self.table.names
+        totals = self.totals[rows]
+        if limit < len(rows):
+            rows = rows[totals >= np.partition(totals, -limit)[-limit]]
+        return sorted(rows.tolist(), key=lambda row: (-self.totals[row], names[row]))[:limit]
+
+    def score(self, row: int) -> NodeScore:
+        """Return the scores of a row; equal totals have the same rank."""
+        rank = int(np.count_nonzero(self.totals[self.feasible.mask] > self.totals[row])) + 1
+        scores = {plugin: int(column[row]) for plugin, column in self.columns.items()}
+        return NodeScore(self.table.names[row], rank, int(self.totals[row]), scores)
+
+
+def placement_of(evaluation: Evaluation, node_name: str, *, again: bool) -> PlacementAnswer:
+    """Return why a pod goes to a node; `again`: the pod is there, and what it would do today is said."""
+    scores = ScoreTable(evaluation)
+    row = evaluation.table.row_of.get(node_name, -1)
+    count = scores.feasible.count
+    if scores.failure is not None:
+        return PlacementAnswer(node_name, count, None, (), f"the nodes cannot be scored: {scores.failure.message}")
+    names = evaluation.table.names
+    best = sorted(names[each] for each in scores.best.tolist())
+    chosen = scores.score(row) if row >= 0 and scores.feasible.mask[row] else None
+    others = tuple(scores.score(each) for each in scores.ranked(RUNNERS_UP + 1) if each != row)[:RUNNERS_UP]
+    today = (node_name if node_name in best else best[0]) if best else None
+    return PlacementAnswer(
+        node_name,
+        count,
+        chosen,
+        others,
+        _decided_by(chosen, others, len(best)),
+        again=today if again else None,
+        ties=len(best),
+    )
+
+
+def _decided_by(chosen: NodeScore | None, others: tuple[NodeScore, ...], ties: int) -> str:
+    """Return which plugins made the difference between a node and the best of the others."""
+    if chosen is None:
+        return "the node is not feasible any more"
+    if not others:
+        return "no other node is feasible"
+    other = others[0]
+    if chosen.total == other.total:
+        return f"nothing: {number(ties, 'node')} tie with {chosen.total} points, and one of them is drawn"
+    ahead = chosen.total > other.total
+    differences = {plugin: score - other.scores[plugin] for plugin, score in chosen.scores.items()}
+    for_it = sorted(
+        ((plugin, amount) for plugin, amount in differences.items() if (amount > 0) is ahead and amount),
+        key=lambda each: (-abs(each[1]), each[0]),
+    )[:DECIDERS]
+    named = " and ".join(f"{plugin} ({amount:+d})" for plugin, amount in for_it)
+    points = abs(chosen.total - other.total)
+    return f"{named}: {number(points, 'point')} {'ahead of' if ahead else 'behind'} {other.node}"

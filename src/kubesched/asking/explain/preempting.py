@@ -1,0 +1,104 @@
+"""Whether preemption helps a pod: the candidates with their victims, or why it does not.
+
+From an evaluation without a feasible node to a `PreemptionAnswer` and PostFilter's part of the pod's message.
+PostFilter is the profile's own; what it wants to be done is left undone.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kubesched.api.labels import InvalidSelectorError, Selector, from_label_selector
+from kubesched.api.policy import PodDisruptionBudget
+from kubesched.asking.explain.owners import Owners
+from kubesched.asking.explain.pod_answer import PreemptionAnswer, PreemptionCandidate, Victim
+from kubesched.asking.model import ClusterModel
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.framework.outcomes import NodeVerdicts
+from kubesched.core.framework.preemption import Candidate
+from kubesched.core.framework.profile import Profile
+from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
+
+MOST_CANDIDATES = 10
+PREEMPTION = "preemption: "
+
+
+class Preempting(NamedTuple):
+    """The answer about preemption, and PostFilter's part of the message of the pod's condition."""
+
+    answer: PreemptionAnswer
+    message: str
+
+
+def preempting(
+    model: ClusterModel, profile: Profile, evaluation: Evaluation, verdicts: NodeVerdicts
+) -> Preempting | None:
+    """Return whether PostFilter helps, None if the profile has no PostFilter plugin; nothing is evicted."""
+    if not profile.post_filter:
+        return None
+    ran = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
+    candidates = [each for result in ran.by_plugin.values() for each in result.candidates]
+    node = ran.nominated_node_name or None
+    if not ran.status.ok or node is None:
+        return Preempting(PreemptionAnswer(False, _why_not(ran)), ran.message)
+    candidates.sort(key=lambda each: (each.node_name != node, *_cost(each), each.node_name))
+    victims = _Victims(model)
+    shown = tuple(victims.candidate(each) for each in candidates[:MOST_CANDIDATES])
+    evicted = len(candidates[0].victims) if candidates else 0
+    message = f"evicting {evicted} pod{'s' * (evicted != 1)} from {node} makes room"
+    return Preempting(PreemptionAnswer(True, message, node, shown, len(candidates)), ran.message)
+
+
+def _why_not(ran: PostFiltered) -> str:
+    """Return why preemption does not help; what PostFilter plugins of other purposes say counts only without it."""
+    messages = [result.status.message for result in ran.by_plugin.values() if result.status.reasons]
+    about_preemption = [message for message in messages if message.startswith(PREEMPTION)]
+    return ", ".join(about_preemption or messages).removeprefix(PREEMPTION)
+
+
+# as the scheduler chooses between candidates, but for the start times
+def _cost(candidate: Candidate) -> tuple[int, int, int, int]:
+    priorities = [victim.priority for victim in candidate.victims]
+    return candidate.pdb_violations, max(priorities, default=0), sum(priorities), len(priorities)
+
+
+class _Victims:
+    """Victims with their owners and budgets."""
+
+    def __init__(self, model: ClusterModel) -> None:
+        self._owners = Owners(model)
+        self._budgets = [(budget, _selector(budget)) for budget in model.cluster.objects.of(PodDisruptionBudget)]
+
+    def candidate(self, candidate: Candidate) -> PreemptionCandidate:
+        victims = tuple(self._victims(candidate.victims))
+        return PreemptionCandidate(candidate.node_name, victims, candidate.pdb_violations)
+
+    def _victims(self, pods: Sequence[PodInfo]) -> Iterator[Victim]:
+        """Return the victims, the most important first; each with the budgets that it takes beyond what they allow."""
+        evicted: Counter[str] = Counter()
+        for pod in pods:
+            selecting = list(self._selecting(pod))
+            evicted.update(budget.full_name for budget in selecting if pod.name not in budget.status.disrupted_pods)
+            violated = tuple(
+                budget.full_name
+                for budget in selecting
+                if evicted[budget.full_name] > budget.status.disruptions_allowed
+            )
+            owner = self._owners.of(pod)
+            yield Victim(pod.full_name, pod.priority, str(owner) if owner is not None else None, violated)
+
+    def _selecting(self, pod: PodInfo) -> Iterator[PodDisruptionBudget]:
+        for budget, selector in self._budgets:
+            # no budget selects pods without labels
+            if budget.namespace == pod.namespace and pod.labels and selector and selector.matches(pod.labels):
+                yield budget
+
+
+def _selector(budget: PodDisruptionBudget) -> Selector | None:
+    """Return the selector of a budget, None if it selects nothing."""
+    try:
+        selector = from_label_selector(budget.spec.selector)
+    except InvalidSelectorError:
+        return None
+    return None if selector.empty else selector

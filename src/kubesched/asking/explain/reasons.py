@@ -1,0 +1,47 @@
+"""Why nodes do not take a pod, by reason: the message of the pod's condition, node by node.
+
+From the verdicts of an evaluation to `Reason`s. A node counts for the first filter that rejects it, as in the message.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.asking.explain.pod_answer import Reason
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.framework.outcomes import NodeVerdicts
+from kubesched.core.framework.status import Code, Status
+
+
+def reasons_of(evaluation: Evaluation, verdicts: NodeVerdicts) -> tuple[Reason, ...]:
+    """Return why nodes do not take the pod, the reason of most nodes first."""
+    rejection = evaluation.pre_filtered.rejection
+    if rejection is not None:
+        return (Reason(rejection.message, rejection.plugin, evaluation.node_count, (), _may_help(rejection)),)
+    rows: dict[tuple[str, str, bool], list[NDArray[np.intp]]] = {}
+    for status, found in _by_status(evaluation.present(), verdicts):
+        for reason in status.reasons:
+            rows.setdefault((reason, status.plugin, _may_help(status)), []).append(found)
+    names = evaluation.table.names
+    found_reasons = [
+        Reason(
+            message, plugin, sum(map(len, parts)), tuple(sorted(names[row] for part in parts for row in part)), helps
+        )
+        for (message, plugin, helps), parts in rows.items()
+    ]
+    return tuple(sorted(found_reasons, key=lambda reason: (-reason.count, reason.message, reason.plugin)))
+
+
+def _by_status(present: NDArray[np.bool_], verdicts: NodeVerdicts) -> Iterator[tuple[Status, NDArray[np.intp]]]:
+    """Return the statuses of the rows with a node, each with its rows."""
+    judged = present if verdicts.judged is None else present & verdicts.judged
+    for index in np.unique(verdicts.ids[judged]).tolist():
+        yield verdicts.statuses[index], np.flatnonzero(judged & (verdicts.ids == index))
+    others = np.flatnonzero(present & ~judged)
+    if len(others):
+        yield verdicts.absent, others
+
+
+def _may_help(status: Status) -> bool:
+    return status.code is Code.UNSCHEDULABLE
