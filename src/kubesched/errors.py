@@ -45,6 +45,7 @@ package that defines each class:
     │   └── CredentialsError                client
     │       └── RefusedByIssuerError        client
     ├── UnreadableError                     cli
+    ├── UnreadableSnapshotError             asking
     ├── UnusableFileError                   common
     │   ├── MissingFileError                common
     │   └── TooLargeFileError               common

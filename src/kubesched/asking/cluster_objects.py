@@ -25,7 +25,8 @@ class ClusterObjects:
     """The objects of a cluster.
 
     `objects` are of the kinds that scheduling reads; `workloads` are the documents of Deployments, StatefulSets, Jobs
-    and the like, by which pods are counted and scaled. `origin` names the source in messages.
+    and the like, by which pods are counted and scaled. `origin` names the source in messages, `kubernetes` is the
+    release of its API server. `namespace` is that of names without one; `only_namespace` is set if one was asked for.
     """
 
     objects: tuple[ApiObject, ...]
@@ -33,3 +34,7 @@ class ClusterObjects:
     origin: str = ""
     taken_at: datetime | None = None
     gaps: tuple[Gap, ...] = ()
+    kubernetes: str = ""
+    anonymised: bool = False
+    namespace: str = "default"
+    only_namespace: str = ""

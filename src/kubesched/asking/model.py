@@ -59,7 +59,9 @@ class ClusterModel:
     # -- look-ups
 
     def pod(self, full_name: str) -> PodInfo:
-        """Return a pod by `namespace/name`; raises UnknownObjectError."""
+        """Return a pod by `namespace/name`, or by its name in the source's namespace; raises UnknownObjectError."""
+        if "/" not in full_name:
+            full_name = f"{self.source.namespace}/{full_name}"
         found = self.pods.get(full_name)
         if found is None:
             raise UnknownObjectError(f"there is no pod {full_name}{nearest(full_name, self.pods)}")

@@ -18,6 +18,9 @@ COMMANDS = {
         "kubesched.cli.asking.explain:explain", "Explain why pods are pending, and what would help."
     ),
     "run": LazyCommand("kubesched.run.command:run", "Schedule pods on a cluster, in place of kube-scheduler."),
+    "snapshot": LazyCommand(
+        "kubesched.cli.asking.snapshot:snapshot", "Write a cluster to a file, to ask about it later or elsewhere."
+    ),
     "up": LazyCommand(
         "kubesched.up.command:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."
     ),

@@ -1,28 +1,146 @@
-"""Clusters from files: snapshots, and manifests as `kubectl get -o yaml` writes them.
+"""Clusters from files: snapshots, and manifests.
 
-From paths (files, folders, `-`) to the objects of a cluster; one that cannot be read is an error that names its place.
+From paths (files, folders, `-`) to the objects of a cluster. Objects that `kubectl get -o yaml` has written have UIDs
+and are taken as they are; one that cannot be read is a gap. Manifests without UIDs are no cluster yet: an API server
+and controllers in this process make one of them (`manifest_cluster`).
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterable, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
 
 from kubesched.api.codec import decode
-from kubesched.api.kinds import is_foreign
+from kubesched.api.custom import custom_kind_of, custom_object
+from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.controlplane.loading.manifests import read
-from kubesched.errors import KubeschedError
+from kubesched.api.pods import Pod
+from kubesched.api.sharing import sharing
+from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.sources.snapshots import GZIP, is_snapshot, read_snapshot
+from kubesched.asking.sources.workloads import Document, is_workload, reduced_workload
+from kubesched.controlplane.loading.manifests import STANDARD_INPUT, Manifest, content_of, opened_path, parsed, read
+from kubesched.errors import InvalidObjectError, KubeschedError
+
+# kinds of structs that say nothing about scheduling
+UNREAD_KINDS = frozenset({"Lease", "LeaseCandidate", "Event"})
+# further unreadable objects are counted
+MOST_NAMED = 20
 
 
-def read_files(paths: Sequence[str]) -> ClusterObjects:
-    """Return the objects in files, folders and standard input; raises KubeschedError."""
-    manifests, problems = read(paths)
+def read_files(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> ClusterObjects:
+    """Return the cluster in files, folders and standard input; raises KubeschedError.
+
+    `custom_kinds` are the kinds that plugins look up, such as `foos.v1.example.com`.
+    """
+    snapshots: list[ClusterObjects] = []
+    manifests: list[Manifest] = []
+    for path in paths:
+        found = _read_path(path)
+        if isinstance(found, ClusterObjects):
+            snapshots.append(found)
+        else:
+            manifests += found
+    exported = [each for each in manifests if each.exported]
+    drafts = [each for each in manifests if not each.exported]
+    readers = DocumentReader(custom_kinds)
+    parts = [*snapshots, *([readers.cluster(exported)] if exported else [])]
+    if drafts:
+        # imported here: an API server with all controllers, which an export does not need
+        from kubesched.asking.sources.manifest_cluster import settled
+
+        made = settled(drafts, (obj for part in parts for obj in part.objects))
+        parts.append(readers.cluster(made))
+    if not parts:
+        raise KubeschedError(f"{', '.join(paths)}: there are no objects in it")
+    origin = snapshots[0].origin if len(parts) == 1 and snapshots else ", ".join(paths)
+    return merged(parts, origin)
+
+
+def _read_path(path: str) -> ClusterObjects | list[Manifest]:
+    source = "<stdin>" if path == STANDARD_INPUT else path
+    problems: Sequence[str]
+    try:
+        if path != STANDARD_INPUT and Path(path).is_dir():
+            manifests, problems = read([path])
+        else:
+            with opened_path(path) as stream:
+                content = content_of(path, stream, GZIP)
+            if is_snapshot(content):
+                return read_snapshot(source, content)
+            if not content.strip():
+                raise KubeschedError(
+                    f"{source}: is empty; give a snapshot, or objects as kubectl get -o yaml writes them"
+                )
+            manifests, problems = parsed(path, content)
+    except OSError as error:
+        raise KubeschedError(f"{error.filename or source}: {error.strerror or error}") from None
     if problems:
         raise KubeschedError("; ".join(problems))
-    objects: list[ApiObject] = []
-    workloads = []
-    for manifest in manifests:
-        if is_foreign(manifest.document):
-            workloads.append(manifest.document)
-        else:
-            objects.append(decode(manifest.document, f"{manifest.place}: "))
-    return ClusterObjects(tuple(objects), tuple(workloads), ", ".join(paths))
+    return manifests
+
+
+class DocumentReader:
+    """Makes a cluster of documents: objects, workloads, and gaps for those that cannot be read."""
+
+    def __init__(self, custom_kinds: Collection[str] = ()) -> None:
+        self._custom_kinds = custom_kinds
+        self._share = sharing(Pod)
+
+    def cluster(self, manifests: Iterable[Manifest]) -> ClusterObjects:
+        """Return the cluster of some documents."""
+        objects: list[ApiObject] = []
+        workloads: list[Document] = []
+        unread: list[str] = []
+        for manifest in manifests:
+            try:
+                self._read(manifest.document, objects, workloads)
+            except InvalidObjectError as error:
+                unread.append(f"{manifest.place}: {error}")
+        return ClusterObjects(tuple(objects), tuple(workloads), gaps=tuple(gaps_of_unread(unread)))
+
+    def _read(self, document: Document, objects: list[ApiObject], workloads: list[Document]) -> None:
+        """Add an object to the lists that it belongs to; those of other kinds are left out."""
+        custom = custom_kind_of(document, self._custom_kinds)
+        if custom is not None:
+            objects.append(custom_object(custom, document))
+            return
+        kind = document.get("kind")
+        if is_workload(document):
+            workloads.append(reduced_workload(document))
+        if kind in KINDS and kind not in UNREAD_KINDS:
+            obj = decode(document)
+            objects.append(self._share(obj) if isinstance(obj, Pod) else obj)
+        elif not kind or not document.get("apiVersion"):
+            raise InvalidObjectError("an object without kind or apiVersion")
+
+
+def gaps_of_unread(problems: Sequence[str]) -> list[Gap]:
+    """Return a gap for each object that cannot be read; of very many, some are only counted."""
+    uncertain = "answers do not count it"
+    gaps = [Gap("an object", problem, uncertain) for problem in problems[:MOST_NAMED]]
+    if len(problems) > MOST_NAMED:
+        gaps.append(
+            Gap(f"{len(problems) - MOST_NAMED} more objects", "they cannot be read", "answers do not count them")
+        )
+    return gaps
+
+
+def merged(parts: Sequence[ClusterObjects], origin: str) -> ClusterObjects:
+    """Return the cluster of several parts; an object of a later part replaces one of the same name."""
+    objects: dict[tuple[type[ApiObject], str], ApiObject] = {}
+    workloads: dict[tuple[str, str, str], Document] = {}
+    for part in parts:
+        objects.update(((type(obj), obj.full_name), obj) for obj in part.objects)
+        for document in part.workloads:
+            meta = document["metadata"]
+            workloads[document["kind"], meta.get("namespace", ""), meta.get("name", "")] = document
+    times = [part.taken_at for part in parts if part.taken_at is not None]
+    return ClusterObjects(
+        tuple(objects.values()),
+        tuple(workloads.values()),
+        origin=origin,
+        taken_at=min(times) if times else datetime.now(UTC),
+        gaps=tuple(gap for part in parts for gap in part.gaps),
+        kubernetes=next((part.kubernetes for part in parts if part.kubernetes), ""),
+        anonymised=any(part.anonymised for part in parts),
+    )

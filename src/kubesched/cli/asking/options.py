@@ -1,24 +1,26 @@
 """The options that all questions share: where the cluster comes from, which configuration, how to print.
 
-In: texts of options. Out: a model of the cluster as the command's parameter `model`, and `printer`.
+In: texts of options. Out: a model of the cluster as the command's parameter `model`.
 """
 
 import functools
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.api.custom import CustomObject
 from kubesched.asking.model import ClusterModel
-from kubesched.asking.sources.files import read_files
+from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
+from kubesched.cli.config import read
 from kubesched.cli.gate_options import gate_options
-from kubesched.cli.plugin_options import plugin_option
+from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
+from kubesched.client.informers.informer import watched_kinds
+from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.assembly import load_config
+from kubesched.config.load import Loaded
+from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.registry import Registry
-from kubesched.errors import KubeschedError
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,10 +28,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 def source_options(command: F) -> F:
     """Give a command the options of sources, and what was read as its parameter `objects`."""
 
-    @click.option("--from", "paths", multiple=True, metavar="PATH", help="A snapshot, or manifests: files, folders, -.")
+    @_source_option
     @functools.wraps(command)
-    def with_objects(*args: Any, paths: tuple[str, ...], **kwargs: Any) -> Any:
-        return command(*args, objects=_read(paths), **kwargs)
+    def with_objects(*args: Any, source: ClusterSource, **kwargs: Any) -> Any:
+        return command(*args, objects=read_cluster(source), **kwargs)
 
     return with_objects  # type: ignore[return-value]
 
@@ -37,27 +39,47 @@ def source_options(command: F) -> F:
 def model_options(command: F) -> F:
     """Give a command the options of sources and of the scheduler, and a model as its parameter `model`."""
 
-    @source_options
-    @click.option("--config", type=click.Path(path_type=Path), help="A KubeSchedulerConfiguration file.")
+    @_source_option
+    @click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
     @gate_options
     @plugin_option
     @functools.wraps(command)
     def with_model(
         *args: Any,
-        objects: ClusterObjects,
-        config: Path | None,
+        source: ClusterSource,
+        config: str | None,
         gates: FeatureGates,
         registry: Registry,
         **kwargs: Any,
     ) -> Any:
-        text = config.read_bytes() if config is not None else None
-        loaded = load_config(text, gates, registry)
+        loaded = load_configuration(config, gates, registry)
+        objects = read_cluster(source, custom_kinds_of(loaded, registry))
         return command(*args, model=ClusterModel(objects, loaded, registry), **kwargs)
 
     return with_model  # type: ignore[return-value]
 
 
-def _read(paths: tuple[str, ...]) -> ClusterObjects:
-    if not paths:
-        raise KubeschedError("no cluster is named; give --from with a snapshot or manifests")
-    return read_files(paths)
+def load_configuration(file: str | None, gates: FeatureGates, registry: Registry) -> Loaded:
+    """Return the configuration in a file, or the default; problems name the file."""
+    try:
+        return load_config(None if file is None else read(file), gates, registry)
+    except ConfigError as error:
+        raise with_plugin_hint(error).about(f"--config {file}" if file else "the defaults") from None
+
+
+def custom_kinds_of(loaded: Loaded, registry: Registry) -> list[str]:
+    """Return the kinds of custom resources that the plugins of a configuration look up."""
+    profiles = engine_of(loaded, registry).profiles
+    return [each.name for each in watched_kinds(profiles, loaded.gates) if issubclass(each.kind, CustomObject)]
+
+
+def _source_option(command: F) -> F:
+    """Give a command the options of sources, as its parameter `source`."""
+
+    @click.option("--from", "paths", multiple=True, metavar="PATH", help="A snapshot, or manifests: files, folders, -.")
+    @click.option("-n", "--namespace", default="", metavar="NAME", help="The namespace of names without one.")
+    @functools.wraps(command)
+    def with_source(*args: Any, paths: tuple[str, ...], namespace: str, **kwargs: Any) -> Any:
+        return command(*args, source=ClusterSource(paths, namespace), **kwargs)
+
+    return with_source  # type: ignore[return-value]

@@ -96,36 +96,48 @@ def _raise(error: OSError) -> None:
 
 
 def _read_file(path: str, manifests: list[Manifest], problems: list[str]) -> None:
+    with opened_path(path) as stream:
+        content = content_of(path, stream)
+    found, unread = parsed(path, content)
+    manifests += found
+    problems += unread
+
+
+def parsed(path: str, content: bytes) -> tuple[list[Manifest], list[str]]:
+    """Return the objects in the content of a file, and the problems of reading them."""
     source = "<stdin>" if path == STANDARD_INPUT else path
-    content = _content(path)
+    manifests: list[Manifest] = []
+    problems: list[str] = []
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        problems.append(f"{source}: not UTF-8: {error.reason} at byte {error.start}")
-        return
+        return [], [f"{source}: not UTF-8: {error.reason} at byte {error.start}"]
     for number, part in enumerate(_documents(text), 1):
         place = f"{source}: document {number}"
         try:
             manifests += _objects(place, part.value())
         except DocumentError as error:
             problems.append(f"{place}: {error}")
+    return manifests, problems
 
 
-def _content(path: str) -> bytes:
-    """Return the content of a file, up to the piece with a zero byte: such a file is not text, and may be endless."""
+def content_of(path: str, stream: BinaryIO, binary: bytes = b"") -> bytes:
+    """Return the content of a file, up to the piece with a zero byte: such a file is not text, and may be endless.
+
+    A file that starts with the bytes `binary` is read to its end.
+    """
     pieces: list[bytes] = []
-    with _stream(path) as stream:
-        while piece := stream.read(PIECE_BYTES):
-            pieces.append(piece)
-            if b"\0" in piece:
-                break
-            if len(pieces) * PIECE_BYTES > LARGEST_FILE:
-                raise OSError(errno.EFBIG, f"larger than {LARGEST_FILE >> 30} GiB; is it the right file?", path)
+    while piece := stream.read(PIECE_BYTES):
+        pieces.append(piece)
+        if b"\0" in piece and not (binary and pieces[0].startswith(binary)):
+            break
+        if len(pieces) * PIECE_BYTES > LARGEST_FILE:
+            raise OSError(errno.EFBIG, f"larger than {LARGEST_FILE >> 30} GiB; is it the right file?", path)
     return b"".join(pieces)
 
 
 @contextmanager
-def _stream(path: str) -> Iterator[BinaryIO]:
+def opened_path(path: str) -> Iterator[BinaryIO]:
     """Open a file or standard input, which may be a terminal."""
     if path == STANDARD_INPUT:
         with ended_by_signals():

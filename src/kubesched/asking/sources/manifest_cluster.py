@@ -1,0 +1,78 @@
+"""A cluster made of manifests, as an API server and its controllers make one.
+
+    manifests ──▶ API server ──▶ controllers, until nothing is left to do ──▶ documents
+
+Defaults and priorities are filled in, Deployments become pods, nodes become ready, claims are made. There is no
+scheduler: pods that the manifests do not bind stay pending, so that questions can be asked about them. Nothing is
+served.
+"""
+
+import asyncio
+from collections.abc import Iterable, Sequence
+
+from kubesched.api.codec import to_builtins
+from kubesched.api.kinds import API_VERSIONS
+from kubesched.api.meta import ApiObject
+from kubesched.asking.sources.own_loop import in_own_loop
+from kubesched.asking.sources.workloads import WORKLOAD_KINDS
+from kubesched.controlplane.loading.loader import create
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.controlplane.running import new_server
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.simulation import Simulation
+from kubesched.errors import KubeschedError
+
+# objects of an exported cluster that admission and defaults of other objects depend on
+_CONTEXT = frozenset({"Namespace", "PriorityClass", "StorageClass", "DeviceClass", "VolumeAttributesClass"})
+# timers that are due later, such as that of a CronJob, are not waited for
+NEAR_SECONDS = 1.0
+LOOK_SECONDS = 0.01
+LONGEST_SECONDS = 60.0
+
+
+def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = ()) -> list[Manifest]:
+    """Return the objects that manifests become, beside those that are known already; raises KubeschedError."""
+    server = new_server({}, seed=0)
+    # controllers make pods of a DaemonSet for nodes
+    wanted = _CONTEXT | ({"Node"} if any(each.kind == "DaemonSet" for each in drafts) else set())
+    around = [Manifest("known", to_builtins(obj), True) for obj in known if type(obj).__name__ in wanted]
+    create(server, around)
+    report = create(server, drafts)
+    if report.problems:
+        raise KubeschedError("; ".join(report.problems))
+    in_own_loop(_settle(server))
+    # what was known stays as it was, unless a manifest changes it
+    old = {_key(each) for each in around} - {_key(each) for each in drafts}
+    return [each for each in _objects(server) if _key(each) not in old]
+
+
+async def _settle(server: ApiServer) -> None:
+    """Run the controllers until nothing is left to do for a while."""
+    simulation = Simulation(server)
+    simulation.start()
+    now = asyncio.get_running_loop().time
+    deadline, looks = now() + LONGEST_SECONDS, 0
+    try:
+        # twice in a row: work that begins in this turn of the loop is visible in the next
+        while looks < 2 and now() < deadline:
+            looks = looks + 1 if simulation.seconds_left() > NEAR_SECONDS else 0
+            await asyncio.sleep(LOOK_SECONDS)
+    finally:
+        simulation.stop()
+
+
+def _objects(server: ApiServer) -> list[Manifest]:
+    """Return the stored objects of the kinds that questions are about."""
+    wanted = {**API_VERSIONS, **WORKLOAD_KINDS}
+    # a kind that is served in several versions is stored once
+    prefixes = {each.prefix: each.kind for each in server.registry.catalog.resources if each.kind in wanted}
+    return [
+        Manifest(f"{kind} {stored.name}", stored.document())
+        for prefix, kind in prefixes.items()
+        for stored in server.registry.store.set_of(prefix).in_order()
+    ]
+
+
+def _key(manifest: Manifest) -> tuple[str, str, str]:
+    meta = manifest.document.get("metadata") or {}
+    return manifest.kind, meta.get("namespace", ""), manifest.name

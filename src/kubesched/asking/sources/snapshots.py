@@ -1,0 +1,226 @@
+"""Snapshots: a cluster in a file.
+
+    gzip of lines of JSON: a header, then one object a line, nodes first
+
+From the objects of a cluster to such a file and back. The header has the version of the format; a newer one is refused.
+Objects are written from structs (`reduction`), so the file holds what scheduling reads and nothing else.
+"""
+
+import gzip
+import re
+import zlib
+from collections import Counter
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from io import BytesIO
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.api.codec import decode_json, encode
+from kubesched.api.kinds import KINDS
+from kubesched.api.meta import ApiObject
+from kubesched.api.sharing import sharing
+from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.sources.reduction import reduced
+from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document
+from kubesched.errors import InvalidObjectError, KubeschedError
+
+VERSION: Final = 1
+GZIP: Final = b"\x1f\x8b"
+# a snapshot that somebody unpacked
+_UNPACKED: Final = b'{"kubesched":"snapshot"'
+# a snapshot of 5000 nodes and 200 000 pods has less than a gigabyte
+LARGEST: Final = 8 << 30
+_KIND: Final = re.compile(rb'\{(?:"apiVersion":"[^"]*",)?"kind":"(\w+)"')
+_AGAIN: Final = "write it anew with `kubesched snapshot -o FILE`"
+
+
+class UnreadableSnapshotError(KubeschedError):
+    """A file that is no snapshot, or one that is damaged or too new; the message says what to do."""
+
+
+class _Header(msgspec.Struct, rename="camel"):
+    """The first line of a snapshot."""
+
+    kubesched: str = ""
+    version: int = 0
+    taken_at: datetime | None = None
+    origin: str = ""
+    kubernetes: str = ""
+    anonymised: bool = False
+    gaps: tuple[dict[str, str], ...] = ()
+    counts: dict[str, int] = {}
+
+
+def is_snapshot(content: bytes) -> bool:
+    """Return whether a file is a snapshot, or at least compressed as one, by its first bytes."""
+    return content.startswith((GZIP, _UNPACKED))
+
+
+# -- writing
+
+
+def counts_of(cluster: ClusterObjects) -> dict[str, int]:
+    """Return how many objects of each kind a snapshot of a cluster has."""
+    return dict(Counter(kind for kind, _ in _lines(cluster)))
+
+
+def written(cluster: ClusterObjects) -> bytes:
+    """Return the snapshot of a cluster."""
+    lines = list(_lines(cluster))
+    header = _Header(
+        kubesched="snapshot",
+        version=VERSION,
+        taken_at=cluster.taken_at or datetime.now(UTC),
+        origin=cluster.origin,
+        kubernetes=cluster.kubernetes,
+        anonymised=cluster.anonymised,
+        gaps=tuple(gap.to_dict() for gap in cluster.gaps),
+        counts=dict(Counter(kind for kind, _ in lines)),
+    )
+    packed = BytesIO()
+    # without a name and a time: equal clusters give equal bytes
+    with gzip.GzipFile("", "wb", 6, packed, mtime=0) as file:
+        file.write(msgspec.json.encode(header) + b"\n")
+        for _, line in lines:
+            file.write(line + b"\n")
+    return packed.getvalue()
+
+
+def _lines(cluster: ClusterObjects) -> Iterator[tuple[str, bytes]]:
+    """Yield the kind and the line of each object, nodes first."""
+    for obj in sorted(cluster.objects, key=lambda obj: (type(obj).__name__ != "Node", type(obj).__name__)):
+        kind = type(obj).__name__
+        if kind in KINDS and kind not in WORKLOAD_KINDS:
+            yield kind, encode(reduced(obj))
+    described = {(document["kind"], _full_name(document)) for document in cluster.workloads}
+    for document in cluster.workloads:
+        yield document["kind"], msgspec.json.encode(document)
+    # selectors of workloads whose template is not known
+    for obj in cluster.objects:
+        kind = type(obj).__name__
+        if kind in WORKLOAD_KINDS and (kind, obj.full_name) not in described:
+            yield kind, encode(reduced(obj))
+
+
+def _full_name(document: Document) -> str:
+    meta = document["metadata"]
+    return f"{meta.get('namespace', '')}/{meta.get('name', '')}" if meta.get("namespace") else str(meta.get("name", ""))
+
+
+# -- reading
+
+
+def read_snapshot(source: str, content: bytes) -> ClusterObjects:
+    """Return the cluster of a snapshot; raises UnreadableSnapshotError."""
+    text = _unpacked(source, content)
+    header_line, _, body = text.partition(b"\n")
+    header = _header(source, header_line)
+    lines = body.split(b"\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    total = sum(header.counts.values())
+    if len(lines) != total:
+        raise UnreadableSnapshotError(
+            f"{source}: has {len(lines)} objects where its header names {total}: a part of it is missing; {_AGAIN}"
+        )
+    objects, workloads = _objects(source, lines)
+    return ClusterObjects(
+        tuple(objects),
+        tuple(workloads),
+        origin=header.origin or source,
+        taken_at=header.taken_at,
+        gaps=tuple(
+            Gap(**{field: str(gap.get(field, "")) for field in ("what", "why", "uncertain")}) for gap in header.gaps
+        ),
+        kubernetes=header.kubernetes,
+        anonymised=header.anonymised,
+    )
+
+
+def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Document]]:
+    """Return the objects and the documents of workloads in some lines; raises UnreadableSnapshotError."""
+    objects: list[ApiObject] = []
+    workloads: list[Document] = []
+    readers: dict[str, Callable[[bytes], ApiObject]] = {}
+    number = 1
+    try:
+        for line in lines:
+            number += 1
+            kind = _kind_of(line)
+            if kind in WORKLOAD_KINDS:
+                workloads.append(msgspec.json.decode(line))
+            if kind in KINDS:
+                reader = readers.get(kind) or readers.setdefault(kind, _reader(KINDS[kind]))
+                objects.append(reader(line))
+    except (InvalidObjectError, msgspec.MsgspecError) as error:
+        raise UnreadableSnapshotError(f"{source}: line {number}: {error}; {_AGAIN}") from None
+    return objects, workloads
+
+
+def _unpacked(source: str, content: bytes) -> bytes:
+    if not content.startswith(GZIP):
+        return content
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        with gzip.GzipFile(fileobj=BytesIO(content)) as file:
+            while piece := file.read(1 << 24):
+                if not pieces and not piece.startswith(_UNPACKED):
+                    raise UnreadableSnapshotError(
+                        f"{source}: is compressed, but no snapshot of kubesched; if it has manifests, unpack it first"
+                    )
+                pieces.append(piece)
+                size += len(piece)
+                if size > LARGEST:
+                    raise UnreadableSnapshotError(f"{source}: has more than {LARGEST >> 30} GiB; is it the right file?")
+    except EOFError:
+        raise UnreadableSnapshotError(
+            f"{source}: ends too early: it was not copied as a whole; copy it again"
+        ) from None
+    except (OSError, zlib.error) as error:
+        raise UnreadableSnapshotError(f"{source}: is damaged ({error}); copy it again, or {_AGAIN}") from None
+    return b"".join(pieces)
+
+
+def _header(source: str, line: bytes) -> _Header:
+    try:
+        # the version first: a newer header may have other fields
+        version = msgspec.json.decode(line, type=_Version).version
+    except msgspec.MsgspecError:
+        version = None
+    if version is None or version < 1:
+        raise UnreadableSnapshotError(f"{source}: its header cannot be read; {_AGAIN}")
+    if version > VERSION:
+        raise UnreadableSnapshotError(
+            f"{source}: is a snapshot of version {version}, and this kubesched reads up to version {VERSION}; "
+            "install a newer one: pip install --upgrade kubesched"
+        )
+    try:
+        return msgspec.json.decode(line, type=_Header)
+    except msgspec.MsgspecError as error:
+        raise UnreadableSnapshotError(f"{source}: its header cannot be read ({error}); {_AGAIN}") from None
+
+
+class _Version(msgspec.Struct):
+    version: int = 0
+
+
+class _Kind(msgspec.Struct):
+    kind: str = ""
+
+
+def _kind_of(line: bytes) -> str:
+    match = _KIND.match(line)
+    return match[1].decode() if match is not None else msgspec.json.decode(line, type=_Kind).kind
+
+
+def _reader(kind: type[ApiObject]) -> Callable[[bytes], ApiObject]:
+    share: Callable[[Any], Any] = sharing(kind)
+
+    def read(line: bytes) -> ApiObject:
+        obj: ApiObject = share(decode_json(kind, line))
+        return obj
+
+    return read

@@ -1,0 +1,77 @@
+"""`kubesched snapshot`: a cluster in a file, to be asked about later or elsewhere.
+
+In: a cluster. Out: a file that `--from` reads, written as a whole or not at all, and a line about it.
+"""
+
+import os
+import sys
+from pathlib import Path
+from tempfile import NamedTemporaryFile
+
+import click
+
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.sources.snapshots import counts_of, written
+from kubesched.cli.asking.options import source_options
+from kubesched.errors import KubeschedError
+
+# kinds that the line names; the others are summed
+_NAMED = ("Node", "Pod")
+
+
+@click.command("snapshot")
+@click.option(
+    "-o",
+    "--output",
+    required=True,
+    metavar="FILE",
+    type=click.Path(dir_okay=False, allow_dash=True),
+    help="The file to write, such as cluster.snapshot.gz; - for standard output.",
+)
+@source_options
+def snapshot(output: str, objects: ClusterObjects) -> None:
+    """Write a cluster to a file, which --from reads.
+
+    The file has what scheduling reads of nodes, pods, volumes, claims, budgets and workloads. Secrets, ConfigMaps,
+    environment, commands and most annotations are not in it.
+    """
+    content = written(objects)
+    if output == "-":
+        sys.stdout.buffer.write(content)
+        sys.stdout.buffer.flush()
+    else:
+        _write(Path(output), content)
+    click.echo(_summary(output, objects, len(content)), err=True)
+    for gap in objects.gaps:
+        click.echo(f"Left out: {gap.what}: {gap.why}; {gap.uncertain}", err=True)
+
+
+def _write(path: Path, content: bytes) -> None:
+    """Write a file that only its owner may read, all or nothing."""
+    try:
+        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
+            try:
+                file.write(content)
+                file.flush()
+                os.fsync(file.fileno())
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+    except OSError as error:
+        raise KubeschedError(f"{path}: cannot be written: {error.strerror or error}") from None
+
+
+def _summary(output: str, objects: ClusterObjects, size: int) -> str:
+    counts = counts_of(objects)
+    named = [f"{counts.get(kind, 0)} {kind.lower()}{'' if counts.get(kind) == 1 else 's'}" for kind in _NAMED]
+    others = sum(count for kind, count in counts.items() if kind not in _NAMED)
+    place = "standard output" if output == "-" else output
+    return f"{place}: {', '.join(named)} and {others} other objects, {_size(size)}"
+
+
+def _size(size: int) -> str:
+    for unit, bytes_of in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if size >= bytes_of:
+            return f"{size / bytes_of:.1f} {unit}"
+    return f"{size} bytes"

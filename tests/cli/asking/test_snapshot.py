@@ -1,0 +1,83 @@
+"""`kubesched snapshot`: a file that --from reads, whole or not at all, and a line about it."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from kubesched.asking.sources.snapshots import read_snapshot
+from kubesched.cli import main
+
+
+def run(*words: str, stdin: bytes | None = None) -> Result:
+    return CliRunner().invoke(main, words, input=stdin)
+
+
+@pytest.fixture
+def manifests(tmp_path: Path) -> str:
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "node", "uid": "1"},
+        "status": {"allocatable": {"pods": "9"}},
+    }
+    pods: list[dict[str, Any]] = [
+        {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": name, "namespace": "web", "uid": name}}
+        for name in ("a", "b")
+    ]
+    unreadable = {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "c", "uid": "c"}, "spec": 1}
+    path = tmp_path / "cluster.yaml"
+    path.write_text(yaml.safe_dump_all([node, *pods, unreadable]))
+    return str(path)
+
+
+def test_a_snapshot_is_written_and_told_of(manifests: str, tmp_path: Path) -> None:
+    file = tmp_path / "cluster.gz"
+    result = run("snapshot", "-o", str(file), "--from", manifests)
+    assert result.exit_code == 0
+    first, second = result.stderr.splitlines()
+    assert first.startswith(f"{file}: 1 node, 2 pods and 0 other objects, ")
+    assert second.startswith(f"Left out: an object: {manifests}: document 4: Pod c: spec: expected a mapping, got ")
+    assert len(read_snapshot("", file.read_bytes()).objects) == 3
+    assert set(tmp_path.iterdir()) == {file, Path(manifests)}
+
+
+def test_a_snapshot_can_go_through_a_pipe(manifests: str) -> None:
+    snapshot = run("snapshot", "-o", "-", "--from", manifests).stdout_bytes
+    result = run("explain", "pod", "web/a", "--from", "-", stdin=snapshot)
+    assert result.exit_code == 0
+    assert "web/a" in result.stdout
+
+
+def test_a_name_without_a_namespace_is_one_of_the_chosen_namespace(manifests: str) -> None:
+    assert run("explain", "pod", "a", "-n", "web", "--from", manifests).exit_code == 0
+    assert "there is no pod default/a" in run("explain", "pod", "a", "--from", manifests).stderr
+
+
+BAD = [
+    (
+        "a folder that does not exist",
+        ("snapshot", "-o", "nowhere/file", "--from", "FILE"),
+        "nowhere/file: cannot be written: No such file or directory\n",
+    ),
+    (
+        "a configuration that does not exist",
+        ("explain", "pod", "web/a", "--from", "FILE", "--config", "nowhere"),
+        "nowhere: No such file or directory\n",
+    ),
+    (
+        "a configuration that is none",
+        ("explain", "pod", "web/a", "--from", "FILE", "--config", "FILE"),
+        "--config FILE: ",
+    ),
+]
+
+
+@pytest.mark.parametrize(("what", "words", "line"), BAD, ids=[what for what, _, _ in BAD])
+def test_bad_options_get_one_line(what: str, words: tuple[str, ...], line: str, manifests: str) -> None:
+    result = run(*(manifests if word == "FILE" else word for word in words))
+    assert result.exit_code == 1
+    assert result.stderr.replace(manifests, "FILE").startswith(line), what
+    assert "Traceback" not in result.stderr
