@@ -131,7 +131,7 @@ def test_an_output_that_does_not_know_a_character_gets_another(monkeypatch: pyte
 def test_the_formats_of_a_command(cluster_file: str) -> None:
     arguments = ("explain", "pod", "default/big", "--from", cluster_file)
     begins = {
-        "table": "Pod default/big fits on none of 1 node",
+        "table": "Pod default/big does not fit",
         "json": '{\n  "pod": "default/big",\n  "verdict": "unschedulable"',
         "yaml": "pod: default/big\nverdict: unschedulable\n",
         "markdown": "# Pod default/big\n",

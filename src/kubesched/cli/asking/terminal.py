@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from rich.cells import cell_len
-from rich.console import Console, RenderableType
+from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
@@ -26,6 +26,7 @@ from kubesched.asking.reports.blocks import (
     tone_of,
 )
 from kubesched.asking.reports.printable import printable
+from kubesched.cli.asking.column_widths import column_widths
 
 # characters in a line, where nobody says how many there is room for
 WIDE = 120
@@ -90,7 +91,7 @@ def _block(block: Block, width: int) -> Iterator[RenderableType]:
             for number, item in enumerate(block.items, 1):
                 yield from _item(item, f"{number}." if block.numbered else "-")
         case Table():
-            yield from _table(block)
+            yield from _table(block, width)
         case Bars():
             yield from _bars(block, width)
         case Commands():
@@ -106,14 +107,17 @@ def _item(item: Item, mark: str) -> Iterator[RenderableType]:
     yield from _commands(item.commands, " " * (len(mark) + 1))
 
 
-def _table(table: Table) -> Iterator[RenderableType]:
+def _table(table: Table, width: int) -> Iterator[RenderableType]:
     if table.title:
         yield _text(table.title)
+    rows = table.shown()
+    texts = [[printable(cell) for cell in column] for column in zip(table.columns, *rows, strict=True)]
+    widths = column_widths(texts, width - GAP * (len(texts) - 1))
     shown = RichTable(box=None, pad_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
-    for column in table.columns:
-        numeric = column in table.numeric
-        shown.add_column(column, justify="right" if numeric else "left", overflow="fold", no_wrap=numeric)
-    for row in table.shown():
+    for column, wide in zip(table.columns, widths, strict=True):
+        justify: JustifyMethod = "right" if column in table.numeric else "left"
+        shown.add_column(printable(column), justify=justify, overflow="fold", width=wide)
+    for row in rows:
         shown.add_row(*map(_cell, row))
     yield shown
     if table.cut():
