@@ -47,6 +47,32 @@ def test_a_cluster_is_read_from_files(tmp_path: Path) -> None:
         assert Cluster.read(*paths).pending == ["default/big", "default/web"]
 
 
+def test_manifests_become_the_pods_that_controllers_make_of_them() -> None:
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web"}]}}
+    deployment = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web"},
+        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template},
+    }
+    assert len(Cluster.of([*OBJECTS[:2], deployment]).pending) == 2
+
+
+def test_a_snapshot_is_read_as_it_was(tmp_path: Path) -> None:
+    cluster = Cluster.of(OBJECTS)
+    cluster.snapshot(tmp_path / "a.snapshot.gz")
+    again = Cluster.read(tmp_path / "a.snapshot.gz")
+    assert (again.nodes, again.pending) == (cluster.nodes, cluster.pending)
+    assert again.explain("big") == cluster.explain("big")
+
+
+def test_what_is_no_object_is_said() -> None:
+    with pytest.raises(KubeschedError, match="object 3: expected a struct or a document, not a int"):
+        Cluster.of([*OBJECTS[:2], 7])  # type: ignore[list-item]
+    with pytest.raises(KubeschedError, match="read takes files or folders"):
+        Cluster.read()
+
+
 @pytest.mark.parametrize(
     "pod",
     ["default/big", "big", a_pod("big", cpu="8"), to_builtins(a_pod("other", cpu="8"))],
@@ -56,7 +82,8 @@ def test_a_pod_is_explained_by_name_or_as_it_is(pod: Any) -> None:
     answer = Cluster.of(OBJECTS).explain(pod)
     assert (answer.verdict, answer.message) == (
         "unschedulable",
-        "0/2 nodes are available: 2 Insufficient cpu.",
+        "0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate, "
+        "preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
     )
 
 

@@ -21,11 +21,13 @@ from kubesched.asking.model import ClusterModel
 
 # imported for notebooks
 from kubesched.asking.reports import answer_reports as answer_reports
-from kubesched.asking.sources.files import read_files
+from kubesched.asking.sources.custom_kinds import custom_kinds_of
+from kubesched.asking.sources.files import read_files, read_objects
+from kubesched.asking.sources.snapshot_file import write_snapshot
+from kubesched.asking.sources.snapshots import written
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
-from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.plugin import Plugin
@@ -36,39 +38,54 @@ from kubesched.errors import KubeschedError
 LARGEST_CONFIG = 10 << 20
 Document = Mapping[str, Any]
 PathName = str | os.PathLike[str]
+Config = PathName | Document | None
+Gates = Mapping[str, bool] | str | None
+Plugins = Iterable[type[Plugin]]
 
 
 class Cluster:
-    """The objects of a cluster, and the scheduler that answers.
+    """The objects of a cluster, and the scheduler that answers. Get one by `connect`, `read` or `of`.
 
-    `config` is a KubeSchedulerConfiguration: the name of a file, or the document; without one the defaults count.
-    `gates` are feature gates, as a mapping or as `--feature-gates` has them. `plugins` are plugins of your own, which
-    the configuration enables.
+    These take the scheduler's options, too. `config` is a KubeSchedulerConfiguration: the name of a file, or the
+    document; without one the defaults count. `gates` are feature gates, as a mapping or as `--feature-gates` has them.
+    `plugins` are plugins of your own, which the configuration enables.
     """
 
-    def __init__(
-        self,
-        objects: ClusterObjects,
-        *,
-        config: PathName | Document | None = None,
-        gates: Mapping[str, bool] | str | None = None,
-        plugins: Iterable[type[Plugin]] = (),
-    ) -> None:
-        registry = _registry(plugins)
-        self._model = ClusterModel(objects, _loaded(config, gates, registry), registry)
+    def __init__(self, model: ClusterModel) -> None:
+        self._model = model
 
     # -- where a cluster comes from
 
     @classmethod
-    def read(cls, *paths: PathName, **scheduler: Any) -> "Cluster":
+    def read(
+        cls,
+        *paths: PathName,
+        config: Config = None,
+        gates: Gates = None,
+        plugins: Plugins = (),
+    ) -> "Cluster":
         """Return the cluster in files and folders: snapshots, and manifests as `kubectl get -o yaml` writes them."""
-        return cls(read_files([os.fspath(path) for path in paths]), **scheduler)
+        if not paths:
+            raise KubeschedError("read takes files or folders: snapshots, or manifests")
+        scheduler = _Scheduler(config, gates, plugins)
+        return cls(scheduler.model(read_files([os.fspath(path) for path in paths], scheduler.custom_kinds)))
 
     @classmethod
-    def of(cls, objects: Iterable[ApiObject | Document], **scheduler: Any) -> "Cluster":
+    def of(
+        cls,
+        objects: Iterable[ApiObject | Document],
+        *,
+        config: Config = None,
+        gates: Gates = None,
+        plugins: Plugins = (),
+    ) -> "Cluster":
         """Return the cluster of some objects: structs as `kubesched.testing` makes them, or documents."""
-        read = [obj if isinstance(obj, ApiObject) else decode(dict(obj)) for obj in objects]
-        return cls(ClusterObjects(tuple(read), origin="objects"), **scheduler)
+        scheduler = _Scheduler(config, gates, plugins)
+        return cls(scheduler.model(read_objects(objects, scheduler.custom_kinds)))
+
+    def snapshot(self, file: PathName) -> None:
+        """Write the cluster to a file, which `read` reads."""
+        write_snapshot(Path(file), written(self._model.source))
 
     # -- what it has
 
@@ -94,29 +111,38 @@ class Cluster:
 
     def _pod(self, pod: str | Document | Pod) -> PodInfo:
         if isinstance(pod, str):
-            return self._model.pod(pod if "/" in pod else f"default/{pod}")
+            return self._model.pod(pod if "/" in pod else f"{self._model.source.namespace}/{pod}")
         read = pod if isinstance(pod, Pod) else decode({"apiVersion": "v1", "kind": "Pod", **pod})
         if not isinstance(read, Pod):
             raise KubeschedError(f"explain takes a pod, not a {type(read).__name__}")
         return self._model.read(read)
 
 
-def _registry(plugins: Iterable[type[Plugin]]) -> Registry:
-    registry = Registry()
-    for plugin in plugins:
-        registry.register(plugin)
-    return registry
+class _Scheduler:
+    """The scheduler that answers: its configuration and the plugins of one's own."""
+
+    def __init__(
+        self,
+        config: Config,
+        gates: Gates,
+        plugins: Plugins,
+    ) -> None:
+        self._registry = Registry()
+        for plugin in plugins:
+            self._registry.register(plugin)
+        settings = parse_flag(gates) if isinstance(gates, str) else gates
+        try:
+            self._loaded = load_config(_text(config), FeatureGates(settings), self._registry)
+        except ConfigError as error:
+            raise error.about("config" if isinstance(config, Mapping | None) else os.fspath(config)) from None
+        self.custom_kinds = custom_kinds_of(self._loaded, self._registry)
+
+    def model(self, objects: ClusterObjects) -> ClusterModel:
+        """Return the model of a cluster."""
+        return ClusterModel(objects, self._loaded, self._registry)
 
 
-def _loaded(config: PathName | Document | None, gates: Mapping[str, bool] | str | None, registry: Registry) -> Loaded:
-    settings = parse_flag(gates) if isinstance(gates, str) else gates
-    try:
-        return load_config(_text(config), FeatureGates(settings), registry)
-    except ConfigError as error:
-        raise error.about("config" if isinstance(config, Mapping | None) else os.fspath(config)) from None
-
-
-def _text(config: PathName | Document | None) -> bytes | None:
+def _text(config: Config) -> bytes | None:
     if config is None:
         return None
     if isinstance(config, Mapping):

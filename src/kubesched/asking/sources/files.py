@@ -5,9 +5,10 @@ and are taken as they are; one that cannot be read is a gap. Manifests without U
 and controllers in this process make one of them (`manifest_cluster`).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from kubesched.api.codec import decode
 from kubesched.api.custom import custom_kind_of, custom_object
@@ -40,20 +41,45 @@ def read_files(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> Clus
             snapshots.append(found)
         else:
             manifests += found
-    exported = [each for each in manifests if each.exported]
-    drafts = [each for each in manifests if not each.exported]
-    readers = DocumentReader(custom_kinds)
-    parts = [*snapshots, *([readers.cluster(exported)] if exported else [])]
-    if drafts:
-        # imported here: an API server with all controllers, which an export does not need
-        from kubesched.asking.sources.manifest_cluster import settled
-
-        made = settled(drafts, (obj for part in parts for obj in part.objects))
-        parts.append(readers.cluster(made))
+    parts = [*snapshots, *_parts(manifests, snapshots, custom_kinds)]
     if not parts:
         raise KubeschedError(f"{', '.join(paths)}: there are no objects in it")
     origin = snapshots[0].origin if len(parts) == 1 and snapshots else ", ".join(paths)
     return merged(parts, origin)
+
+
+def read_objects(
+    objects: Iterable[ApiObject | Mapping[str, Any]], custom_kinds: Collection[str] = ()
+) -> ClusterObjects:
+    """Return the cluster of structs, which are taken as they are, and of documents, as files have them."""
+    structs: list[ApiObject] = []
+    manifests: list[Manifest] = []
+    for number, obj in enumerate(objects, 1):
+        if isinstance(obj, ApiObject):
+            structs.append(obj)
+        elif isinstance(obj, Mapping):
+            manifests.append(Manifest(f"object {number}", dict(obj)))
+        else:
+            raise KubeschedError(f"object {number}: expected a struct or a document, not a {type(obj).__name__}")
+    given = ClusterObjects(tuple(structs))
+    return merged([given, *_parts(manifests, [given], custom_kinds)], "objects")
+
+
+def _parts(
+    manifests: Sequence[Manifest], known: Sequence[ClusterObjects], custom_kinds: Collection[str]
+) -> list[ClusterObjects]:
+    """Return the clusters of manifests: those that a cluster exported, and those that a cluster is made of."""
+    exported = [each for each in manifests if each.exported]
+    drafts = [each for each in manifests if not each.exported]
+    readers = DocumentReader(custom_kinds)
+    parts = [readers.cluster(exported)] if exported else []
+    if drafts:
+        # imported here: an API server with all controllers, which an export does not need
+        from kubesched.asking.sources.manifest_cluster import settled
+
+        made = settled(drafts, (obj for part in (*known, *parts) for obj in part.objects))
+        parts.append(readers.cluster(made))
+    return parts
 
 
 def _read_path(path: str) -> ClusterObjects | list[Manifest]:

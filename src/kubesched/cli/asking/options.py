@@ -9,17 +9,16 @@ from typing import Any, TypeVar
 
 import click
 
-from kubesched.api.custom import CustomObject
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
+from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.config import read
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
-from kubesched.client.informers.informer import watched_kinds
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
-from kubesched.core.assembly import engine_of, load_config
+from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -65,12 +64,6 @@ def load_configuration(file: str | None, gates: FeatureGates, registry: Registry
         return load_config(None if file is None else read(file), gates, registry)
     except ConfigError as error:
         raise with_plugin_hint(error).about(f"--config {file}" if file else "the defaults") from None
-
-
-def custom_kinds_of(loaded: Loaded, registry: Registry) -> list[str]:
-    """Return the kinds of custom resources that the plugins of a configuration look up."""
-    profiles = engine_of(loaded, registry).profiles
-    return [each.name for each in watched_kinds(profiles, loaded.gates) if issubclass(each.kind, CustomObject)]
 
 
 def _source_option(command: F) -> F:

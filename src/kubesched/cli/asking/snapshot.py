@@ -3,17 +3,15 @@
 In: a cluster. Out: a file that `--from` reads, written as a whole or not at all, and a line about it.
 """
 
-import os
 import sys
 from pathlib import Path
-from tempfile import NamedTemporaryFile
 
 import click
 
 from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import counts_of, written
 from kubesched.cli.asking.options import source_options
-from kubesched.errors import KubeschedError
 
 # kinds that the line names; the others are summed
 _NAMED = ("Node", "Pod")
@@ -40,26 +38,10 @@ def snapshot(output: str, objects: ClusterObjects) -> None:
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()
     else:
-        _write(Path(output), content)
+        write_snapshot(Path(output), content)
     click.echo(_summary(output, objects, len(content)), err=True)
     for gap in objects.gaps:
         click.echo(f"Left out: {gap.what}: {gap.why}; {gap.uncertain}", err=True)
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file that only its owner may read, all or nothing."""
-    try:
-        with NamedTemporaryFile(dir=path.parent, prefix=f".{path.name}.", delete=False) as file:
-            try:
-                file.write(content)
-                file.flush()
-                os.fsync(file.fileno())
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
-    except OSError as error:
-        raise KubeschedError(f"{path}: cannot be written: {error.strerror or error}") from None
 
 
 def _summary(output: str, objects: ClusterObjects, size: int) -> str:
