@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import click
+from click.shell_completion import CompletionItem
 
 from kubesched.errors import KubeschedError
 
@@ -42,14 +43,25 @@ class CommandGroup(click.Group):
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
+        with formatter.section("Commands"):
+            formatter.write_dl(self._described(ctx))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the commands, and the options if one begins; no command is imported for it."""
+        commands = [
+            CompletionItem(name, help=text) for name, text in self._described(ctx) if name.startswith(incomplete)
+        ]
+        return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
+
+    def _described(self, ctx: click.Context) -> list[tuple[str, str]]:
+        """Return the commands with their descriptions, importing none."""
         rows = []
         for name in self.list_commands(ctx):
             lazy, command = self._lazy.get(name), super().get_command(ctx, name)
             rows.append(
                 (name, lazy.short_help if lazy is not None else command.get_short_help_str() if command else "")
             )
-        with formatter.section("Commands"):
-            formatter.write_dl(rows)
+        return rows
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; report what a person can act on."""
