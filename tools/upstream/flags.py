@@ -10,7 +10,7 @@ _HEADING = re.compile(r"^(\S.*) flags:$")
 _FLAG = re.compile(r"^ +(?:-(\w), )?--([\w-]+)(?: ([\w,=:]+|<[^>]*>))?(?:\[=\S+\])?(?:  +(.*)|$)")
 _DEFAULT = re.compile(r"\(default (.*)\)$")
 _GATE = re.compile(r"^ +(?:kube:)?(\w+)=true\|false", re.MULTILINE)
-_OWN_GROUPS = ("Watchdog", "Legacy (v1.21 and earlier)")
+_OWN_GROUPS = ("Watchdog", "Records", "Legacy (v1.21 and earlier)")
 _OWN = ("plugin",)
 
 

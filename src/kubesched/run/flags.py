@@ -37,6 +37,18 @@ WATCHDOG = FlagGroup(
         ),
     ),
 )
+RECORDS = FlagGroup(
+    "Records",
+    (
+        Flag(
+            "decision-record-memory",
+            "quantity",
+            "Memory for the last decisions, e.g. 16Mi; they are served at /debug/decisions. 0 records none. kubesched "
+            "only.",
+            "0",
+        ),
+    ),
+)
 LEGACY = FlagGroup(
     "Legacy (v1.21 and earlier)",
     (
@@ -254,6 +266,7 @@ GROUPS = (
     DEPRECATED,
     LEADER_ELECTION,
     WATCHDOG,
+    RECORDS,
     FEATURE_GATES,
     METRICS,
     LOGS,

@@ -21,6 +21,7 @@ from kubesched.run.klog.logs import Log
 from kubesched.run.klog.observer import LogObserver
 from kubesched.run.plugin_failures import PluginFailures
 from kubesched.run.versions import platform_text
+from kubesched.serving.decisions.recorder import DecisionRecorder
 from kubesched.serving.metrics.client_metrics import LeaderMetrics, RequestMetrics
 from kubesched.serving.metrics.options import MetricOptions
 from kubesched.serving.metrics.pages import HealthMetrics
@@ -35,10 +36,17 @@ TRACEBACKS = 4
 
 
 class Instruments:
-    """The log, the metrics and their pages; `version` is the reported version (`v1.36.4`)."""
+    """The log, the metrics and their pages; `version` is the reported version (`v1.36.4`).
 
-    def __init__(self, log: Log, options: MetricOptions, gates: FeatureGates, version: str) -> None:
+    Decisions are recorded in `decision_bytes` of memory, not at all if that is 0.
+    """
+
+    def __init__(
+        self, log: Log, options: MetricOptions, gates: FeatureGates, version: str, decision_bytes: int = 0
+    ) -> None:
         self.log = log
+        # None unless decisions are recorded
+        self.decisions = DecisionRecorder(decision_bytes) if decision_bytes else None
         self.registry = MetricRegistry(options)
         self.health = HealthMetrics()
         self.leader = LeaderMetrics(self.registry)
@@ -46,7 +54,7 @@ class Instruments:
         describe_process(self.registry, gates, version, platform_text())
         draw = Random().random
         self.observers = Observers(
-            (self._metrics, LogObserver(log), self._tracebacks()),
+            (self._metrics, LogObserver(log), self._tracebacks(), *([self.decisions] if self.decisions else ())),
             clock=time.perf_counter,
             note=log.warning,
             sampled=lambda: draw() < SAMPLED,

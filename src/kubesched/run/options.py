@@ -11,6 +11,7 @@ import stat
 
 import msgspec
 
+from kubesched.api.quantity import value_of
 from kubesched.common.notes import Note
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
@@ -25,8 +26,11 @@ from kubesched.run.go_flags import ParsedFlags
 from kubesched.run.legacy import legacy_config
 from kubesched.run.option_files import OptionError, read_file
 from kubesched.run.watchdog import LIMIT, SHORTEST_SECONDS
+from kubesched.serving.decisions.recorder import LEAST_BYTES, MOST_BYTES
 from kubesched.serving.options import ServingOptions, options_from
 
+# the flag with the memory for the record of decisions
+RECORD_MEMORY = "decision-record-memory"
 # flag -> field of the configuration
 _CONNECTION = {
     "kubeconfig": "kubeconfig",
@@ -71,6 +75,7 @@ def read_options(flags: ParsedFlags, registry: Registry, note: Note) -> RunOptio
     gates = gates_of(flags)
     serving = options_from(flags.values)
     _check_limit(flags)
+    record_bytes(flags)
     from_file = bool(flags["config"])
     text = read_file(flags["config"], "--config") if from_file else legacy_config(flags, gates, note)
 
@@ -96,6 +101,16 @@ def _check_limit(flags: ParsedFlags) -> None:
     limit = flags[LIMIT]
     if limit.nanoseconds and limit.seconds < SHORTEST_SECONDS:
         raise OptionError(f"--{LIMIT}: must be 0 or at least {SHORTEST_SECONDS:.0f}s, not {limit}")
+
+
+def record_bytes(flags: ParsedFlags) -> int:
+    """Return the memory for the record of decisions, in bytes; raises OptionError if it is none for any."""
+    text = flags[RECORD_MEMORY]
+    bytes_ = value_of(text or "0")
+    if bytes_ and not LEAST_BYTES <= bytes_ <= MOST_BYTES:
+        least, most = LEAST_BYTES >> 10, MOST_BYTES >> 30
+        raise OptionError(f"--{RECORD_MEMORY}: must be 0 or between {least}Ki and {most}Gi, not {text}")
+    return bytes_
 
 
 def _with(

@@ -27,7 +27,7 @@ from kubesched.run.assembly import Dependencies, assemble
 from kubesched.run.clients import AGENT, Clients, connect
 from kubesched.run.instruments import Instruments, ObservedElection, dump
 from kubesched.run.klog.logs import Logs
-from kubesched.run.options import RunOptions
+from kubesched.run.options import RunOptions, record_bytes
 from kubesched.run.state import State
 from kubesched.run.versions import reported
 from kubesched.run.watchdog import LIMIT, Watchdog, beat_while_turning, what_the_loop_does
@@ -59,7 +59,9 @@ class SchedulerProcess:
             flags["allow-metric-labels-manifest"],
             flags["show-hidden-metrics-for-version"],
         )
-        self._instruments = Instruments(self._log, metric_options, options.loaded.gates, reported(flags["version"]))
+        self._instruments = Instruments(
+            self._log, metric_options, options.loaded.gates, reported(flags["version"]), record_bytes(flags)
+        )
         rest_config = load_rest_config(config.client_connection.kubeconfig, flags["master"], note=self._note)
         self.clients: Clients = connect(
             rest_config, config.client_connection, self._instruments.requests(rest_config.server)

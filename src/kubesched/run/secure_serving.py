@@ -82,6 +82,7 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
         else None,
         set_verbosity=instruments.set_verbosity if config.enable_profiling else None,
         cbor=gates.enabled("CBORServingAndStorage"),
+        decisions=instruments.decisions.ring if instruments.decisions is not None else None,
     )
     lease = HealthCheck("leaderElection", lambda: state.lease_problem())
     loop = HealthCheck("scheduling-loop", lambda: state.loop_problem())

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.evaluation.pod_class import PodClass
+from kubesched.core.evaluation.pod_class import PodClass, Totals
 from kubesched.core.evaluation.scoring import Scoring, best_rows, pre_score, score
 from kubesched.core.evaluation.timing import Timing
 from kubesched.core.evaluation.worlds import Worlds
@@ -51,6 +51,8 @@ class Evaluation:
             timing.pre_filtered(pod, self.pre_filtered, began)
         cycle.write(PRE_FILTERED, self.pre_filtered.asked)
         self._feasible: Feasible | None = None
+        # the rows that were scored, their totals and what to add to each; None as long as none were
+        self.scored: tuple[Feasible, Totals, int] | None = None
         # the rows that the pod may be placed on, None for all rows; not visible to plugins
         self.within: NDArray[np.intp] | None = None
 
@@ -295,4 +297,5 @@ class Evaluation:
         if scoring.failure is not None:
             return scoring.failure
         totals = scoring.totals if added is None else scoring.totals + added
+        self.scored = feasible, totals, scoring.constant
         return best_rows(self.pod_class, feasible, totals)

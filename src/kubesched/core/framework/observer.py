@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.decision_details import RejectionDetails, ScoreDetails
 from kubesched.core.framework.events import ClusterEvent
 from kubesched.core.framework.status import Code, Status
 
@@ -62,8 +63,24 @@ class Bound(NamedTuple):
     feasible_nodes: int
 
 
+class ChosenNode(NamedTuple):
+    """The node that was chosen for a pod; `scores` gathers the scores behind the choice, during the call."""
+
+    pod: PodInfo
+    node_name: str
+    attempts: int
+    evaluated_nodes: int
+    feasible_nodes: int
+    seconds: float
+    scores: ScoreDetails
+
+
 class FailedAttempt(NamedTuple):
-    """A failed attempt; `result` is UNSCHEDULABLE or ERROR, `rejected_by` names plugins."""
+    """A failed attempt; `result` is UNSCHEDULABLE or ERROR, `rejected_by` names plugins.
+
+    `nominated_node_name` is where the pod is nominated to by PostFilter, empty if nowhere. `rejections` gathers the
+    rejected nodes during the call; None if the nodes were not judged, or the pod failed after a node was chosen.
+    """
 
     pod: PodInfo
     profile: str
@@ -71,6 +88,10 @@ class FailedAttempt(NamedTuple):
     message: str
     rejected_by: Collection[str]
     seconds: float
+    attempts: int = 0
+    evaluated_nodes: int = 0
+    nominated_node_name: str = ""
+    rejections: RejectionDetails | None = None
 
 
 class GroupAttempt(NamedTuple):
@@ -138,8 +159,14 @@ class Observer:
     def algorithm_ran(self, seconds: float) -> None:
         """The scheduling algorithm ran; called for every attempt."""
 
+    def node_chosen(self, chosen: ChosenNode) -> None:
+        """A node was chosen for a pod, which is assumed there next; not called for pods of groups."""
+
     def attempt_failed(self, failed: FailedAttempt) -> None:
         """An attempt failed, in the scheduling cycle or in the binding cycle."""
+
+    def pod_put_back(self, pod: PodInfo, place: str, backoff_seconds: float) -> None:
+        """A pod whose attempt failed was put into a place of the queue, and backs off for so long."""
 
     def group_attempt_began(self, group: str) -> None:
         """The attempt of a pod group, `namespace/name`, begins."""
@@ -225,9 +252,15 @@ class Observers(Observer):
 
     def listen(self) -> None:
         """Connect every method with the observers that override and hear it; call this when that changes."""
+        heard = set()
         for hook in HOOKS:
             overriding = [o for o in self._observers if getattr(type(o), hook) is not getattr(Observer, hook)]
-            setattr(self, hook, self._telling(hook, [o for o in overriding if o.hears(hook)]))
+            listening = [o for o in overriding if o.hears(hook)]
+            setattr(self, hook, self._telling(hook, listening))
+            if listening:
+                heard.add(hook)
+        # the methods that anybody hears: arguments that take time to make are made only for those
+        self.heard = frozenset(heard)
 
     def _telling(self, hook: str, observers: Collection[Observer]) -> Callable[..., None]:
         methods = [(observer, getattr(observer, hook)) for observer in observers]

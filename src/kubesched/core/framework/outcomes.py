@@ -43,6 +43,11 @@ class NodeVerdicts(msgspec.Struct, frozen=True):
                 mask |= present & ~self.judged
         return np.flatnonzero(mask)
 
+    @property
+    def judged_count(self) -> int | None:
+        """Return how many rows were judged, None if every row with a node was."""
+        return None if self.judged is None else int(np.count_nonzero(self.judged))
+
     def status(self, row: int) -> Status:
         """Return a row's status."""
         if self.judged is not None and not self.judged[row]:

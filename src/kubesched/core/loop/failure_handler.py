@@ -11,10 +11,13 @@ from typing import Any
 import msgspec
 
 from kubesched.common.notes import sampled
+from kubesched.core.cluster.table import NodeTable
 from kubesched.core.cluster.unreadable import UnreadableObjects
 from kubesched.core.framework import observer
+from kubesched.core.framework.decision_details import rejected_nodes
 from kubesched.core.framework.effects import Effect, Emit, Patch
 from kubesched.core.framework.observer import FailedAttempt
+from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.texts import tidy
 from kubesched.core.loop.conditions import condition_patch
@@ -51,7 +54,8 @@ class FailureHandler:
 
     def tell(self, failed: Failed) -> None:
         """Report a failed attempt to observers."""
-        queued = failed.queued
+        queued, verdicts = failed.queued, failed.verdicts
+        table = self._context.cluster.table
         self._context.observers.attempt_failed(
             FailedAttempt(
                 queued.pod,
@@ -60,6 +64,10 @@ class FailureHandler:
                 failed.message,
                 failed.unschedulable_plugins | failed.pending_plugins,
                 failed.attempt.stopwatch.seconds,
+                queued.attempts,
+                _judged_nodes(verdicts, table),
+                failed.nominated_node_name or "",
+                None if verdicts is None else lambda: rejected_nodes(verdicts, table),
             )
         )
 
@@ -68,6 +76,14 @@ class FailureHandler:
         work = self._evictions.begin(preemptor, preemption)
         if work is not None:
             self._context.tasks.start(work)
+
+
+def _judged_nodes(verdicts: NodeVerdicts | None, table: NodeTable) -> int:
+    """Return how many nodes were judged."""
+    if verdicts is None:
+        return 0
+    judged = verdicts.judged_count
+    return table.node_count if judged is None else judged
 
 
 def written(failed: Failed, unreadable: UnreadableObjects) -> Failed:

@@ -225,6 +225,8 @@ class SchedulingQueue:
             self._put(queued, Place.UNSCHEDULABLE, ATTEMPT_FAILED)
         else:
             self._requeue(queued, strategy, now, ATTEMPT_FAILED)
+        if "pod_put_back" in self._observers.heard:
+            self._observers.pod_put_back(queued.pod, queued.place.value, max(0.0, self._places.expiry(queued) - now))
 
     def _strategy_after_flight(self, queued: QueuedPod) -> QueueingStrategy:
         """Return how the events since the pod was popped requeue it."""

@@ -16,14 +16,16 @@ from kubesched.config.types import Extender
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
+from kubesched.core.evaluation.score_details import score_details
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.observer import ChosenNode, Observers
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.preemption import Candidate, Preemption, best_of
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
 from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import EXTENDER
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.decision import NO_NODES, Decision, choose
@@ -43,6 +45,8 @@ from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
 from kubesched.core.scheduling.visit_order import VisitOrder
 
 MOST_DRAWS = 2**31
+# the nodes whose scores are told beside those of the chosen one
+RUNNERS_UP = 3
 
 
 class CycleContext:
@@ -76,8 +80,14 @@ def schedule(context: CycleContext, attempt: PodAttempt) -> Asking[Outcome]:
     observers = context.observers
     observers.attempt_began(pod)
     found = yield from choose_or_preempt(context, profile, attempt)
-    observers.algorithm_ran(stopwatch.seconds)
-    outcome = found if isinstance(found, Failed) else _commit(context, profile, attempt, *found)
+    seconds = stopwatch.seconds
+    observers.algorithm_ran(seconds)
+    if isinstance(found, Failed):
+        outcome: Outcome = found
+    else:
+        if "node_chosen" in observers.heard:
+            _tell_chosen(observers, queued, *found, seconds)
+        outcome = _commit(context, profile, attempt, *found)
     stopwatch.tell()
     return outcome
 
@@ -118,6 +128,23 @@ def choose_or_preempt(
     if not decision.node_name:
         return (yield from _post_filtered(context, profile, attempt, evaluation, found, options.may_preempt))
     return evaluation, decision
+
+
+def _tell_chosen(
+    observers: Observers, queued: QueuedPod, evaluation: Evaluation, decision: Decision, seconds: float
+) -> None:
+    """Tell observers which node was chosen, before the table changes."""
+    observers.node_chosen(
+        ChosenNode(
+            evaluation.pod,
+            decision.node_name,
+            queued.attempts,
+            evaluation.evaluated_nodes,
+            decision.feasible_nodes,
+            seconds,
+            lambda: score_details(evaluation, decision.node_name, RUNNERS_UP),
+        )
+    )
 
 
 def _commit(
@@ -252,7 +279,9 @@ def _post_filtered(
     if found is not None and found.narrowed:
         plugins |= {EXTENDER}
     if not profile.post_filter or not may_preempt:
-        return Failed(attempt, UNSCHEDULABLE, diagnosis.message(), plugins, diagnosis.pending_plugins)
+        return Failed(
+            attempt, UNSCHEDULABLE, diagnosis.message(), plugins, diagnosis.pending_plugins, verdicts=verdicts
+        )
     evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
     helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts, attempt.stopwatch)
     context.observers.post_filter_ran(evaluation.pod, helped.status, helped.by_plugin)
@@ -275,6 +304,7 @@ def _post_filtered(
         preemption=preemption,
         effects=tuple(helped.effects),
         cycle=evaluation.cycle,
+        verdicts=verdicts,
     )
 
 

@@ -11,6 +11,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Effect
 from kubesched.core.framework.observer import UNTIMED, Observers, Stopwatch, start
+from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.profile import Profile
 from kubesched.core.queue.queued_pod import QueuedPod
@@ -49,7 +50,8 @@ class Failed(msgspec.Struct, frozen=True):
 
     `reason` is that of the pod's condition. `nominated_node_name` is None to keep the nomination, empty to clear it.
     `preemption` has the victims that are evicted for the nomination, `effects` are PostFilter's, in order. `cycle` is
-    set if PostFilter ran. `again`: the pod is retried after its backoff, also without an event that may help it.
+    set if PostFilter ran, `verdicts` if the nodes were judged. `again`: the pod is retried after its backoff, also
+    without an event that may help it.
     """
 
     attempt: PodAttempt
@@ -62,6 +64,7 @@ class Failed(msgspec.Struct, frozen=True):
     effects: tuple[Effect, ...] = ()
     cycle: CycleState | None = None
     again: bool = False
+    verdicts: NodeVerdicts | None = None
 
     @property
     def queued(self) -> QueuedPod:

@@ -19,6 +19,8 @@ import msgspec
 from kubesched.api.go_text import to_json
 from kubesched.common.notes import Note
 from kubesched.config.redacting import without_secrets
+from kubesched.serving.decisions.page import PATH, decisions_page
+from kubesched.serving.decisions.ring import DecisionRing
 from kubesched.serving.pages.health import HealthChecks, HealthPage
 from kubesched.serving.pages.negotiation import accepted
 from kubesched.serving.pages.profiling import DebugPages
@@ -42,7 +44,7 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
     `config` gives the completed configuration in plain values (`config.to_wire`), `started_at` is when the process
     started, in seconds of the epoch. Without `flags` there is no /flagz, without `versions` no /statusz (their feature
     gates), with `cbor` both are also written in CBOR (its gate), without `set_verbosity` there is no /debug (profiling
-    is off).
+    is off), without `decisions` no /debug/decisions.
     """
 
     config: Callable[[], Mapping[str, Any]]
@@ -54,6 +56,7 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
     versions: ComponentVersions | None = None
     set_verbosity: Callable[[int], None] | None = None
     cbor: bool = False
+    decisions: DecisionRing | None = None
 
 
 Page = Callable[[PageRequest], PageResponse | Awaitable[PageResponse]]
@@ -76,6 +79,8 @@ class Routes:
             "/metrics/resources": pages.resources,
         }.items():
             self._pages[path] = partial(self._metrics, metrics)
+        if pages.decisions is not None:
+            self._pages[PATH] = partial(self._decisions, decisions_page(pages.decisions))
         if pages.flags is not None:
             self._pages["/flagz"] = flagz(COMPONENT, pages.flags).with_cbor(pages.cbor).answer
         if pages.versions is not None:
@@ -115,6 +120,10 @@ class Routes:
             headers["Content-Encoding"] = "gzip"
             body = await self._write(partial(gzip.compress, body, 5))
         return PageResponse(body, 200, _METRICS + _escaping(request), headers)
+
+    async def _decisions(self, page: Callable[[PageRequest], PageResponse], request: PageRequest) -> PageResponse:
+        found: PageResponse = await self._write(partial(page, request))
+        return found
 
     async def _write(self, write: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._writer, write)

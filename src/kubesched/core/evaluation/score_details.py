@@ -1,0 +1,55 @@
+"""The scores behind a choice: those of the chosen node, plugin by plugin, beside those of the runners-up.
+
+From an evaluation whose nodes were scored to plain values. Nothing is computed anew but a few rows of what is there.
+"""
+
+import numpy as np
+
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.evaluation.pod_class import WORST
+from kubesched.core.framework.decision_details import NodeScores, PlacementScores
+from kubesched.core.framework.status import Status
+
+# what extenders add to a total, under a name like a plugin's
+EXTENDERS = "extenders"
+
+
+def score_details(evaluation: Evaluation, node_name: str, runners_up: int) -> PlacementScores | None:
+    """Return the scores of a node and of the best others; None if the nodes were not scored, or one by an error."""
+    scored = evaluation.scored
+    row = evaluation.table.row_of.get(node_name)
+    if scored is None or row is None:
+        return None
+    feasible, totals, constant = scored
+    ranking = np.where(feasible.mask, totals, WORST)
+    ties = int(np.count_nonzero(ranking == ranking.max()))
+    rows = [row]
+    ranking[row] = WORST
+    for _ in range(min(runners_up, feasible.count - 1)):
+        best = int(ranking.argmax())
+        rows.append(best)
+        ranking[best] = WORST
+    names: list[str] = []
+    columns: list[list[int]] = []
+    for question, weight in evaluation.pod_class.scores:
+        if question.skip:
+            continue
+        scores = question.scores(feasible)
+        if isinstance(scores, Status):
+            return None
+        names.append(question.plugin.name)
+        columns.append(
+            [scores * weight] * len(rows)
+            if isinstance(scores, int)
+            else [score * weight for score in scores[rows].tolist()]
+        )
+    sums = [int(totals[each]) + constant for each in rows]
+    added = [total - sum(column[i] for column in columns) for i, total in enumerate(sums)]
+    if columns and any(added):
+        names.append(EXTENDERS)
+        columns.append(added)
+    table = evaluation.table
+    nodes = [
+        NodeScores(table.names[each], sums[i], tuple([column[i] for column in columns])) for i, each in enumerate(rows)
+    ]
+    return PlacementScores(tuple(names), tuple(nodes), ties)

@@ -1,0 +1,211 @@
+"""Records the decisions of a scheduler.
+
+From observations to entries of the ring: one for each attempt, gate and skipped pod, and what becomes of it. Details
+(scores of the best nodes, rejected nodes) are gathered as long as that takes a small share of the time; a record says
+whether it has them.
+"""
+
+import time
+from collections.abc import Callable, Collection
+from sys import getsizeof
+from typing import TypeVar
+
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.decision_details import PlacementScores, RejectedNodes
+from kubesched.core.framework.observer import ATTEMPT_FAILED, Bound, ChosenNode, FailedAttempt, Observer
+from kubesched.core.framework.status import Status
+from kubesched.serving.decisions.records import ASSUMED, BOUND, GATED, SKIPPED
+from kubesched.serving.decisions.ring import OBJECT_BYTES, DecisionRing, EntryMove, EntryPreemption, RingEntry
+
+T = TypeVar("T")
+DEFAULT_BYTES = 16 << 20
+# of a record with some decisions, and of one that a process still has room for
+LEAST_BYTES = 64 << 10
+MOST_BYTES = 16 << 30
+# after details that took some time, the next are gathered so many times as long later: they take 0.5 % of the time
+PAUSE_FACTOR = 200.0
+# bounds of what an entry has
+MOST_CHARACTERS = 1024
+MOST_PLUGINS = 32
+MOST_MOVES = 8
+MOST_EVICTED = 10
+_ATTEMPTED = (ASSUMED, BOUND)
+
+
+class DecisionRecorder(Observer):
+    """Adds the decisions of a scheduler to a ring; `clock` measures what details take, in seconds."""
+
+    def __init__(
+        self,
+        limit_bytes: int = DEFAULT_BYTES,
+        now: Callable[[], float] = time.time,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self.ring = DecisionRing(limit_bytes, now)
+        self._now = now
+        self._clock = clock
+        self._next_details = float("-inf")
+
+    def _details(self, gather: Callable[[], T]) -> T | None:
+        """Return details, None if it is too early for them."""
+        began = self._clock()
+        if began < self._next_details:
+            return None
+        found = gather()
+        took = self._clock() - began
+        self._next_details = began + took * PAUSE_FACTOR
+        return found
+
+    # -- attempts
+
+    def node_chosen(self, chosen: ChosenNode) -> None:
+        """Record the node that was chosen for a pod, and the scores if it is time for them."""
+        pod, node_name, attempts, evaluated, feasible, seconds, gather = chosen
+        entry = RingEntry(
+            self._now(),
+            pod.namespace,
+            pod.name,
+            pod.uid,
+            ASSUMED,
+            pod.spec.scheduler_name,
+            attempts,
+            node_name,
+            evaluated,
+            feasible,
+            seconds,
+        )
+        began = self._clock()
+        if began >= self._next_details:
+            entry.scores = scores = gather()
+            entry.detailed = True
+            entry.size = _scores_bytes(scores)
+            self._next_details = began + (self._clock() - began) * PAUSE_FACTOR
+        if attempts > 1:
+            self._note_wake(entry)
+        self.ring.add(entry)
+
+    def attempt_failed(self, failed: FailedAttempt) -> None:
+        """Record why an attempt failed, in place of the node that was chosen if it failed after that."""
+        pod = failed.pod
+        # UNSCHEDULABLE or ERROR
+        outcome = failed.result
+        message = failed.message[:MOST_CHARACTERS]
+        rejected_by = tuple(sorted(failed.rejected_by)[:MOST_PLUGINS])
+        # names of plugins are shared by all entries
+        size = OBJECT_BYTES * (2 + len(rejected_by)) + getsizeof(message)
+        entry = self.ring.latest(pod.uid)
+        if entry is not None and entry.outcome in _ATTEMPTED and entry.attempt == failed.attempts:
+            entry.outcome, entry.message, entry.rejected_by = outcome, message, rejected_by
+            self.ring.grow(entry, size)
+            return
+        entry = self._entry(pod, outcome)
+        entry.attempt, entry.seconds, entry.evaluated = failed.attempts, failed.seconds, failed.evaluated_nodes
+        entry.message, entry.rejected_by = message, rejected_by
+        entry.nominated = failed.nominated_node_name
+        if failed.rejections is not None:
+            rejected = self._details(failed.rejections)
+            if rejected is not None:
+                entry.detailed = True
+                entry.rejected = _cut(rejected)
+                size += _rejected_bytes(entry.rejected)
+        entry.size = size + len(entry.nominated)
+        self.ring.add(entry)
+
+    def attempt_skipped(self, pod: PodInfo) -> None:
+        """Record a pod that needed no attempt."""
+        self.ring.add(self._entry(pod, SKIPPED))
+
+    def pod_gated(self, pod: PodInfo, plugin: str, status: Status) -> None:
+        """Record that a plugin gates a pod, once as long as it says the same; after an attempt its record says so."""
+        message = f"{plugin}: {status.message}"[:MOST_CHARACTERS]
+        known = self.ring.latest(pod.uid)
+        if known is not None and (known.outcome != GATED or known.message == message):
+            return
+        entry = self._entry(pod, GATED)
+        entry.message, entry.rejected_by = message, (plugin,)
+        entry.size = _texts_bytes((message, plugin))
+        self.ring.add(entry)
+
+    def pod_bound(self, bound: Bound) -> None:
+        """Record that a pod is bound; a pod of a group has no record of its attempt yet."""
+        pod = bound.pod
+        entry = self.ring.latest(pod.uid)
+        if entry is None or entry.outcome != ASSUMED or entry.attempt != bound.attempts:
+            entry = self._entry(pod, ASSUMED)
+            entry.attempt, entry.node, entry.seconds = bound.attempts, bound.node_name, bound.attempt_seconds
+            entry.evaluated, entry.feasible = bound.evaluated_nodes, bound.feasible_nodes
+            self.ring.add(entry)
+        entry.outcome = BOUND
+        entry.bound_at = self._now()
+
+    def _entry(self, pod: PodInfo, outcome: str) -> RingEntry:
+        entry = RingEntry(self._now(), pod.namespace, pod.name, pod.uid, outcome, pod.spec.scheduler_name)
+        self._note_wake(entry)
+        return entry
+
+    def _note_wake(self, entry: RingEntry) -> None:
+        """Set the event before an attempt, which the last entry of the pod has."""
+        before = self.ring.latest(entry.uid)
+        if before is not None and before.moves:
+            entry.woken_by = before.moves[-1].event
+
+    # -- what happens to the pod until the next attempt
+
+    def pod_queued(self, pod: PodInfo, place: str, event: str, rejected_by: Collection[str]) -> None:
+        """Record a move in the queue of a pod that has a record; the last moves are kept."""
+        entry = self.ring.latest(pod.uid)
+        if entry is not None and event is not ATTEMPT_FAILED and entry.outcome not in _ATTEMPTED:
+            moves = (*entry.moves, EntryMove(self._now(), event, place))[-MOST_MOVES:]
+            more = 0 if len(moves) == len(entry.moves) else 4 * OBJECT_BYTES + getsizeof(event)
+            entry.moves = moves
+            self.ring.grow(entry, more)
+
+    def pod_put_back(self, pod: PodInfo, place: str, backoff_seconds: float) -> None:
+        """Record where a pod waits, and until when it backs off."""
+        entry = self.ring.latest(pod.uid)
+        if entry is not None:
+            entry.place = place
+            if backoff_seconds > 0:
+                entry.backoff_until = self._now() + backoff_seconds
+
+    def preemption_began(self, preemptor: PodInfo, node_name: str, victims: int, to_evict: int) -> None:
+        """Record the node and the number of victims of a preemption."""
+        entry = self.ring.latest(preemptor.uid)
+        if entry is not None:
+            entry.preemption = EntryPreemption(node_name, victims)
+            self.ring.grow(entry, 2 * OBJECT_BYTES + len(node_name))
+
+    def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
+        """Record the name of a victim."""
+        entry = self.ring.latest(preemptor.uid)
+        if entry is not None and entry.preemption is not None and len(entry.preemption.evicted) < MOST_EVICTED:
+            known, name = entry.preemption, victim.full_name
+            entry.preemption = EntryPreemption(known.node, known.victims, (*known.evicted, name))
+            self.ring.grow(entry, 2 * OBJECT_BYTES + len(name))
+
+
+def _cut(rejected: Collection[RejectedNodes]) -> tuple[RejectedNodes, ...]:
+    """Return rejected nodes with messages of bounded length."""
+    return tuple(
+        each
+        if len(each.message) <= MOST_CHARACTERS
+        else RejectedNodes(each.plugin, each.message[:MOST_CHARACTERS], each.count, each.sample)
+        for each in rejected
+    )
+
+
+def _texts_bytes(texts: Collection[str]) -> int:
+    # a character may take four bytes
+    return OBJECT_BYTES * (1 + len(texts)) + sum(map(getsizeof, texts))
+
+
+def _rejected_bytes(rejected: Collection[RejectedNodes]) -> int:
+    return sum(3 * OBJECT_BYTES + _texts_bytes((each.plugin, each.message, *each.sample)) for each in rejected)
+
+
+def _scores_bytes(scores: PlacementScores | None) -> int:
+    """Return the bytes of scores; numbers above 256 are objects."""
+    if scores is None:
+        return 0
+    nodes = sum(OBJECT_BYTES * 4 + len(each.node) + 40 * len(each.scores) for each in scores.nodes)
+    return 3 * OBJECT_BYTES + nodes + _texts_bytes(scores.plugins)

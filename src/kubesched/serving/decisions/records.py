@@ -1,0 +1,111 @@
+"""A recorded decision as a value, and the page of them: what /debug/decisions serves and `explain` reads.
+
+From the ring to JSON and back, in camel case; absent values are left out. Times are those of the scheduler's clock.
+"""
+
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+# outcomes; a pod is assumed from the choice of its node until it is bound or fails
+ASSUMED, BOUND, UNSCHEDULABLE, ERROR = "assumed", "bound", "unschedulable", "error"
+SKIPPED, GATED = "skipped", "gated"
+# the version of the page; a reader of another version says so
+VERSION = 1
+
+
+class ScoredNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A feasible node at the time of the decision: its total and the weighted scores by plugin."""
+
+    node: str
+    total: int
+    scores: dict[str, int] = {}
+
+
+class RejectedGroup(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The nodes that a plugin rejected with a message: how many, and the names of a few."""
+
+    plugin: str
+    message: str
+    nodes: int
+    sample: tuple[str, ...] = ()
+
+
+class RecordedPreemption(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """The node that victims were evicted from, how many, and the names of some that are evicted already."""
+
+    node: str
+    victims: int
+    evicted: tuple[str, ...] = ()
+
+
+class QueueMove(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """An event that moved the pod in the queue after the decision, and the place that it was moved to."""
+
+    time: datetime
+    event: str
+    place: str
+
+
+class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """One decision about one pod, and what became of it.
+
+    `detailed` is False if scores or rejected nodes were not gathered: under load that is done for some decisions only.
+    `ties` is the number of nodes with the highest total. `woken_by` is the event before this attempt,
+    `place` the place in the queue after it, `moves` those that followed.
+    """
+
+    time: datetime
+    pod: str
+    uid: str
+    outcome: str
+    profile: str = ""
+    attempt: int = 0
+    node: str = ""
+    evaluated_nodes: int = 0
+    feasible_nodes: int = 0
+    seconds: float = 0.0
+    message: str = ""
+    rejected_by: tuple[str, ...] = ()
+    detailed: bool = False
+    ties: int = 0
+    scores: tuple[ScoredNode, ...] = ()
+    rejected: tuple[RejectedGroup, ...] = ()
+    nominated_node: str = ""
+    preemption: RecordedPreemption | None = None
+    woken_by: str = ""
+    bound_at: datetime | None = None
+    place: str = ""
+    backoff_until: datetime | None = None
+    moves: tuple[QueueMove, ...] = ()
+
+
+class DecisionPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """Decisions, the newest first; `since` is the time of the oldest one that the scheduler still has.
+
+    `recorded` counts all decisions since the process started, `kept` those that the scheduler has.
+    """
+
+    version: int
+    now: datetime
+    recorded: int
+    kept: int
+    decisions: tuple[DecisionRecord, ...]
+    since: datetime | None = None
+
+    def to_json(self) -> bytes:
+        """Return the page as JSON."""
+        return msgspec.json.encode(self)
+
+
+def read_page(body: bytes) -> DecisionPage:
+    """Return a page from its JSON; raises ValueError if it is none, or of another version."""
+    try:
+        found: Any = msgspec.json.decode(body)
+        version = found["version"] if isinstance(found, dict) else None
+        if version != VERSION:
+            raise ValueError(f"version {version!r} of the page is unknown; this kubesched reads version {VERSION}")
+        return msgspec.convert(found, DecisionPage)
+    except (msgspec.MsgspecError, KeyError) as error:
+        raise ValueError(f"the answer is no page of decisions: {error}") from None
