@@ -1,0 +1,49 @@
+"""docs/cookbook.md: every recipe is run, and prints what it shows. `make docs` writes what they print."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from tools.examples import ROOT, DocumentRunner, DocumentSection, commands_in, matches, sections
+
+RECIPES = sections((ROOT / "docs/cookbook.md").read_text())
+
+
+@pytest.mark.parametrize("recipe", RECIPES, ids=[recipe.heading for recipe in RECIPES])
+def test_a_recipe_prints_what_it_shows(
+    recipe: DocumentSection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not recipe.is_run:
+        pytest.skip("it needs something that is not here")
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    differences = [str(each) for each in DocumentRunner(tmp_path).differences(recipe)]
+    assert differences == [], "\n".join(differences)
+
+
+def test_there_are_recipes_and_nearly_all_are_run() -> None:
+    assert len(RECIPES) >= 3
+    assert sum(not recipe.is_run for recipe in RECIPES) <= 2
+
+
+def test_a_console_block_has_commands_and_their_outputs() -> None:
+    commands = commands_in("$ a \\\n    b   # why\nout\nmore\n$ c\n")
+    assert [(each.line, each.output) for each in commands] == [("a b", "out\nmore\n"), ("c", "")]
+
+
+@pytest.mark.parametrize(
+    ("shown", "printed", "same"),
+    [
+        ("a\nb\n", "a\nb\n", True),
+        ("a\nb\n", "a\nc\n", False),
+        ("a\n...\nd\n", "a\nb\nc\nd\n", True),
+        ("a\n...\n", "a\nb\nc\n", True),
+        ("a\n...\nd\n", "a\nb\nc\n", False),
+        ("a ... and 3 more\n", "a ... and 3 more\n", True),
+        ("a ... and 3 more\n", "a b and 3 more\n", False),
+    ],
+)
+def test_an_ellipsis_of_its_own_stands_for_lines(shown: str, printed: str, same: bool) -> None:
+    assert matches(shown, printed) is same

@@ -1,0 +1,162 @@
+"""Documents whose examples are run: `python -m tools.examples docs/cookbook.md` writes what they print.
+
+From a Markdown file to its sections, and from a section to what its examples print. In a console block, lines after
+`$ ` are commands and the lines below one are its output; a line `...` stands for any lines. `$ echo $?` prints the last
+exit code. The output of a Python block is the block `text` after it. A section that says `<!-- not run: why -->` is not
+run, and a command without an output is run for what it does.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from click.testing import CliRunner
+
+from kubesched.cli import main as kubesched
+
+ROOT = Path(__file__).parents[1]
+COLUMNS = "100"
+_BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+# what a shell has to look at
+_FOR_A_SHELL = re.compile(r"[|<>;&$*`\\]")
+
+
+class DocumentSection(NamedTuple):
+    """A section of a document: its heading and its blocks of code, each a language and a text."""
+
+    heading: str
+    blocks: tuple[tuple[str, str], ...]
+    is_run: bool
+
+
+class ShownCommand(NamedTuple):
+    """A command of a console block as it is written there, and the output that is shown."""
+
+    written: str
+    output: str
+
+    @property
+    def line(self) -> str:
+        """Return the command without its comment, in one line."""
+        joined = re.sub(r"\\\n\s*", "", self.written)
+        return re.sub(r"\s+#\s.*$", "", joined).strip()
+
+
+class ShownOutput(NamedTuple):
+    """An example that prints something else than what is shown."""
+
+    example: str
+    shown: str
+    printed: str
+
+    def __str__(self) -> str:
+        return f"{self.example}\n-- shown:\n{self.shown}-- printed:\n{self.printed}"
+
+
+def sections(text: str) -> list[DocumentSection]:
+    """Return the sections of a document that have code."""
+    found = []
+    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        blocks = tuple((match[1], match[2]) for match in _BLOCK.finditer(part))
+        if blocks:
+            found.append(DocumentSection(part.partition("\n")[0], blocks, "<!-- not run" not in part))
+    return found
+
+
+def commands_in(block: str) -> list[ShownCommand]:
+    """Return the commands of a console block."""
+    found: list[ShownCommand] = []
+    for line in block.splitlines(keepends=True):
+        if line.startswith("$ "):
+            found.append(ShownCommand(line[2:].rstrip("\n"), ""))
+        elif found[-1].written.endswith("\\") and not found[-1].output:
+            found[-1] = ShownCommand(f"{found[-1].written}\n{line.rstrip()}", "")
+        else:
+            found[-1] = ShownCommand(found[-1].written, found[-1].output + line)
+    return found
+
+
+def matches(shown: str, printed: str) -> bool:
+    """Return whether an output is as it is shown."""
+    lines = (r"(?:.*\n)*?" if line == "..." else re.escape(line) + r"\n" for line in shown.splitlines())
+    return re.fullmatch("".join(lines), printed if printed.endswith("\n") else f"{printed}\n") is not None
+
+
+class DocumentRunner:
+    """Runs the blocks of a section in a folder that has the examples."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: dict[str, Any] = {"__name__": "shown"}
+        self._code = 0
+        (folder / "examples").symlink_to(ROOT / "examples")
+
+    def differences(self, section: DocumentSection) -> Iterator[ShownOutput]:
+        """Run a section; yield the examples that print something else."""
+        code = printed = ""
+        for language, text in section.blocks:
+            if language == "console":
+                for command in commands_in(text):
+                    output = self._run(command.line)
+                    if command.output and not matches(command.output, output):
+                        yield ShownOutput(f"$ {command.written}\n", command.output, output)
+            elif language == "python":
+                code, printed = text, self._execute(text)
+            elif language == "text" and code and not matches(text, printed):
+                yield ShownOutput(f"```python\n{code}```\n\n```text\n", text, printed)
+
+    def _run(self, line: str) -> str:
+        if line == "echo $?":
+            return f"{self._code}\n"
+        environment = {**os.environ, "COLUMNS": COLUMNS, "NO_COLOR": "1"}
+        if line.startswith("kubesched ") and not _FOR_A_SHELL.search(line):
+            with contextlib.chdir(self._folder):
+                result = CliRunner(env=environment).invoke(kubesched, shlex.split(line)[1:])
+            if result.exception is not None and not isinstance(result.exception, SystemExit):
+                raise result.exception
+            self._code = result.exit_code
+            return result.output
+        done = subprocess.run(
+            ["sh", "-c", line], cwd=self._folder, env=environment, capture_output=True, text=True, check=False
+        )
+        self._code = done.returncode
+        return done.stdout + done.stderr
+
+    def _execute(self, text: str) -> str:
+        with contextlib.chdir(self._folder), contextlib.redirect_stdout(io.StringIO()) as printed:
+            exec(compile(text, "shown", "exec"), self._names)
+        return printed.getvalue()
+
+
+def renewed(text: str) -> str:
+    """Return a document with the outputs that its examples print now."""
+    for section in sections(text):
+        if section.is_run:
+            with tempfile.TemporaryDirectory() as folder:
+                for found in list(DocumentRunner(Path(folder)).differences(section)):
+                    text = text.replace(found.example + found.shown, found.example + found.printed, 1)
+    return text
+
+
+def main() -> None:
+    """Renew documents in place."""
+    os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    os.environ.pop("KUBECONFIG", None)
+    for name in sys.argv[1:]:
+        path = Path(name)
+        before = path.read_text()
+        after = renewed(before)
+        if after != before:
+            path.write_text(after)
+
+
+if __name__ == "__main__":
+    main()
