@@ -7,7 +7,7 @@ is in the way: amounts, taints, labels, ports. What has no look-up keeps the plu
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from kubesched.api import labels
-from kubesched.api.labels import Requirement, selector_of
+from kubesched.api.labels import Requirement, Selector, selector_of
 from kubesched.api.node_selectors import CompiledTerm, required_node_affinity
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
@@ -22,6 +22,8 @@ from kubesched.core.cluster.ports import conflicts
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.plugins.node_resources.fit_request import TOO_MANY_PODS
 
+# what is lacking (the same on every node), and what is said of a node
+Named = tuple[str, str]
 _COMPARISON = "TaintTolerationComparisonOperators"
 
 
@@ -47,21 +49,20 @@ def lacks_of(model: ClusterModel, rejections: Rejections, row: int) -> tuple[Lac
 def _lacks(model: ClusterModel, rejections: Rejections, row: int, node: Node, status: Status) -> Iterator[Lack]:
     pod, plugin = rejections.evaluation.pod, status.plugin
     if status.code is Code.ERROR:
-        yield Lack(plugin, f"the plugin fails: {status.message}")
+        yield Lack(plugin, f"the plugin fails: {status.message}", "error")
         return
-    messages: list[str] = []
     if plugin == "NodeResourcesFit":
         yield from _of_resources(rejections, row, status)
         return
+    found: Iterable[Named] = ()
     if plugin == "TaintToleration":
-        comparison = model.loaded.gates.enabled(_COMPARISON)
-        messages = [f"has taint {taint_text(taint)}" for taint in untolerated(pod, node, comparison)]
+        found = _of_taints(pod, node, model.loaded.gates.enabled(_COMPARISON))
     elif plugin == "NodeAffinity":
-        messages = list(_of_affinity(pod, node))
+        found = _of_affinity(pod, node)
     elif plugin == "NodePorts":
-        messages = list(_of_ports(rejections, pod, row))
-    for message in messages or map(said_of_node, status.reasons):
-        yield Lack(plugin, message)
+        found = _of_ports(rejections, pod, row)
+    for subject, message in tuple(found) or [(reason, said_of_node(reason)) for reason in status.reasons]:
+        yield Lack(plugin, message, subject)
 
 
 # -- resources
@@ -74,16 +75,17 @@ def _of_resources(rejections: Rejections, row: int, status: Status) -> Iterator[
         # only with the pods that are nominated to the node
         nominated = "counted with the pods that are nominated to it"
         for reason in status.reasons:
-            yield Lack(status.plugin, f"{said_of_node(reason)}, {nominated}")
+            yield Lack(status.plugin, f"{said_of_node(reason)}, {nominated}", f"{reason} with nominated pods")
     for short in shortages:
         if short.resource == PODS:
             allowed = int(table.allowed_pods[row])
             message = f"{said_of_node(TOO_MANY_PODS)}: it takes {allowed}"
-            yield Lack(status.plugin, message, PODS, "1", str(short.free))
+            yield Lack(status.plugin, message, PODS, PODS, "1", str(short.free))
         else:
-            message = shortage_text(short, table.allocatable_of(row, short.resource))
+            allocatable = table.allocatable_of(row, short.resource)
             wanted, free = quantity(short.resource, short.wanted), quantity(short.resource, short.free)
-            yield Lack(status.plugin, message, short.resource, wanted, free)
+            subject = short.resource if allocatable >= short.wanted else f"{short.resource} of an empty node"
+            yield Lack(status.plugin, shortage_text(short, allocatable), subject, short.resource, wanted, free)
 
 
 def shortage_text(short: Shortage, allocatable: int) -> str:
@@ -99,6 +101,11 @@ def shortage_text(short: Shortage, allocatable: int) -> str:
 
 
 # -- taints
+
+
+def _of_taints(pod: PodInfo, node: Node, comparison: bool) -> Iterator[Named]:
+    for taint in untolerated(pod, node, comparison):
+        yield f"taint {taint_text(taint)}", f"has taint {taint_text(taint)}"
 
 
 def untolerated(pod: PodInfo, node: Node, comparison: bool = False) -> list[Taint]:
@@ -119,30 +126,32 @@ def taint_text(taint: Taint) -> str:
 # -- labels
 
 
-def _of_affinity(pod: PodInfo, node: Node) -> Iterator[str]:
+def _of_affinity(pod: PodInfo, node: Node) -> Iterator[Named]:
     """Return the labels that node selector and node affinity miss; of alternative terms those of the nearest."""
     required = required_node_affinity(pod.spec)
     node_labels = node.metadata.labels
-    yield from (label_text(each, node_labels) for each in missing(required.labels.requirements, node_labels))
+    yield from _of_labels(required.labels, node_labels)
     if required.terms is not None and not required.terms.matches(node_labels, node.name):
         terms = [_of_term(term, node) for term in required.terms.terms]
-        yield from min(terms, key=len, default=["its node affinity has no terms"])
+        yield from min(terms, key=len, default=[("node affinity", "its node affinity has no terms")])
 
 
-def _of_term(term: CompiledTerm, node: Node) -> list[str]:
+def _of_term(term: CompiledTerm, node: Node) -> list[Named]:
     if term.problems:
-        return [f"a term of its node affinity cannot be read: {problem}" for problem in term.problems]
-    node_labels = node.metadata.labels
-    lacking = [label_text(each, node_labels) for each in missing(term.labels.requirements, node_labels)]
+        return [("node affinity", f"a term of its node affinity cannot be read: {each}") for each in term.problems]
+    lacking = list(_of_labels(term.labels, node.metadata.labels))
     for check in term.fields:
         if not check.matches(node.name):
-            lacking.append(f"{check.key} is {node.name}, {'' if check.wanted else 'not '}{check.value} wanted")
+            wanted = f"{'' if check.wanted else 'not '}{check.value}"
+            lacking.append((f"{check.key} {wanted}", f"{check.key} is {node.name}, {wanted} wanted"))
     return lacking
 
 
-def missing(requirements: Iterable[Requirement], node_labels: Mapping[str, str]) -> Iterator[Requirement]:
+def _of_labels(selector: Selector, node_labels: Mapping[str, str]) -> Iterator[Named]:
     """Return the requirements that labels do not satisfy."""
-    return (each for each in requirements if not selector_of([each]).matches(node_labels))
+    for requirement in selector.requirements:
+        if not selector_of([requirement]).matches(node_labels):
+            yield f"label {requirement}", label_text(requirement, node_labels)
 
 
 def label_text(requirement: Requirement, node_labels: Mapping[str, str]) -> str:
@@ -174,7 +183,7 @@ _WANTED: Mapping[str, Callable[[Requirement], str]] = {
 # -- ports
 
 
-def _of_ports(rejections: Rejections, pod: PodInfo, row: int) -> Iterator[str]:
+def _of_ports(rejections: Rejections, pod: PodInfo, row: int) -> Iterator[Named]:
     table = rejections.table
     for port in pod.digest.host_ports:
         if conflicts(port.ip, table.ports.users(port).get(row, ())):
@@ -184,4 +193,5 @@ def _of_ports(rejections: Rejections, pod: PodInfo, row: int) -> Iterator[str]:
                 for theirs in other.digest.host_ports
                 if (theirs.protocol, theirs.port) == (port.protocol, port.port)
             ]
-            yield f"host port {port.port}/{port.protocol} is taken by {', '.join(sorted(users))}"
+            name = f"host port {port.port}/{port.protocol}"
+            yield name, f"{name} is taken by {', '.join(sorted(users))}"

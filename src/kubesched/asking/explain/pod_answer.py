@@ -31,10 +31,14 @@ class Reason(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Lack(Answer):
-    """What a node lacks for the pod, by one plugin: in a sentence, and as an amount where there is one."""
+    """What a node lacks for the pod, by one plugin: in a sentence, and as an amount where there is one.
+
+    `subject` is what it is about, the same on every node: `cpu`, `taint spot=yes:NoSchedule`, `label disk=ssd`.
+    """
 
     plugin: str
     message: str
+    subject: str
     resource: str | None = None
     wanted: str | None = None
     free: str | None = None

@@ -1,0 +1,72 @@
+"""The pending pods, by kind: pods of one kind are equal for every plugin but for their names.
+
+From the model to kinds, each with its pods in the order of the scheduling queue; one evaluation answers for all of a
+kind.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
+from kubesched.asking.model import ClusterModel
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import NATIVE
+from kubesched.core.framework.queue_order import active_order
+
+POD_SCHEDULED = "PodScheduled"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PodKind:
+    """Equal pods, the one that the queue hands out first in front."""
+
+    pods: tuple[PodInfo, ...]
+
+    @property
+    def pod(self) -> PodInfo:
+        """Return the pod that stands for all."""
+        return self.pods[0]
+
+
+def pending_kinds(model: ClusterModel) -> list[PodKind]:
+    """Return the kinds of the pods without a node, in the order of the scheduling queue."""
+    pods = sorted((pod for pod in model.pods.values() if not pod.spec.node_name), key=queue_order)
+    return kinds_of(pods)
+
+
+def kinds_of(pods: Iterable[PodInfo]) -> list[PodKind]:
+    """Return pods by kind, in their order."""
+    kinds: dict[object, list[PodInfo]] = {}
+    for pod in pods:
+        # the digest has the spec and the namespace
+        key = (
+            id(pod.digest),
+            tuple(sorted(pod.labels.items())),
+            pod.status.nominated_node_name,
+            pod.status.resource_claim_statuses,
+            pod.terminating,
+        )
+        kinds.setdefault(key, []).append(pod)
+    return [PodKind(tuple(members)) for members in kinds.values()]
+
+
+def since(pod: PodInfo) -> datetime | None:
+    """Return since when a pod is pending: when its condition said so first, else when it was created."""
+    for condition in pod.status.conditions:
+        if condition.type == POD_SCHEDULED and condition.status == "False" and condition.last_transition_time:
+            return condition.last_transition_time
+    return pod.metadata.creation_timestamp
+
+
+def requests_of(pod: PodInfo) -> dict[str, int]:
+    """Return the resources that a pod requests, in the units of the table."""
+    resources = pod.resources
+    native = (resources.milli_cpu, resources.memory, resources.ephemeral_storage)
+    amounts = {name: amount for name, amount in zip(NATIVE, native, strict=True) if amount}
+    return {**amounts, **resources.scalar}
+
+
+def queue_order(pod: PodInfo) -> tuple[int, float, str]:
+    """Return where a pod is in the scheduling queue: by priority, then by how long it waits, then by name."""
+    waits = since(pod)
+    return (*active_order(pod.priority, waits.timestamp() if waits is not None else 0.0), pod.full_name)

@@ -1,0 +1,248 @@
+"""Triage: everything pending, grouped by cause, the costliest first.
+
+From a model to a `Triage`. Pods that fit are placed first, as the scheduler would; the others are evaluated beside
+them, one pod of each kind. Kinds with the same reasons by plugin whose nearest nodes lack the same are one group.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime
+from typing import Final, NamedTuple
+
+from kubesched.asking.amounts import quantity
+from kubesched.asking.explain.lacks import near_misses
+from kubesched.asking.explain.owners import Owners
+from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, queue_order, requests_of, since
+from kubesched.asking.explain.plain_words import counted, number
+from kubesched.asking.explain.pod_answer import (
+    ANOTHER_SCHEDULERS,
+    ERROR,
+    GATED,
+    SCHEDULABLE,
+    TERMINATING,
+    UNSCHEDULABLE,
+    NearMiss,
+    Reason,
+)
+from kubesched.asking.explain.preempting import preempting
+from kubesched.asking.explain.reasons import reasons_of
+from kubesched.asking.explain.shares import ClusterTotals
+from kubesched.asking.explain.triage_answer import PendingGroup, PodCount, Triage
+from kubesched.asking.model import ClusterModel, gates_of
+from kubesched.asking.placing import Placer
+from kubesched.asking.rejections import Rejections
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.scheduling.decision import NO_NODES, choose
+from kubesched.core.scheduling.outcomes import Placed
+
+ORDERED_BY: Final = "the largest part of the cluster that the pods of a group request together, by resource"
+_QUOTED: Final = re.compile(r'"[^"]*"')
+
+
+class _Cause(NamedTuple):
+    """Why a kind of pod is pending; kinds with equal `key` are one group."""
+
+    verdict: str
+    sentence: str
+    key: object
+    reasons: tuple[Reason, ...] = ()
+    nearest: NearMiss | None = None
+
+
+class _Diagnosed(NamedTuple):
+    """Pods of one kind, and their cause."""
+
+    pods: Sequence[PodInfo]
+    cause: _Cause
+
+
+def triage(model: ClusterModel, now: datetime | None = None) -> Triage:
+    """Return everything pending by cause; `now` is what waiting times are counted to."""
+    diagnosed = _diagnose(model)
+    by_key: dict[object, list[_Diagnosed]] = {}
+    for each in diagnosed:
+        by_key.setdefault(each.cause.key, []).append(each)
+    maker = _GroupMaker(model, now)
+    groups = [maker.group(members) for members in by_key.values()]
+    groups.sort(key=lambda group: (-group.share, -group.pods, group.example))
+    wrong = tuple(group for group in groups if group.verdict in (UNSCHEDULABLE, ERROR))
+    others = tuple(group for group in groups if group.verdict not in (UNSCHEDULABLE, ERROR))
+    pending, unschedulable = sum(group.pods for group in groups), sum(group.pods for group in wrong)
+    nodes = model.cluster.table.node_count
+    return Triage(
+        _summary(pending, unschedulable, wrong, nodes),
+        pending,
+        unschedulable,
+        nodes,
+        wrong,
+        others,
+        ORDERED_BY,
+        model.gaps,
+    )
+
+
+def _summary(pending: int, unschedulable: int, groups: Sequence[PendingGroup], nodes: int) -> str:
+    if not pending:
+        return "No pod is pending."
+    if not unschedulable:
+        return f"{number(pending, 'pod')} pending, and none of them for want of a node."
+    causes = number(len(groups), "cause")
+    return f"{unschedulable:,} of {number(pending, 'pending pod')} do not fit on {number(nodes, 'node')}, for {causes}."
+
+
+# -- causes
+
+
+def _diagnose(model: ClusterModel) -> list[_Diagnosed]:
+    """Return the pending pods of each kind with their cause."""
+    found: list[_Diagnosed] = []
+    tried: list[PodKind] = []
+    for kind in pending_kinds(model):
+        apart = _apart(model, kind.pod)
+        if apart is not None:
+            found.append(_Diagnosed(kind.pods, apart))
+        else:
+            tried.append(kind)
+    placer = Placer(model)
+    try:
+        placed = _place(model, placer, tried)
+        for kind in tried:
+            there, left = kind.pods[: placed[kind]], kind.pods[placed[kind] :]
+            if there:
+                sentence = "they fit: the scheduler places them as soon as it tries them"
+                found.append(_Diagnosed(there, _Cause(SCHEDULABLE, sentence, SCHEDULABLE)))
+            if left:
+                found.append(_Diagnosed(left, _cause(model, left[0])))
+    finally:
+        placer.undo()
+    return found
+
+
+def _apart(model: ClusterModel, pod: PodInfo) -> _Cause | None:
+    """Return why the scheduler does not try a pod, None if it does."""
+    profile = model.profile_of(pod)
+    if profile is None:
+        sentence = f"they are for scheduler {pod.spec.scheduler_name}, which is not known here"
+        return _Cause(ANOTHER_SCHEDULERS, sentence, (ANOTHER_SCHEDULERS, pod.spec.scheduler_name))
+    if pod.terminating:
+        return _Cause(TERMINATING, "they are being deleted", TERMINATING)
+    gates = gates_of(profile, pod)
+    if gates:
+        sentence = "; ".join(status.message for status in gates)
+        return _Cause(GATED, sentence, (GATED, sentence))
+    return None
+
+
+def _place(model: ClusterModel, placer: Placer, kinds: Sequence[PodKind]) -> dict[PodKind, int]:
+    """Place the pods that fit, in the order of the queue; return how many of each kind have a place.
+
+    A kind is left once one of its pods has no place; it is tried again if pods of other kinds were placed since.
+    """
+    queue = sorted(((pod, kind) for kind in kinds for pod in kind.pods), key=lambda each: queue_order(each[0]))
+    placed = dict.fromkeys(kinds, 0)
+    progress = True
+    while progress:
+        progress, left, stuck = False, [], set()
+        for pod, kind in queue:
+            if kind not in stuck and _is_placed(model, placer, pod):
+                placed[kind] += 1
+                progress = True
+            else:
+                stuck.add(kind)
+                left.append((pod, kind))
+        queue = left
+    return placed
+
+
+def _is_placed(model: ClusterModel, placer: Placer, pod: PodInfo) -> bool:
+    """Place a pod if it fits; PostFilter, which takes long, does not run for one that does not."""
+    fits = choose(model.engine.evaluation_of(pod), lambda count: 0).node_name
+    return bool(fits) and isinstance(placer.place(pod), Placed)
+
+
+def _cause(model: ClusterModel, pod: PodInfo) -> _Cause:
+    """Return why a pod has no place."""
+    evaluation = model.engine.evaluation_of(pod)
+    failure = choose(evaluation, lambda count: 0).failure
+    if failure is not None:
+        verdict = UNSCHEDULABLE if failure is NO_NODES else ERROR
+        return _Cause(verdict, failure.message, (verdict, _QUOTED.sub("", failure.message)))
+    reasons = reasons_of(evaluation, evaluation.verdicts())
+    rejections = Rejections(evaluation)
+    misses = near_misses(model, rejections, 1)
+    nearest = misses[0] if misses else None
+    if evaluation.pre_filtered.rejection is not None:
+        sentence = evaluation.pre_filtered.rejection.message
+    else:
+        sentence = counted((reason.message, reason.count) for reason in reasons)
+    given = frozenset((reason.plugin, _QUOTED.sub("", reason.message)) for reason in reasons)
+    lacking = frozenset((lack.plugin, _QUOTED.sub("", lack.subject)) for lack in nearest.lacks) if nearest else None
+    return _Cause(UNSCHEDULABLE, sentence, (given, lacking), reasons, nearest)
+
+
+# -- groups
+
+
+class _GroupMaker:
+    """Makes groups of what has the same cause."""
+
+    def __init__(self, model: ClusterModel, now: datetime | None) -> None:
+        self._model = model
+        self._now = now
+        self._owners = Owners(model)
+        self._totals = ClusterTotals(model.cluster.table)
+
+    def group(self, members: Sequence[_Diagnosed]) -> PendingGroup:
+        """Return a group; the first member has the pod that the queue hands out first."""
+        cause, example = members[0].cause, members[0].pods[0]
+        pods = [pod for member in members for pod in member.pods]
+        requests = self._requests(members)
+        share, share_of = self._totals.share(requests, len(pods))
+        times = [moment for pod in pods if (moment := since(pod)) is not None]
+        oldest = min(times, default=None)
+        waiting = (self._now - oldest).total_seconds() if self._now is not None and oldest is not None else None
+        return PendingGroup(
+            cause.verdict,
+            cause.sentence,
+            len(pods),
+            example.full_name,
+            _counts(self._owner(pod) for pod in pods),
+            _counts(pod.namespace for pod in pods),
+            {name: quantity(name, amount) for name, amount in requests.items()},
+            round(share, 6),
+            share_of,
+            since=oldest.isoformat().replace("+00:00", "Z") if oldest is not None else None,
+            waiting_seconds=waiting,
+            reasons=cause.reasons,
+            nearest=cause.nearest,
+            preemption=self._preemption(example) if cause.verdict == UNSCHEDULABLE else None,
+            names=tuple(sorted(pod.full_name for pod in pods)),
+        )
+
+    def _owner(self, pod: PodInfo) -> str:
+        owner = self._owners.of(pod)
+        return str(owner) if owner is not None else f"Pod {pod.full_name}"
+
+    def _requests(self, members: Sequence[_Diagnosed]) -> dict[str, int]:
+        total: dict[str, int] = {}
+        for member in members:
+            for name, amount in requests_of(member.pods[0]).items():
+                total[name] = total.get(name, 0) + amount * len(member.pods)
+        return total
+
+    def _preemption(self, pod: PodInfo) -> str | None:
+        """Return whether preemption helps the example of a group."""
+        profile = self._model.profile_of(pod)
+        evaluation = self._model.engine.evaluation_of(pod)
+        if profile is None or not evaluation.table.node_count or evaluation.feasible().count:
+            return None
+        found = preempting(self._model, profile, evaluation, evaluation.verdicts())
+        return found.answer.message if found is not None and found.answer.helps else None
+
+
+def _counts(names: Iterable[str]) -> tuple[PodCount, ...]:
+    """Return names with how often they occur, most first."""
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return tuple(PodCount(name, count) for name, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])))

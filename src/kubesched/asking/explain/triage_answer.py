@@ -1,0 +1,65 @@
+"""The answer about everything that is pending: values.
+
+From `triage` to reports, JSON, notebooks and the page.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from kubesched.asking.answers import Answer
+from kubesched.asking.cluster_objects import Gap
+from kubesched.asking.explain.pod_answer import NearMiss, Reason
+from kubesched.asking.remedies.remedy import Remedy
+
+
+@dataclass(frozen=True, slots=True)
+class PodCount(Answer):
+    """How many pods of a group a workload or a namespace has."""
+
+    name: str
+    pods: int
+
+
+@dataclass(frozen=True, slots=True)
+class PendingGroup(Answer):
+    """Pending pods with the same cause.
+
+    `cause` is a sentence about `example`, the pod that the queue hands out first; `requests` are those of all pods
+    together, `share` is the largest part of the cluster that they take, by resource. `helps` is for how many of the
+    pods there is a place once the remedy is applied; it was tried.
+    """
+
+    verdict: str
+    cause: str
+    pods: int
+    example: str
+    owners: tuple[PodCount, ...]
+    namespaces: tuple[PodCount, ...]
+    requests: Mapping[str, str]
+    share: float
+    share_of: str
+    since: str | None = None
+    waiting_seconds: float | None = None
+    reasons: tuple[Reason, ...] = ()
+    nearest: NearMiss | None = None
+    preemption: str | None = None
+    remedy: Remedy | None = None
+    helps: int | None = None
+    names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Triage(Answer):
+    """Everything pending: groups by cause, the costliest first, then the groups that nothing is wrong with.
+
+    `others` are pods that would be scheduled now, that are gated or being deleted, and pods of other schedulers.
+    """
+
+    summary: str
+    pending: int
+    unschedulable: int
+    nodes: int
+    groups: tuple[PendingGroup, ...]
+    others: tuple[PendingGroup, ...]
+    ordered_by: str
+    gaps: tuple[Gap, ...] = ()
