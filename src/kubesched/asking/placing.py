@@ -7,12 +7,15 @@ nodes the first in the order of names is taken, so that equal questions get equa
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.observer import NOBODY
 from kubesched.core.queue.queued_pod import QueuedPod
-from kubesched.core.scheduling.commit import undo
+from kubesched.core.scheduling.commit import commit, undo
 from kubesched.core.scheduling.cycle import CycleContext, schedule
+from kubesched.core.scheduling.decision import choose
 from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed, Skipped, begin_attempt
 
 
@@ -47,6 +50,23 @@ class Placer:
         if isinstance(outcome, Placed):
             self._placed.append(outcome)
         return outcome
+
+    def place_on(self, pod: PodInfo, node_name: str) -> bool:
+        """Place a pod on a node if all filters, Reserve and Permit let it; return whether they do."""
+        cluster, profile = self._model.cluster, self._model.profile_of(pod)
+        row = cluster.table.row_of.get(node_name)
+        if profile is None or row is None:
+            return False
+        evaluation = self._model.engine.evaluation_of(pod)
+        evaluation.within = np.array([row], np.intp)
+        if choose(evaluation, self._context.pick).node_name != node_name:
+            return False
+        taken = commit(cluster, profile, evaluation.cycle, pod, node_name)
+        if taken.failure is not None:
+            return False
+        attempt = begin_attempt(QueuedPod(pod, 0.0), NOBODY)
+        self._placed.append(Placed(attempt, taken.pod, node_name, profile, evaluation.cycle, taken.waits, 1, 1))
+        return True
 
     def place_or_preempt(self, pod: PodInfo) -> PlacedByPreemption:
         """Try to schedule a pod; where PostFilter finds victims, evict them and try again on their node."""

@@ -4,6 +4,7 @@ From an evaluation to columns of status indices, one a filter, the rows that lac
 that PreFilter rejects is judged by the other filters nevertheless: `pre_filter` comes on top of what a row lacks.
 """
 
+import heapq
 from collections.abc import Iterator
 from functools import cached_property
 from typing import NamedTuple
@@ -87,13 +88,13 @@ class Rejections:
         rows = np.flatnonzero(self.present & (self.counts > 0))
         order = np.lexsort((self._shortfall[rows], self.unresolvable[rows], self.counts[rows]))
         rows = rows[order]
-        if limit < len(rows):
-            # rows that equal the last one that counts are told apart by name
-            last = rows[limit - 1]
-            rows = rows[: np.flatnonzero(self._same_as(last, rows))[-1] + 1]
         names = self.table.names
-        nearest = sorted(rows.tolist(), key=lambda row: (*self._distance(row), names[row]))
-        return nearest[:limit]
+        if limit >= len(rows):
+            return sorted(rows.tolist(), key=lambda row: (*self._distance(row), names[row]))
+        # rows that are as near as the last one that counts are told apart by name
+        tied = np.flatnonzero(self._same_as(rows[limit - 1], rows))
+        nearer = sorted(rows[: tied[0]].tolist(), key=lambda row: (*self._distance(row), names[row]))
+        return nearer + heapq.nsmallest(limit - len(nearer), rows[tied].tolist(), key=names.__getitem__)
 
     def of_row(self, row: int) -> tuple[Status, ...]:
         """Return the statuses of all filters that reject a row, in order; each names its plugin and its reasons."""

@@ -14,8 +14,8 @@ from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.status import Code, Status
 
 
-def reasons_of(evaluation: Evaluation, verdicts: NodeVerdicts) -> tuple[Reason, ...]:
-    """Return why nodes do not take the pod, the reason of most nodes first."""
+def reasons_of(evaluation: Evaluation, verdicts: NodeVerdicts, *, named: bool = True) -> tuple[Reason, ...]:
+    """Return why nodes do not take the pod, the reason of most nodes first; the nodes are `named`, or only counted."""
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
         return (Reason(rejection.message, rejection.plugin, evaluation.node_count, (), _may_help(rejection)),)
@@ -24,12 +24,10 @@ def reasons_of(evaluation: Evaluation, verdicts: NodeVerdicts) -> tuple[Reason, 
         for reason in status.reasons:
             rows.setdefault((reason, status.plugin, _may_help(status)), []).append(found)
     names = evaluation.table.names
-    found_reasons = [
-        Reason(
-            message, plugin, sum(map(len, parts)), tuple(sorted(names[row] for part in parts for row in part)), helps
-        )
-        for (message, plugin, helps), parts in rows.items()
-    ]
+    found_reasons = []
+    for (message, plugin, helps), parts in rows.items():
+        nodes = sorted(names[row] for part in parts for row in part.tolist()) if named else ()
+        found_reasons.append(Reason(message, plugin, sum(map(len, parts)), tuple(nodes), helps))
     return tuple(sorted(found_reasons, key=lambda reason: (-reason.count, reason.message, reason.plugin)))
 
 

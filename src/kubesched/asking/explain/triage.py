@@ -57,11 +57,15 @@ class _Diagnosed(NamedTuple):
 
 
 def triage(model: ClusterModel, now: datetime | None = None) -> Triage:
-    """Return everything pending by cause; `now` is what waiting times are counted to."""
-    diagnosed = _diagnose(model)
+    """Return everything pending by cause; `now` is what waiting times are counted to.
+
+    If the questions are about one namespace, pods of others are placed beside them and not told.
+    """
+    namespace = model.source.only_namespace
     by_key: dict[object, list[_Diagnosed]] = {}
-    for each in diagnosed:
-        by_key.setdefault(each.cause.key, []).append(each)
+    for each in _diagnose(model):
+        if not namespace or each.pods[0].namespace == namespace:
+            by_key.setdefault(each.cause.key, []).append(each)
     maker = _GroupMaker(model, now)
     groups = [maker.group(members) for members in by_key.values()]
     groups.sort(key=lambda group: (-group.share, -group.pods, group.example))
@@ -167,15 +171,14 @@ def _cause(model: ClusterModel, pod: PodInfo) -> _Cause:
     if failure is not None:
         verdict = UNSCHEDULABLE if failure is NO_NODES else ERROR
         return _Cause(verdict, failure.message, (verdict, _QUOTED.sub("", failure.message)))
-    reasons = reasons_of(evaluation, evaluation.verdicts())
-    rejections = Rejections(evaluation)
-    misses = near_misses(model, rejections, 1)
+    reasons = reasons_of(evaluation, evaluation.verdicts(), named=False)
+    misses = near_misses(model, Rejections(evaluation), 1)
     nearest = misses[0] if misses else None
-    if evaluation.pre_filtered.rejection is not None:
-        sentence = evaluation.pre_filtered.rejection.message
-    else:
-        sentence = counted((reason.message, reason.count) for reason in reasons)
     given = frozenset((reason.plugin, _QUOTED.sub("", reason.message)) for reason in reasons)
+    rejection = evaluation.pre_filtered.rejection
+    if rejection is not None:
+        return _Cause(UNSCHEDULABLE, rejection.message, given, reasons, nearest)
+    sentence = counted((reason.message, reason.count) for reason in reasons)
     lacking = frozenset((lack.plugin, _QUOTED.sub("", lack.subject)) for lack in nearest.lacks) if nearest else None
     return _Cause(UNSCHEDULABLE, sentence, (given, lacking), reasons, nearest)
 

@@ -7,13 +7,18 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kubesched.asking.answers import HTML_FORMS, Answer
+from kubesched.asking.explain.node_answer import NodeAnswer
 from kubesched.asking.explain.pod_answer import PodAnswer
+from kubesched.asking.explain.triage_answer import Triage
 from kubesched.asking.reports.blocks import Report
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.asking.reports.html import as_fragment
+from kubesched.asking.reports.triage_report import node_report, triage_report
 
 _MAKERS: Mapping[type[Answer], Callable[[Any], Report]] = {
     PodAnswer: pod_report,
+    NodeAnswer: node_report,
+    Triage: triage_report,
 }
 
 

@@ -4,8 +4,9 @@ From the answer about a pod to blocks: the verdict, why, the nearest nodes, what
 and why it goes where it goes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.explain.pod_answer import (
     BOUND,
     ERROR,
@@ -60,9 +61,14 @@ def _sections(answer: PodAnswer) -> Iterator[Section]:
         yield Section("Scores", list(_placement(answer.placement)))
     if answer.waits is not None:
         yield Section("Waits for", list(_waits(answer.waits)))
-    if answer.gaps:
-        gaps = [(gap.what, gap.why, gap.uncertain) for gap in answer.gaps]
-        yield Section("Not known", (Table(("WHAT", "WHY", "UNCERTAIN"), gaps),))
+    yield from gaps_section(answer.gaps)
+
+
+def gaps_section(gaps: Sequence[Gap]) -> Iterator[Section]:
+    """Return the section about what could not be read, if there is any."""
+    if gaps:
+        rows = [(gap.what, gap.why, gap.uncertain) for gap in gaps]
+        yield Section("Not known", (Table(("WHAT", "WHY", "UNCERTAIN"), rows),))
 
 
 def _reasons(reasons: tuple[Reason, ...]) -> Table:

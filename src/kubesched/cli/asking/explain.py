@@ -4,31 +4,83 @@ In: a cluster, and what to explain. Out: an answer, and exit code 0 (it fits), 3
 """
 
 import sys
+from datetime import UTC, datetime
 
 import click
 
+from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
+from kubesched.asking.explain.explain_template import explain_manifests
 from kubesched.asking.explain.pod_answer import BOUND, FINISHED, SCHEDULABLE
+from kubesched.asking.explain.triage import triage
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.reports.explain_report import pod_report
+from kubesched.asking.reports.triage_report import node_report, triage_report
+from kubesched.asking.sources.template_files import read_manifests
 from kubesched.cli.asking.options import model_options
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
-from kubesched.cli.command_group import CommandGroup
+from kubesched.cli.command_group import CommandWithSubcommands
 
 DOES_NOT_FIT = 3
 
 
-@click.group("explain", cls=CommandGroup)
-def explain() -> None:
-    """Explain why pods are pending, and what would help."""
-
-
-@explain.command("pod")
-@click.argument("name", metavar="NAMESPACE/NAME")
+@click.command("pod")
+@click.argument("name", metavar="[NAMESPACE/]NAME", required=False)
+@click.option("-f", "--filename", "file", metavar="FILE", help="A pod that does not exist yet, or a workload.")
 @model_options
 @output_option
-def explain_pod_command(name: str, model: ClusterModel, output: OutputOptions) -> None:
-    """Explain one pod."""
-    answer = explain_named_pod(model, name)
+def explain_pod_command(name: str | None, file: str | None, model: ClusterModel, output: OutputOptions) -> None:
+    """Explain one pod: why it is pending, or why it is where it is."""
+    if (name is None) == (file is None):
+        raise click.UsageError("name a pod, or give a manifest with -f")
+    if file is not None:
+        answer = explain_manifests(model, read_manifests([file]))
+    else:
+        answer = explain_named_pod(model, _full_name(model, str(name)))
     print_answer(answer, pod_report(answer), output)
     sys.exit(0 if answer.verdict in (SCHEDULABLE, BOUND, FINISHED) else DOES_NOT_FIT)
+
+
+@click.command("node")
+@click.argument("name", metavar="NAME")
+@model_options
+@output_option
+def explain_node_command(name: str, model: ClusterModel, output: OutputOptions) -> None:
+    """Explain one node: what is free, and what would still fit."""
+    answer = explain_node(model, name.removeprefix("node/"))
+    print_answer(answer, node_report(answer), output)
+
+
+@click.command("pods")
+@model_options
+@output_option
+def explain_pods_command(model: ClusterModel, output: OutputOptions) -> None:
+    """Explain everything that is pending, by cause, the costliest first."""
+    _triage(model, output)
+
+
+@click.command(
+    "explain",
+    cls=CommandWithSubcommands,
+    subcommands={"pods": explain_pods_command, "pod": explain_pod_command, "node": explain_node_command},
+)
+@model_options
+@output_option
+def explain(model: ClusterModel, output: OutputOptions) -> None:
+    """Explain why pods are pending, and what would help.
+
+    Without a subcommand: everything that is pending, by cause.
+    """
+    _triage(model, output)
+
+
+def _triage(model: ClusterModel, output: OutputOptions) -> None:
+    answer = triage(model, model.source.taken_at or datetime.now(UTC))
+    print_answer(answer, triage_report(answer), output)
+    sys.exit(DOES_NOT_FIT if answer.unschedulable else 0)
+
+
+def _full_name(model: ClusterModel, name: str) -> str:
+    """Return `namespace/name` for a name as people write it: `web`, `shop/web`, `pod/web`."""
+    name = name.removeprefix("pod/").removeprefix("pods/") if name.count("/") == 1 else name
+    return name if "/" in name else f"{model.source.namespace}/{name}"

@@ -1,0 +1,144 @@
+"""`python -m benchmarks.asking`: how long answers about a cluster take, reading its snapshot included.
+
+A cluster of many nodes and pods, of which some are pending for one of several causes, is written as a snapshot; each
+question is asked in a process of its own, as a command would be. A question is a function from a model to an answer.
+"""
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from kubesched.api.meta import ApiObject
+from kubesched.asking.answers import Answer
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.explain.explain_node import explain_node
+from kubesched.asking.explain.explain_pod import explain_named_pod
+from kubesched.asking.explain.triage import triage
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.sources.files import read_files
+from kubesched.asking.sources.snapshots import written
+from kubesched.core.assembly import load_config
+from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_spread, an_affinity
+
+ZONES = 10
+PER_WORKLOAD = 20
+CREATED = "2026-01-01T00:00:00Z"
+NOW = datetime(2026, 1, 2, tzinfo=UTC)
+
+# what pending pods want; each kind is pending for a cause of its own
+PENDING: list[dict[str, Any]] = [
+    {"cpu": "16", "memory": "8Gi"},
+    {"cpu": "2", "memory": "300Gi"},
+    {"requests": {"nvidia.com/gpu": 8}},
+    {"cpu": "1", "node_selector": {"disk": "nvme"}},
+    {"cpu": "12", "tolerations": ["dedicated=batch:NoSchedule"], "node_selector": {"pool": "batch"}},
+    {"cpu": "1", "affinity": an_affinity(near="app=absent@zone")},
+    {"cpu": "10", "priority": 1000},
+    {"cpu": "11", "spread": a_spread("zone", "app=web")},
+    {"cpu": "1", "volumes": ["lost"]},
+    {"gates": ["quota"]},
+]
+
+Question = Callable[[ClusterModel], Answer]
+# by name, with the seconds that it may take
+QUESTIONS: dict[str, tuple[Question, float]] = {
+    "explain pod, pending": (lambda model: explain_named_pod(model, "default/pending-000000"), 3.0),
+    "explain pod, preempting": (lambda model: explain_named_pod(model, "default/pending-000006"), 3.0),
+    "explain pod, bound": (lambda model: explain_named_pod(model, "default/pod-000000"), 3.0),
+    "explain node": (lambda model: explain_node(model, "node-00000"), 3.0),
+    "explain pods": (lambda model: triage(model, NOW), 15.0),
+}
+
+
+def objects(nodes: int, pods: int, pending: int) -> Iterator[ApiObject]:
+    """Return the objects of a cluster, the same on every machine; nodes are nearly full."""
+    for number in range(nodes):
+        batch = number % 20 == 0
+        yield a_node(
+            f"node-{number:05}",
+            cpu="32",
+            memory="128Gi",
+            zone=f"zone-{number % ZONES}",
+            labels={"pool": "batch" if batch else "general"},
+            taints=["dedicated=batch:NoSchedule"] if batch else [],
+            unschedulable=number % 100 == 1,
+            allocatable={"nvidia.com/gpu": 4} if number % 50 == 7 else None,
+        )
+    for number in range(pods):
+        owner = f"ReplicaSet/app-{number % 500}-6d4b75cb6d"
+        labels = {"app": f"app-{number % 500}", "pod-template-hash": "6d4b75cb6d"}
+        yield a_pod(
+            f"pod-{number:06}",
+            node=f"node-{number % nodes:05}",
+            cpu="6",
+            memory="24Gi",
+            labels=labels,
+            owner=owner,
+            created=CREATED,
+        )
+    for number in range(50):
+        yield a_budget(f"budget-{number}", f"app=app-{number}", allowed=1)
+    yield a_claim("unbound", storage_class="nothing")
+    for number in range(pending):
+        workload, words = number // PER_WORKLOAD, PENDING[number % len(PENDING)]
+        # pods of every other workload have a label of their own, as those of a StatefulSet do
+        own = {"statefulset.kubernetes.io/pod-name": f"pending-{number:06}"} if workload % 2 else {}
+        labels = {"app": f"new-{workload}", **own}
+        kind = "StatefulSet" if workload % 2 else "ReplicaSet"
+        yield a_pod(f"pending-{number:06}", labels=labels, owner=f"{kind}/new-{workload}", created=CREATED, **words)
+
+
+def measure(snapshot: Path, name: str) -> dict[str, float]:
+    """Return the seconds that reading, the model and a question take."""
+    began = time.perf_counter()
+    cluster = read_files([str(snapshot)])
+    read = time.perf_counter()
+    model = ClusterModel(cluster, load_config())
+    modelled = time.perf_counter()
+    QUESTIONS[name][0](model)
+    ended = time.perf_counter()
+    return {"read": read - began, "model": modelled - read, "answer": ended - modelled, "sum": ended - began}
+
+
+@click.command()
+@click.option("--nodes", default=5000, show_default=True)
+@click.option("--pods", default=20_000, show_default=True)
+@click.option("--pending", default=2000, show_default=True)
+@click.option("--only", default="", help="Only questions whose name contains this.")
+@click.option("--child", nargs=2, hidden=True)
+def main(nodes: int, pods: int, pending: int, only: str, child: tuple[str, str] | None) -> None:
+    """Measure how long answers take."""
+    if child is not None:
+        print(json.dumps(measure(Path(child[0]), child[1])))
+        return
+    table = Table(title=f"Answers about {nodes} nodes, {pods} pods and {pending} pending pods, in seconds")
+    for heading in ("question", "read", "model", "answer", "sum", "allowed"):
+        table.add_column(heading, justify="left" if heading == "question" else "right")
+    with tempfile.TemporaryDirectory() as folder:
+        snapshot = Path(folder) / "cluster.kubesched"
+        snapshot.write_bytes(written(ClusterObjects(tuple(objects(nodes, pods, pending)))))
+        for name, (_, allowed) in QUESTIONS.items():
+            if only in name:
+                command = [sys.executable, "-m", "benchmarks.asking", "--child", str(snapshot), name]
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
+                if done.returncode:
+                    raise click.ClickException(f"{name} failed:\n{done.stderr}")
+                took = json.loads(done.stdout)
+                table.add_row(
+                    name, *(f"{took[part]:.2f}" for part in ("read", "model", "answer", "sum")), f"{allowed:g}"
+                )
+    Console(width=None if sys.stdout.isatty() else 120).print(table)
+
+
+if __name__ == "__main__":
+    main()

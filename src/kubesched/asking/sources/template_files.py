@@ -1,0 +1,19 @@
+"""Manifests of pods and workloads that are asked about.
+
+From paths (files, folders, `-`) to manifests; the first thing that cannot be read is an error.
+"""
+
+from collections.abc import Sequence
+
+from kubesched.controlplane.loading.manifests import Manifest, read
+from kubesched.errors import KubeschedError
+
+
+def read_manifests(paths: Sequence[str]) -> list[Manifest]:
+    """Return the objects in files, folders and standard input; raises KubeschedError."""
+    manifests, problems = read(paths)
+    if problems:
+        raise KubeschedError(problems[0])
+    if not manifests:
+        raise KubeschedError(f"{', '.join(paths)}: there is no object to ask about")
+    return manifests
