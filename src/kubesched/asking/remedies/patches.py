@@ -1,0 +1,90 @@
+"""JSON Patches that turn one document into another.
+
+From two documents of an object to the operations between them. They are applied to the object as the API server has it,
+which may have fields that our structs leave out: nothing is replaced that did not change, whole lists and maps are
+added only where there were none, and a `remove` names what exists.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+Operation = Mapping[str, Any]
+# A volume has one source, and a limit that follows its request is no change of its own: these are written as a whole.
+_WHOLE_VOLUME = re.compile(r"/spec/volumes/\d+")
+_RESOURCES = re.compile(r".*/resources")
+
+
+def patch_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Operation]:
+    """Return the JSON Patch from a document to another."""
+    return list(_of_maps("", old, new))
+
+
+def pointer(*keys: str | int) -> str:
+    """Return a JSON pointer."""
+    return "".join(f"/{_escaped(key)}" for key in keys)
+
+
+def _escaped(key: str | int) -> str:
+    return str(key).replace("~", "~0").replace("/", "~1")
+
+
+def _of_values(path: str, old: Any, new: Any) -> Iterator[Operation]:
+    if old == new:
+        return
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        if _is_whole(path, old, new):
+            yield {"op": "replace", "path": path, "value": new}
+        else:
+            yield from _of_maps(path, old, new)
+    elif isinstance(old, list) and isinstance(new, list):
+        yield from _of_lists(path, old, new)
+    else:
+        yield {"op": "replace", "path": path, "value": new}
+
+
+def _is_whole(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> bool:
+    if _RESOURCES.fullmatch(path):
+        return bool(old.get("limits") != new.get("limits"))
+    return bool(_WHOLE_VOLUME.fullmatch(path))
+
+
+def _of_maps(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[Operation]:
+    for key in old:
+        here = path + pointer(key)
+        if key in new:
+            yield from _of_values(here, old[key], new[key])
+        else:
+            yield {"op": "remove", "path": here}
+    for key in new:
+        if key not in old:
+            yield {"op": "add", "path": path + pointer(key), "value": new[key]}
+
+
+def _of_lists(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Operation]:
+    if len(old) == len(new):
+        for index, (before, after) in enumerate(zip(old, new, strict=True)):
+            yield from _of_values(path + pointer(index), before, after)
+        return
+    gone = _left_out(old, new)
+    if gone is not None:
+        # from the end, so that each index means what it meant before
+        for index in reversed(gone):
+            yield {"op": "remove", "path": path + pointer(index)}
+    elif list(new[: len(old)]) == list(old):
+        for added in new[len(old) :]:
+            yield {"op": "add", "path": f"{path}/-", "value": added}
+    else:
+        yield {"op": "replace", "path": path, "value": list(new)}
+
+
+def _left_out(old: Sequence[Any], new: Sequence[Any]) -> list[int] | None:
+    """Return the indices of entries that are missing in a list that is otherwise equal; None if it is not."""
+    gone = []
+    place = 0
+    for index, value in enumerate(old):
+        if place < len(new) and new[place] == value:
+            place += 1
+        else:
+            gone.append(index)
+    return gone if place == len(new) else None

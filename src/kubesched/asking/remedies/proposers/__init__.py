@@ -1,0 +1,31 @@
+"""Proposers: for a plugin that rejects a pod, steps after which it may not. All of them are tried afterwards."""
+
+from collections.abc import Mapping
+
+from kubesched.asking.remedies.proposers.devices import devices
+from kubesched.asking.remedies.proposers.host_ports import host_ports
+from kubesched.asking.remedies.proposers.node_selection import node_selection
+from kubesched.asking.remedies.proposers.obstacles import Proposer
+from kubesched.asking.remedies.proposers.pod_affinity import pod_affinity
+from kubesched.asking.remedies.proposers.requests import requests
+from kubesched.asking.remedies.proposers.scheduling_gates import scheduling_gates
+from kubesched.asking.remedies.proposers.taints import cordon, taints
+from kubesched.asking.remedies.proposers.topology_spread import topology_spread
+from kubesched.asking.remedies.proposers.volumes import claims, volume_limits, volume_zone
+
+# by the name of the plugin; plugins of others have none
+PROPOSERS: Mapping[str, tuple[Proposer, ...]] = {
+    "DynamicResources": (devices,),
+    "InterPodAffinity": (pod_affinity,),
+    "NodeAffinity": (node_selection,),
+    "NodePorts": (host_ports,),
+    "NodeResourcesFit": (requests,),
+    "NodeUnschedulable": (cordon,),
+    "NodeVolumeLimits": (claims, volume_limits),
+    "PodTopologySpread": (topology_spread,),
+    "SchedulingGates": (scheduling_gates,),
+    "TaintToleration": (taints,),
+    "VolumeBinding": (claims,),
+    "VolumeRestrictions": (claims,),
+    "VolumeZone": (claims, volume_zone),
+}

@@ -1,0 +1,93 @@
+"""DynamicResources: claims to devices that are missing, elsewhere or held by others.
+
+From a pod's resource claims to steps: a class created, an idle claim deallocated, devices freed, a claim given up.
+"""
+
+import re
+from collections.abc import Iterator
+
+from kubesched.api.devices import ResourceClaim, ResourceSlice
+from kubesched.asking.model import name_of_object
+from kubesched.asking.remedies.proposers.obstacles import Obstacle, creation, object_step, pod_step
+from kubesched.asking.remedies.steps import Document, Edit, Scope, Step, Steps
+from kubesched.asking.remedies.trials import Trial
+from kubesched.core.plugins.dynamic_resources.pod_claims import used_claim_names
+
+MISSING_CLASS = re.compile(r"device class (\S+) does not exist")
+MOST_FREED = 6
+
+
+def devices(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
+    """Yield steps for the pod's claims."""
+    missing = MISSING_CLASS.search(obstacle.status.message)
+    if missing is not None:
+        yield (_created_class(missing[1]),)
+    objects = trial.model.cluster.objects
+    names = used_claim_names(trial.pod)
+    own = [claim for name in names if (claim := objects.get(ResourceClaim, name)) is not None]
+    idle = [claim for claim in own if claim.status.allocation is not None and not claim.status.reserved_for]
+    if idle:
+        yield tuple(_deallocated(claim) for claim in idle)
+    if obstacle.row is not None:
+        freed = [_freed(trial, claim) for claim in _held(trial, obstacle.row) if claim.full_name not in names]
+        yield from ((step,) for step in freed[:MOST_FREED])
+        if 1 < len(freed) <= MOST_FREED:
+            yield tuple(freed)
+    yield tuple(_given_up(trial, entry.name) for entry in trial.pod.spec.resource_claims)
+
+
+def _created_class(name: str) -> Step:
+    document = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}, "spec": {}}
+    return creation(document, "device class", f"create device class {name}")
+
+
+def _deallocated(claim: ResourceClaim) -> Step:
+    def edit(document: Document) -> None:
+        document.get("status", {}).pop("allocation", None)
+
+    text = f"deallocate resource claim {claim.full_name}, which no pod uses"
+    return object_step(claim, "deallocate", text, edit)
+
+
+def _held(trial: Trial, row: int) -> list[ResourceClaim]:
+    """Return the claims that hold devices of a node."""
+    objects, name = trial.model.cluster.objects, trial.node(row).name
+    slices = [each.spec for each in objects.of(ResourceSlice) if each.spec.node_name in (name, "", None)]
+    pools = {(spec.driver, spec.pool.name) for spec in slices}
+    return [
+        claim
+        for claim in objects.of(ResourceClaim)
+        if claim.status.allocation is not None
+        and any((each.driver, each.pool) in pools for each in claim.status.allocation.devices.results)
+    ]
+
+
+def _freed(trial: Trial, claim: ResourceClaim) -> Step:
+    users = [user.name for user in claim.status.reserved_for]
+    if not users:
+        return _deallocated(claim)
+    text = f"delete resource claim {claim.full_name} with pod {', '.join(users)}, which uses its devices"
+    return Step(name_of_object(claim), text, Scope.OTHERS, "free devices", 1.0, delete=True)
+
+
+def _given_up(trial: Trial, name: str) -> Step:
+    return pod_step(trial, "device claim", f"remove resource claim {name} from the pod", _without(name), 2.0)
+
+
+def _without(name: str) -> Edit:
+    def edit(document: Document) -> None:
+        spec = document.get("spec", {})
+        _drop_named(spec, "resourceClaims", name)
+        for container in (*spec.get("containers", ()), *spec.get("initContainers", ())):
+            _drop_named(container.get("resources", {}), "claims", name)
+
+    return edit
+
+
+def _drop_named(owner: Document, key: str, name: str) -> None:
+    """Remove the entries of a name from a list, and the list if it is empty then."""
+    left = [each for each in owner.get(key, ()) if each.get("name") != name]
+    if left:
+        owner[key] = left
+    else:
+        owner.pop(key, None)

@@ -1,0 +1,178 @@
+"""NodeAffinity: the pod's nodeSelector and required node affinity, or the labels of the node.
+
+From what of the pod's demands a node does not meet to steps that change the demand, or the node.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from kubesched.api.codec import to_builtins
+from kubesched.api.labels import parse_int64
+from kubesched.api.node_selectors import NAME_FIELD, compile_term
+from kubesched.api.nodes import Node
+from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm
+from kubesched.asking.remedies.proposers.obstacles import Obstacle, field, labelled, may_label, pod_step
+from kubesched.asking.remedies.steps import Document, Edit, Step, Steps
+from kubesched.asking.remedies.trials import Trial
+
+REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+
+
+def node_selection(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
+    """Yield changes of the pod, then labels of the node."""
+    if obstacle.row is None:
+        yield (_without_affinity(trial),)
+        return
+    node = trial.node(obstacle.row)
+    unmet = _unmet_selector(trial, node)
+    term = _nearest_term(trial, node)
+    of_pod = [_selecting(trial, key, node) for key in unmet]
+    yield (*of_pod, *_terms(trial, term, node))
+    labels = _labels(trial, unmet, term, node)
+    if labels is not None:
+        yield tuple(labelled(node, labels))
+
+
+def _unmet_selector(trial: Trial, node: Node) -> list[str]:
+    wanted = trial.pod.spec.node_selector or {}
+    return [key for key, value in wanted.items() if node.metadata.labels.get(key) != value]
+
+
+# -- of the pod
+
+
+def _selecting(trial: Trial, key: str, node: Node) -> Step:
+    """Return the step that has an entry of nodeSelector match the node."""
+    old = (trial.pod.spec.node_selector or {})[key]
+    value = node.metadata.labels.get(key)
+
+    def edit(document: Document) -> None:
+        selector = field(document, "spec", "nodeSelector")
+        if value is None:
+            selector.pop(key, None)
+        else:
+            selector[key] = value
+
+    if value is None:
+        return pod_step(trial, f"nodeSelector {key}", f"remove {key}={old} from the node selector", edit, 1.0)
+    return pod_step(trial, f"nodeSelector {key}", f"change {key} in the node selector from {old} to {value}", edit)
+
+
+def _nearest_term(trial: Trial, node: Node) -> NodeSelectorTerm | None:
+    """Return the required term with the fewest expressions that the node does not meet; None if one is met."""
+    affinity = trial.pod.spec.affinity.node_affinity if trial.pod.spec.affinity is not None else None
+    required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
+    if required is None:
+        return None
+    terms = [term for term in required.node_selector_terms if term != NodeSelectorTerm()]
+    if any(compile_term(term).matches(node.metadata.labels, node.name) for term in terms):
+        return None
+    return min(terms, key=lambda term: len(_unmet(term, node)), default=NodeSelectorTerm())
+
+
+def _unmet(term: NodeSelectorTerm, node: Node) -> list[NodeSelectorRequirement]:
+    """Return the expressions of a term that the node does not meet; each is tried on its own."""
+    alone = [NodeSelectorTerm(match_expressions=(each,)) for each in term.match_expressions]
+    alone += [NodeSelectorTerm(match_fields=(each,)) for each in term.match_fields]
+    written = (*term.match_expressions, *term.match_fields)
+    pairs = zip(written, alone, strict=True)
+    return [each for each, only in pairs if not compile_term(only).matches(node.metadata.labels, node.name)]
+
+
+def _terms(trial: Trial, term: NodeSelectorTerm | None, node: Node) -> Iterator[Step]:
+    if term is None:
+        return
+    unmet = _unmet(term, node)
+    if not unmet:
+        yield _without_affinity(trial)
+        return
+    relaxed = [_relaxed(each, node) for each in unmet]
+    whole = len(term.match_expressions) + len(term.match_fields)
+    if relaxed.count(None) == whole:
+        # a term without expressions would match no node
+        yield _without_affinity(trial)
+        return
+    for old, new in zip(unmet, relaxed, strict=True):
+        size = 1.0 if new is None else 0.5
+        yield pod_step(trial, f"affinity {old.key}", _sentence(old, new), _rewritten(term, old, new), size)
+
+
+def _relaxed(each: NodeSelectorRequirement, node: Node) -> NodeSelectorRequirement | None:
+    """Return an expression that the node meets, None if it has to go."""
+    values = each.values or ()
+    if each.key == NAME_FIELD and each.operator == "In":
+        return NodeSelectorRequirement(key=each.key, operator="In", values=(node.name,))
+    value = node.metadata.labels.get(each.key)
+    if each.operator == "In" and value is not None:
+        return NodeSelectorRequirement(key=each.key, operator="In", values=(*values, value))
+    left = tuple(other for other in values if other != value)
+    if each.operator == "NotIn" and left:
+        return NodeSelectorRequirement(key=each.key, operator="NotIn", values=left)
+    return None
+
+
+def _sentence(old: NodeSelectorRequirement, new: NodeSelectorRequirement | None) -> str:
+    if new is None:
+        return f"remove {_text(old)} from the required node affinity"
+    return f"change {_text(old)} in the required node affinity to {_text(new)}"
+
+
+def _text(each: NodeSelectorRequirement) -> str:
+    values = f" [{', '.join(each.values)}]" if each.values else ""
+    return f"{each.key} {each.operator}{values}"
+
+
+def _rewritten(term: NodeSelectorTerm, old: NodeSelectorRequirement, new: NodeSelectorRequirement | None) -> Edit:
+    """Return the edit of one expression of a term; another expression of it may be edited already."""
+    keys = [expression.key for expression in (*term.match_expressions, *term.match_fields)]
+    before = to_builtins(old)
+
+    def edit(document: Document) -> None:
+        required = field(document, "spec", "affinity", "nodeAffinity").get(REQUIRED, {})
+        for each in required.get("nodeSelectorTerms", ()):
+            for part in ("matchExpressions", "matchFields"):
+                found: list[Document] = each.get(part, [])
+                there = [e.get("key", "") for p in ("matchExpressions", "matchFields") for e in each.get(p, ())]
+                if before in found and set(there) <= set(keys):
+                    index = found.index(before)
+                    if new is None:
+                        del found[index]
+                    else:
+                        found[index] = to_builtins(new)
+                    if not found:
+                        del each[part]
+                    return
+
+    return edit
+
+
+def _without_affinity(trial: Trial) -> Step:
+    def edit(document: Document) -> None:
+        affinity = field(document, "spec", "affinity")
+        affinity.get("nodeAffinity", {}).pop(REQUIRED, None)
+
+    return pod_step(trial, "affinity", "remove the required node affinity", edit, 2.0)
+
+
+# -- of the node
+
+
+def _labels(
+    trial: Trial, unmet: Sequence[str], term: NodeSelectorTerm | None, node: Node
+) -> dict[str, str | None] | None:
+    """Return the labels with which the node meets the pod's demands; None if labels do not help."""
+    wanted: dict[str, str | None] = {key: (trial.pod.spec.node_selector or {})[key] for key in unmet}
+    for each in _unmet(term, node) if term is not None else ():
+        values = each.values or ()
+        if each.key == NAME_FIELD:
+            return None
+        if each.operator == "In" and values:
+            wanted[each.key] = values[0]
+        elif each.operator == "Exists":
+            wanted[each.key] = "true"
+        elif each.operator in ("Gt", "Lt") and values and (bound := parse_int64(values[0])) is not None:
+            wanted[each.key] = str(bound + (1 if each.operator == "Gt" else -1))
+        elif each.operator in ("NotIn", "DoesNotExist"):
+            wanted[each.key] = None
+        else:
+            return None
+    return wanted if wanted and all(may_label(node, key) for key in wanted) else None

@@ -1,0 +1,25 @@
+"""A pod of a scheduler that is not here: the profiles that are.
+
+From the pod to steps that change spec.schedulerName.
+"""
+
+from collections.abc import Iterator
+
+from kubesched.asking.remedies.proposers.obstacles import field, pod_step
+from kubesched.asking.remedies.steps import Document, Edit, Steps
+from kubesched.asking.remedies.trials import Trial
+
+
+def other_profiles(trial: Trial) -> Iterator[Steps]:
+    """Yield the names of the profiles."""
+    old = trial.pod.spec.scheduler_name
+    for name in trial.model.engine.profiles:
+        summary = f"change the scheduler name of the pod from {old} to {name}"
+        yield (pod_step(trial, "scheduler-name", summary, _named(name)),)
+
+
+def _named(name: str) -> Edit:
+    def edit(document: Document) -> None:
+        field(document, "spec")["schedulerName"] = name
+
+    return edit

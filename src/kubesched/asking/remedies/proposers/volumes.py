@@ -1,0 +1,319 @@
+"""Plugins of volumes: claims that are missing, unbound or out of reach, volumes in another place, limits of nodes.
+
+From a pod's claims and what is wrong with each to steps: objects created, claims bound, volumes opened to a node, pods
+that hold a claim evicted, the claim replaced in the pod.
+"""
+
+from collections.abc import Iterator
+
+from kubesched.api.codec import to_builtins
+from kubesched.api.quantity import quantity_of
+from kubesched.api.storage import CSINode, CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass
+from kubesched.api.volumes import Volume
+from kubesched.asking.remedies.proposers.evictions import evicting
+from kubesched.asking.remedies.proposers.obstacles import (
+    Obstacle,
+    creation,
+    field,
+    labelled,
+    may_label,
+    object_step,
+    pod_step,
+)
+from kubesched.asking.remedies.steps import Document, Edit, Step, Steps
+from kubesched.asking.remedies.trials import Trial
+from kubesched.core.cluster.storage.free_volumes import affinity_selector, exact_size, is_free
+from kubesched.core.cluster.storage.volume_claims import (
+    READ_WRITE_ONCE_POD,
+    WAIT_FOR_FIRST_CONSUMER,
+    ephemeral_claim_name,
+    storage_class_name,
+)
+from kubesched.core.plugins.volume_binding.claims import BIND_COMPLETED, is_fully_bound
+from kubesched.core.plugins.volume_zone import TOPOLOGY_LABELS
+
+MOST_CLAIMS = 3
+NO_PROVISIONER = "kubernetes.io/no-provisioner"
+DEFAULT_SIZE = "1Gi"
+
+
+def claims(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
+    """Yield steps for each claim of the pod that may be what is wrong."""
+    wrong = list(_wrong(trial, obstacle))
+    yield tuple(step for steps in wrong for step in steps[:1])
+    for index in (1, 2):
+        for steps in wrong:
+            yield steps[index : index + 1]
+    named = [(volume, name) for volume, name, ephemeral in _claims_of(trial) if not ephemeral]
+    yield tuple(_emptied(trial, volume, name) for volume, name in named)
+    for volume, name in named:
+        yield from _replaced(trial, volume, name)
+        users = [pod for pod in trial.model.pods.values() if _uses(trial, pod.namespace, pod.spec.volumes, name)]
+        placed = [pod for pod in users if pod.spec.node_name and pod.uid != trial.pod.uid]
+        claim = _claim(trial, name)
+        if claim is not None and READ_WRITE_ONCE_POD in claim.spec.access_modes and placed:
+            yield evicting(trial, placed)
+
+
+def volume_limits(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
+    """Yield a higher limit of each driver of the node."""
+    if obstacle.row is None:
+        return
+    node = trial.model.cluster.objects.get(CSINode, trial.node(obstacle.row).name)
+    for driver in node.spec.drivers if node is not None else ():
+        if node is not None and driver.allocatable is not None and driver.allocatable.count is not None:
+            count = driver.allocatable.count
+            yield (_limit(node, driver.name, count, count + 2**10),)
+
+
+def volume_zone(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
+    """Yield the volumes' zones changed to that of the node."""
+    if obstacle.row is None:
+        return
+    labels = trial.node(obstacle.row).metadata.labels
+    steps = []
+    for _, name, _ in _claims_of(trial):
+        claim = _claim(trial, name)
+        volume = _volume(trial, claim.spec.volume_name) if claim is not None else None
+        for key in TOPOLOGY_LABELS if volume is not None else ():
+            if volume is not None and key in volume.metadata.labels and volume.metadata.labels[key] != labels.get(key):
+                steps.append(_relabelled(volume, key, labels.get(key)))
+    yield tuple(steps)
+
+
+# -- what is wrong with a claim
+
+
+def _claims_of(trial: Trial) -> Iterator[tuple[Volume, str, bool]]:
+    """Yield the pod's volumes that have a claim, its name, and whether it is made for the pod."""
+    for volume in trial.pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            yield volume, volume.persistent_volume_claim.claim_name, False
+        elif volume.ephemeral is not None:
+            yield volume, ephemeral_claim_name(trial.pod.name, volume.name), True
+
+
+def _wrong(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
+    """Yield for each claim that may be in the way its alternatives, each of one step."""
+    for volume, name, ephemeral in _claims_of(trial):
+        claim = _claim(trial, name)
+        if claim is None:
+            steps = tuple(_created_claim(trial, volume, name, ephemeral))
+        elif claim.spec.volume_name and _volume(trial, claim.spec.volume_name) is None:
+            steps = (_created_volume(trial, claim, claim.spec.volume_name),)
+        elif is_fully_bound(claim):
+            steps = tuple(_within_reach(trial, claim, obstacle.row))
+        else:
+            steps = tuple(_bindable(trial, claim))
+        if steps:
+            yield steps
+
+
+def _created_claim(trial: Trial, volume: Volume, name: str, ephemeral: bool) -> Iterator[Step]:
+    """Yield the creation of a claim, of a class that provisions volumes when they are needed."""
+    template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
+    for storage_class in trial.model.cluster.objects.of(StorageClass):
+        if storage_class.volume_binding_mode != WAIT_FOR_FIRST_CONSUMER:
+            continue
+        meta: Document = {"name": name, "namespace": trial.pod.namespace}
+        spec: Document = {
+            "accessModes": ["ReadWriteOnce"],
+            "resources": {"requests": {"storage": DEFAULT_SIZE}},
+            "storageClassName": storage_class.name,
+        }
+        if ephemeral:
+            meta["ownerReferences"] = [
+                {"apiVersion": "v1", "kind": "Pod", "name": trial.pod.name, "uid": trial.pod.uid, "controller": True}
+            ]
+            spec = to_builtins(template.spec) if template is not None else spec
+        document = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}
+        text = f"create claim {trial.pod.namespace}/{name} of storage class {spec.get('storageClassName', '')}"
+        yield creation(document, "claim", text)
+
+
+def _bindable(trial: Trial, claim: PersistentVolumeClaim) -> Iterator[Step]:
+    """Yield what an unbound claim may wait for: a volume, its class, capacity."""
+    objects = trial.model.cluster.objects
+    class_name = storage_class_name(claim)
+    storage_class = objects.get(StorageClass, class_name) if class_name else None
+    waits = storage_class is not None and storage_class.volume_binding_mode == WAIT_FOR_FIRST_CONSUMER
+    if not waits:
+        fitting = [v for v in objects.of(PersistentVolume) if is_free(v) and _serves(v, claim, class_name)]
+        fitting.sort(key=lambda volume: (exact_size(volume.spec.capacity), volume.name))
+        yield from (_bound(claim, volume.name) for volume in fitting[:1])
+    if class_name and storage_class is None:
+        yield _created_class(trial, class_name)
+    if waits:
+        yield _created_volume(trial, claim, f"{claim.name}-volume")
+        yield from _more_capacity(trial, claim, class_name)
+
+
+def _serves(volume: PersistentVolume, claim: PersistentVolumeClaim, class_name: str) -> bool:
+    enough = exact_size(volume.spec.capacity) >= exact_size(claim.spec.resources.requests)
+    modes = set(claim.spec.access_modes) <= set(volume.spec.access_modes)
+    return enough and modes and volume.spec.storage_class_name == class_name
+
+
+def _within_reach(trial: Trial, claim: PersistentVolumeClaim, row: int | None) -> Iterator[Step]:
+    """Yield what brings a bound volume and a node together."""
+    volume = _volume(trial, claim.spec.volume_name)
+    if volume is None or row is None:
+        return
+    node = trial.node(row)
+    selector = affinity_selector(volume)
+    if selector is None or selector.matches(node.metadata.labels, node.name):
+        return
+
+    def edit(document: Document) -> None:
+        document.get("spec", {}).pop("nodeAffinity", None)
+
+    yield object_step(volume, "volume affinity", f"remove the node affinity of volume {volume.name}", edit, 1.0)
+    terms = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
+    for term in terms.node_selector_terms[:1] if terms is not None else ():
+        wanted = {e.key: e.values[0] for e in term.match_expressions if e.operator == "In" and e.values}
+        missing = {key: value for key, value in wanted.items() if node.metadata.labels.get(key) != value}
+        if len(missing) == 1 and all(may_label(node, key) for key in missing):
+            yield from labelled(node, dict(missing))
+
+
+# -- steps
+
+
+def _bound(claim: PersistentVolumeClaim, volume_name: str) -> Step:
+    def edit(document: Document) -> None:
+        document["spec"]["volumeName"] = volume_name
+        field(document, "metadata", "annotations")[BIND_COMPLETED] = "yes"
+
+    return object_step(claim, "bind claim", f"bind claim {claim.full_name} to volume {volume_name}", edit)
+
+
+def _created_volume(trial: Trial, claim: PersistentVolumeClaim, name: str) -> Step:
+    size = claim.spec.resources.requests.get("storage", DEFAULT_SIZE)
+    spec: Document = {
+        "capacity": {"storage": size},
+        "accessModes": list(claim.spec.access_modes) or ["ReadWriteOnce"],
+        "storageClassName": storage_class_name(claim),
+        "csi": {"driver": _driver(trial, claim), "volumeHandle": name},
+    }
+    document = {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name},
+        "spec": spec,
+        "status": {"phase": "Available"},
+    }
+    text = f"create volume {name} of {size} for claim {claim.full_name}"
+    return creation(document, "volume", text)
+
+
+def _driver(trial: Trial, claim: PersistentVolumeClaim) -> str:
+    found = trial.model.cluster.objects.get(StorageClass, storage_class_name(claim))
+    return found.provisioner if found is not None else "example.com/driver"
+
+
+def _created_class(trial: Trial, name: str) -> Step:
+    others = trial.model.cluster.objects.of(StorageClass)
+    provisioners = [each.provisioner for each in others if each.provisioner != NO_PROVISIONER]
+    provisioner = provisioners[0] if provisioners else "example.com/driver"
+    document = {
+        "apiVersion": "storage.k8s.io/v1",
+        "kind": "StorageClass",
+        "metadata": {"name": name},
+        "provisioner": provisioner,
+        "volumeBindingMode": WAIT_FOR_FIRST_CONSUMER,
+    }
+    return creation(document, "storage class", f"create storage class {name} with provisioner {provisioner}")
+
+
+def _more_capacity(trial: Trial, claim: PersistentVolumeClaim, class_name: str) -> Iterator[Step]:
+    wanted = claim.spec.resources.requests.get("storage", DEFAULT_SIZE)
+    for pool in trial.model.cluster.objects.of(CSIStorageCapacity):
+        if pool.storage_class_name == class_name and quantity_of(pool.capacity or 0) < quantity_of(wanted):
+
+            def edit(document: Document) -> None:
+                document["capacity"] = wanted
+                document.pop("maximumVolumeSize", None)
+
+            text = f"free storage up to {wanted} in {pool.full_name} of storage class {class_name}"
+            yield object_step(pool, "storage capacity", text, edit)
+
+
+def _relabelled(volume: PersistentVolume, key: str, value: str | None) -> Step:
+    def edit(document: Document) -> None:
+        labels = field(document, "metadata", "labels")
+        if value is None:
+            labels.pop(key, None)
+        else:
+            labels[key] = value
+
+    old = volume.metadata.labels[key]
+    text = f"change label {key} of volume {volume.name} from {old} to {value}"
+    return object_step(volume, "volume zone", text if value else f"remove label {key} from volume {volume.name}", edit)
+
+
+def _limit(node: CSINode, driver: str, old: int, new: int) -> Step:
+    def edit(document: Document) -> None:
+        for each in document["spec"]["drivers"]:
+            if each.get("name", "") == driver:
+                each["allocatable"]["count"] = new
+
+    text = f"raise the limit of driver {driver} on node {node.name} from {old} to {new} volumes"
+    step = object_step(node, "volume limit", text, edit)
+    return Step(
+        step.object,
+        text,
+        step.scope,
+        step.topic,
+        edit=edit,
+        tuned=lambda number: _limit(node, driver, old, number),
+        least=old,
+    )
+
+
+def _emptied(trial: Trial, volume: Volume, name: str) -> Step:
+    text = f"replace claim {name} of volume {volume.name} by an empty directory"
+    return pod_step(trial, "pod's claim", text, _with_source(volume.name, {"emptyDir": {}}), 2.0)
+
+
+def _replaced(trial: Trial, volume: Volume, name: str) -> Iterator[Steps]:
+    """Yield other claims of the namespace that are bound and that no pod uses."""
+    used = {
+        each.persistent_volume_claim.claim_name
+        for pod in trial.model.pods.values()
+        if pod.namespace == trial.pod.namespace
+        for each in pod.spec.volumes
+        if each.persistent_volume_claim is not None
+    }
+    others = [
+        claim.name
+        for claim in trial.model.cluster.objects.of(PersistentVolumeClaim)
+        if claim.namespace == trial.pod.namespace and claim.name not in used and claim.name != name
+    ]
+    for other in sorted(others)[:MOST_CLAIMS]:
+        text = f"use claim {other} in place of {name} in volume {volume.name}"
+        edit = _with_source(volume.name, {"persistentVolumeClaim": {"claimName": other}})
+        yield (pod_step(trial, "pod's other claim", text, edit, 1.0),)
+
+
+def _with_source(volume_name: str, source: Document) -> Edit:
+    def edit(document: Document) -> None:
+        volumes = document.get("spec", {}).get("volumes", [])
+        for index, each in enumerate(volumes):
+            if each.get("name", "") == volume_name:
+                volumes[index] = {"name": volume_name, **source}
+
+    return edit
+
+
+def _uses(trial: Trial, namespace: str, volumes: tuple[Volume, ...], name: str) -> bool:
+    return namespace == trial.pod.namespace and any(
+        v.persistent_volume_claim is not None and v.persistent_volume_claim.claim_name == name for v in volumes
+    )
+
+
+def _claim(trial: Trial, name: str) -> PersistentVolumeClaim | None:
+    return trial.model.cluster.objects.get(PersistentVolumeClaim, f"{trial.pod.namespace}/{name}")
+
+
+def _volume(trial: Trial, name: str) -> PersistentVolume | None:
+    return trial.model.cluster.objects.get(PersistentVolume, name) if name else None

@@ -1,0 +1,125 @@
+"""What is in the way of a pod in a fork, and the steps that proposers have for it.
+
+From a trial without a node to extensions of its steps: for its scheduler's name and its gates, for what PreFilter
+rejects, then for near nodes everything that their filters reject, for new nodes, and for evictions.
+"""
+
+from collections.abc import Iterator
+from itertools import islice, product
+from typing import NamedTuple
+
+import numpy as np
+
+from kubesched.asking.rejections import Rejections
+from kubesched.asking.remedies.proposers import PROPOSERS
+from kubesched.asking.remedies.proposers.evictions import evictions
+from kubesched.asking.remedies.proposers.new_nodes import new_nodes
+from kubesched.asking.remedies.proposers.obstacles import Obstacle
+from kubesched.asking.remedies.proposers.scheduler_names import other_profiles
+from kubesched.asking.remedies.steps import Scope, Steps
+from kubesched.asking.remedies.trials import Trial
+from kubesched.core.framework.status import Code, Status
+from kubesched.core.plugins.node_affinity import required_of
+
+# So many near nodes are looked at, and of nodes that lack the same so many.
+MOST_TARGETS = 40
+MOST_ALIKE = 4
+# So many ways to deal with everything that one node lacks are tried.
+MOST_COMBINATIONS = 16
+
+
+class MoreSteps(NamedTuple):
+    """Steps that may help, the node they are for, and how many filters reject the pod there afterwards."""
+
+    steps: Steps
+    target: str | None = None
+    remaining: int = 0
+
+
+def extensions(trial: Trial, target: str | None) -> Iterator[MoreSteps]:
+    """Yield what may help the pod; `target` is the node that earlier steps were for."""
+    if trial.profile is None:
+        yield from map(MoreSteps, other_profiles(trial))
+    elif trial.gates:
+        yield from map(MoreSteps, _proposals(trial, trial.gates[0], None))
+    elif trial.rejections.pre_filter:
+        for status in trial.rejections.pre_filter[:1]:
+            yield from (MoreSteps(steps, target) for steps in _proposals(trial, status, None))
+    else:
+        rows = _targets(trial.rejections) if target is None else _row(trial, target)
+        for row in rows:
+            yield from _for_row(trial, row)
+        yield from (MoreSteps(steps, trial.model.cluster.table.names[row]) for row, steps in evictions(trial, rows))
+        if target is None:
+            yield from (MoreSteps(steps, steps[0].object.name) for steps in new_nodes(trial))
+
+
+def _proposals(trial: Trial, status: Status, row: int | None) -> list[Steps]:
+    obstacle = Obstacle(status, row)
+    return [steps for propose in PROPOSERS.get(status.plugin, ()) for steps in propose(trial, obstacle) if steps]
+
+
+def _row(trial: Trial, name: str) -> list[int]:
+    row = trial.model.cluster.table.row_of.get(name)
+    return [] if row is None else [row]
+
+
+def _for_row(trial: Trial, row: int) -> Iterator[MoreSteps]:
+    """Yield steps against everything that one node lacks, and against what evictions cannot resolve."""
+    name = trial.model.cluster.table.names[row]
+    statuses = trial.rejections.of_row(row)
+    options = {status: _proposals(trial, status, row) for status in statuses}
+    unresolvable = [status for status in statuses if status.code is not Code.UNSCHEDULABLE]
+    if all(options.values()):
+        yield from _combined([options[status] for status in statuses], name, 0)
+    if unresolvable and len(unresolvable) < len(statuses) and all(options[status] for status in unresolvable):
+        # evictions may deal with the others
+        yield from _combined([options[status] for status in unresolvable], name, 1)
+
+
+def _combined(options: list[list[Steps]], name: str, remaining: int) -> Iterator[MoreSteps]:
+    """Yield choices of one option for each obstacle: those that change alike (the pod, the cluster) come first."""
+    alike = [
+        tuple(min(each, key=lambda steps: abs(max(step.scope for step in steps) - scope)) for each in options)
+        for scope in Scope
+    ]
+    for choice in dict.fromkeys((*alike, *islice(product(*options), MOST_COMBINATIONS))):
+        later = 0 if choice in alike or len(options) == 1 else 1
+        yield MoreSteps(tuple(step for steps in choice for step in steps), name, remaining + later)
+
+
+def _targets(rejections: Rejections) -> list[int]:
+    """Return near rows, the nearest first; of those that lack the same only a few."""
+    table = rejections.table
+    near = np.array(rejections.near_rows(table.size), np.intp)
+    if not len(near):
+        return []
+    columns = [column.ids[near].astype(np.int64) for column in rejections.columns]
+    lacks = _numbered(columns)
+    rejecting = {column.plugin for column in rejections.columns}
+    kinds = [lacks]
+    if "TaintToleration" in rejecting:
+        kinds.append(table.taints.codes[near].astype(np.int64))
+    if "NodeAffinity" in rejecting:
+        affinity = required_of(rejections.evaluation.pod).affinity
+        keys = sorted(affinity.keys) if affinity is not None else []
+        kinds += [table.label(key).codes[near].astype(np.int64) for key in keys]
+    kind = _numbered(kinds)
+    # the first of each kind, in the order of nearness
+    _, first = np.unique(kind, return_index=True)
+    chosen: list[int] = []
+    alike: dict[int, int] = {}
+    for place in sorted(first.tolist()):
+        group = int(lacks[place])
+        if alike.get(group, 0) < MOST_ALIKE:
+            alike[group] = alike.get(group, 0) + 1
+            chosen.append(int(near[place]))
+    return chosen[:MOST_TARGETS]
+
+
+def _numbered(
+    columns: list[np.ndarray[tuple[int, ...], np.dtype[np.int64]]],
+) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """Return a number for each distinct combination of values."""
+    _, numbers = np.unique(np.stack(columns), axis=1, return_inverse=True)
+    return numbers.reshape(-1).astype(np.int64)

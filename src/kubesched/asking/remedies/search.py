@@ -1,0 +1,126 @@
+"""The search for remedies: propose, prove, shrink.
+
+From a pod that has no node to the smallest sets of changes that give it one. Best first: a candidate is a set of steps;
+it is tried in a fork, and where the pod still has no node, proposers add steps for what is in the way there. The one
+with the fewest steps is tried next; a kind of remedy that is found already is not looked for again.
+"""
+
+import heapq
+from collections.abc import Iterable
+from itertools import count
+from typing import NamedTuple
+
+from kubesched.asking.answers import ObjectName
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.remedies.moving import moved
+from kubesched.asking.remedies.proposing import extensions
+from kubesched.asking.remedies.remedy import Remedy
+from kubesched.asking.remedies.shrinking import shrunk
+from kubesched.asking.remedies.steps import Scope, Step, Steps
+from kubesched.asking.remedies.summaries import summary_of
+from kubesched.asking.remedies.trials import Trial, Trials
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.errors import KubeschedError
+
+MOST_REMEDIES = 8
+# How many candidates are tried, besides those that prove a remedy to be minimal.
+MOST_TRIALS = 120
+MOST_STEPS = 8
+# So many remedies may have steps of several kinds.
+MOST_MIXED = 3
+# fields of a pod that may be changed in place; any other change makes it anew
+IN_PLACE = frozenset({"toleration", "gate"})
+
+
+def find_remedies(
+    model: ClusterModel, pod: PodInfo, *, limit: int = MOST_REMEDIES, trials: int = MOST_TRIALS
+) -> tuple[Remedy, ...]:
+    """Return what makes a pod without a node schedulable, the smallest changes first; nothing if it is schedulable.
+
+    Each remedy was tried: with its changes the scheduler chooses `node`, and without any one of them there is none.
+    """
+    return RemedySearch(Trials(model, pod, trials)).run(limit)
+
+
+class _Candidate(NamedTuple):
+    """Steps to try; `target` is the node they are for, None for any."""
+
+    cost: tuple[int, int, float]
+    number: int
+    steps: Steps
+    target: str | None
+
+
+class RemedySearch:
+    """Looks for the remedies of one pod."""
+
+    def __init__(self, trials: Trials) -> None:
+        self._trials = trials
+        self._waiting: list[_Candidate] = []
+        self._numbers = count()
+        self._seen: set[frozenset[tuple[ObjectName, str]]] = set()
+        self._found: dict[frozenset[str], tuple[Steps, str]] = {}
+
+    def run(self, limit: int) -> tuple[Remedy, ...]:
+        """Return up to `limit` remedies of different kinds."""
+        self._add((), None, 0)
+        while self._waiting and len(self._found) < limit and self._trials.left > 0:
+            candidate = heapq.heappop(self._waiting)
+            if not self._is_known(candidate.steps) and self._try(candidate):
+                steps = shrunk(self._trials, candidate.steps)
+                if steps and not self._is_known(steps):
+                    node = self._trials.node_after(steps)
+                    self._found[_topics(steps)] = moved(self._trials, steps), node
+        ordered = sorted(self._found.values(), key=lambda found: _cost(found[0], 0))
+        return tuple(self._remedy(steps, node) for steps, node in ordered)
+
+    def _add(self, steps: Steps, target: str | None, remaining: int) -> None:
+        key = frozenset(step.key for step in steps)
+        if len(steps) <= MOST_STEPS and key not in self._seen:
+            self._seen.add(key)
+            candidate = _Candidate(_cost(steps, remaining), next(self._numbers), steps, target)
+            heapq.heappush(self._waiting, candidate)
+
+    def _is_known(self, steps: Steps) -> bool:
+        """Return whether a remedy was found that needs no other kinds of steps, or enough with several kinds."""
+        topics = _topics(steps)
+        mixed = sum(len(known) > 1 for known in self._found)
+        return (len(topics) > 1 and mixed >= MOST_MIXED) or any(known <= topics for known in self._found)
+
+    def _try(self, candidate: _Candidate) -> bool:
+        """Return whether the pod has a node after a candidate's steps; if not, add what may help there."""
+        try:
+            with self._trials.fork(candidate.steps) as trial:
+                if not trial.node_name:
+                    self._extend(candidate, trial)
+                return bool(trial.node_name)
+        except KubeschedError:
+            # the steps do not go together
+            return False
+
+    def _extend(self, candidate: _Candidate, trial: Trial) -> None:
+        present = {step.key for step in candidate.steps}
+        for extension in extensions(trial, candidate.target):
+            new = tuple(step for step in extension.steps if step.key not in present)
+            if new:
+                self._add((*candidate.steps, *new), extension.target, extension.remaining)
+
+    def _remedy(self, steps: Steps, node: str) -> Remedy:
+        pod = self._trials.pod
+        of_pod = {step.topic for step in steps if step.object == self._trials.own}
+        recreate = self._trials.in_cluster and not of_pod <= IN_PLACE
+        controllers = [owner for owner in pod.metadata.owner_references if owner.controller]
+        owner = f"{controllers[0].kind}/{controllers[0].name}" if controllers and recreate else None
+        scope = max(step.scope for step in steps).name.lower()
+        return Remedy(summary_of(steps), scope, self._trials.changes(steps), node, recreate, owner)
+
+
+def _cost(steps: Iterable[Step], remaining: int) -> tuple[int, int, float]:
+    """Return what sorts sets of steps: how many, what they change, how much."""
+    steps = tuple(steps)
+    scope = max((step.scope for step in steps), default=Scope.POD)
+    return len(steps) + remaining, scope, sum(step.size for step in steps)
+
+
+def _topics(steps: Steps) -> frozenset[str]:
+    return frozenset(step.topic for step in steps)

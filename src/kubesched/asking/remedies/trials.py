@@ -1,0 +1,136 @@
+"""Trials: the pod, evaluated in a fork with some steps applied.
+
+From steps to the node that the scheduler chooses then, or to what is still in the way. The number of trials is bounded.
+"""
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.asking.answers import ObjectChange, ObjectName
+from kubesched.asking.model import ClusterModel, changed, gates_of, name_of_object
+from kubesched.asking.rejections import Rejections
+from kubesched.asking.remedies.steps import Step, changes_of
+from kubesched.core.cluster.affinity_terms import AffinityTerm
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.status import Status
+from kubesched.core.scheduling.decision import Decision, choose
+from kubesched.errors import KubeschedError
+
+
+class Trial:
+    """The pod in a fork: valid while the fork is."""
+
+    def __init__(self, model: ClusterModel, pod: PodInfo) -> None:
+        self.model = model
+        self.pod = pod
+        self.profile: Profile | None = model.profile_of(pod)
+        self._selected: dict[AffinityTerm, list[PodInfo]] = {}
+        self.gates: list[Status] = gates_of(self.profile, pod) if self.profile is not None else []
+
+    @cached_property
+    def evaluation(self) -> Evaluation:
+        """Return the evaluation of the pod."""
+        return self.model.engine.evaluation_of(self.pod)
+
+    @cached_property
+    def decision(self) -> Decision:
+        """Return the scheduler's decision; of several best nodes it is the first."""
+        if self.profile is None or self.gates:
+            return Decision()
+        return choose(self.evaluation, pick=lambda count: 0)
+
+    @property
+    def node_name(self) -> str:
+        """Return the node that the pod goes to, empty if there is none."""
+        return self.decision.node_name
+
+    @cached_property
+    def rejections(self) -> Rejections:
+        """Return what every filter has against every node."""
+        return Rejections(self.evaluation)
+
+    @cached_property
+    def opponents(self) -> list[tuple[PodInfo, AffinityTerm]]:
+        """Return the placed pods with a required anti-affinity term that selects the pod."""
+        pod = self.pod
+        labels = self.model.cluster.namespace_labels(pod.namespace)
+        return [
+            (other, term)
+            for other in self.model.cluster.table.pods.values()
+            for term in other.affinity.required_anti_affinity
+            if term.matches(pod.namespace, pod.labels, labels)
+        ]
+
+    def pods_selected_by(self, term: AffinityTerm) -> list[PodInfo]:
+        """Return the placed pods that a term selects."""
+        if term not in self._selected:
+            cluster = self.model.cluster
+            self._selected[term] = [
+                pod
+                for pod in cluster.table.pods.values()
+                if term.matches(pod.namespace, pod.labels, cluster.namespace_labels(pod.namespace))
+            ]
+        return self._selected[term]
+
+    def node(self, row: int) -> Node:
+        """Return the node of a row."""
+        found = self.model.cluster.table.nodes[row]
+        assert found is not None, "a row of a rejection has a node"
+        return found
+
+
+class Trials:
+    """Tries steps for one pod; counts."""
+
+    def __init__(self, model: ClusterModel, pod: PodInfo, most: int) -> None:
+        self.model = model
+        self.pod = pod
+        self.left = most
+        self.own: ObjectName = name_of_object(pod.pod)
+        known = model.pods.get(pod.full_name)
+        # a pod that is only asked about is in no fork
+        self.in_cluster = known is not None and known.uid == pod.uid
+        self._nodes: dict[frozenset[tuple[ObjectName, str]], str] = {}
+
+    def changes(self, steps: Iterable[Step]) -> tuple[ObjectChange, ...]:
+        """Return the changes that steps make."""
+        return changes_of(steps, self._find)
+
+    @contextmanager
+    def fork(self, steps: tuple[Step, ...]) -> Iterator[Trial]:
+        """Apply steps for a while; raises KubeschedError if they cannot be applied together."""
+        self.left -= 1
+        changes = self.changes(steps)
+        own = [change for change in changes if change.object == self.own]
+        others = changes if self.in_cluster else tuple(change for change in changes if change.object != self.own)
+        with self.model.fork(others):
+            yield self._trial(own[0] if own else None)
+
+    def _trial(self, own: ObjectChange | None) -> Trial:
+        if own is None:
+            return Trial(self.model, self.pod)
+        if self.in_cluster:
+            return Trial(self.model, self.model.pods[self.pod.full_name])
+        patched = changed(own, self.pod.pod)
+        assert isinstance(patched, Pod), "a patch leaves the kind"
+        return Trial(self.model, self.model.read(patched))
+
+    def node_after(self, steps: tuple[Step, ...]) -> str:
+        """Return the node that the pod goes to after some steps, empty if there is none."""
+        key = frozenset(step.key for step in steps)
+        if key not in self._nodes:
+            try:
+                with self.fork(steps) as trial:
+                    self._nodes[key] = trial.node_name
+            except KubeschedError:
+                self._nodes[key] = ""
+        return self._nodes[key]
+
+    def _find(self, name: ObjectName) -> ApiObject | None:
+        return self.pod.pod if name == self.own else self.model.find(name)

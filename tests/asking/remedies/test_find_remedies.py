@@ -1,0 +1,318 @@
+"""The remedies of small clusters: sentence, node, changes; each proven on its documents by a new engine."""
+
+from typing import Any, NamedTuple
+
+import pytest
+from tests.support.models import a_model
+from tests.support.remedy_proofs import check
+
+from kubesched.api.codec import to_builtins
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.asking.remedies.remedy import Remedy
+from kubesched.asking.remedies.search import find_remedies
+from kubesched.testing import (
+    a_budget,
+    a_claim,
+    a_container,
+    a_csi_node,
+    a_namespace,
+    a_node,
+    a_pod,
+    a_spread,
+    a_storage_class,
+    a_term,
+    a_volume,
+    an_affinity,
+)
+
+WEB = {"app": "web"}
+GPU = "example.com/gpu"
+
+
+class Case(NamedTuple):
+    """A cluster, a pod without a node, and its remedies with the nodes it goes to then."""
+
+    objects: list[ApiObject]
+    pod: Pod
+    remedies: list[tuple[str, str]]
+
+
+CASES: dict[str, Case] = {
+    "a request is lowered to what the nearest node has free": Case(
+        [a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("x", cpu="500m", node="n1")],
+        a_pod(cpu="5"),
+        [("lower the cpu request of container main from 5 to 3500m", "n1")],
+    ),
+    "the largest container gives": Case(
+        [a_node("n1", cpu="4")],
+        a_pod(containers=[a_container("app", cpu="3"), a_container("log", cpu="2")]),
+        [("lower the cpu request of container app from 3 to 2", "n1")],
+    ),
+    "an init container gives as well": Case(
+        [a_node("n1", cpu="4")],
+        a_pod(containers=[a_container("app", cpu="2")], init_containers=(a_container("setup", cpu="6"),)),
+        [("lower the cpu request of container setup from 6 to 4", "n1")],
+    ),
+    "every resource that is short": Case(
+        [a_node("n1", cpu="4", memory="4Gi")],
+        a_pod(cpu="5", memory="5Gi"),
+        [
+            (
+                "lower the cpu request of container main from 5 to 4; "
+                "lower the memory request of container main from 5Gi to 4Gi",
+                "n1",
+            )
+        ],
+    ),
+    "an extended resource": Case(
+        [a_node("n1", allocatable={GPU: "4"})],
+        a_pod(requests={GPU: "8"}),
+        [(f"lower the {GPU} request of container main from 8 to 4", "n1")],
+    ),
+    "too many pods": Case(
+        [a_node("n1", pods=1), a_pod("x", node="n1")],
+        a_pod(),
+        [
+            ("allow 2 pods on node n1 in place of 1", "n1"),
+            ("add a node like n1", "n1-new1"),
+            ("evict pod default/x from node n1", "n1"),
+        ],
+    ),
+    "a taint": Case(
+        [a_node("n1", cpu="1"), a_node("n2", taints=["gpu=true:NoSchedule"])],
+        a_pod(cpu="2"),
+        [
+            ("add a toleration for taint gpu=true:NoSchedule", "n2"),
+            ("lower the cpu request of container main from 2 to 1", "n1"),
+            ("remove taint gpu=true:NoSchedule from node n2", "n2"),
+        ],
+    ),
+    "a node that is not ready is not to be tolerated": Case(
+        [a_node("n1", taints=["node.kubernetes.io/not-ready:NoSchedule"])],
+        a_pod(),
+        [
+            ("remove taint node.kubernetes.io/not-ready:NoSchedule from node n1", "n1"),
+            ("add a node like n1", "n1-new1"),
+        ],
+    ),
+    "a cordoned node": Case(
+        [a_node("n1", taints=["node.kubernetes.io/unschedulable:NoSchedule"], unschedulable=True)],
+        a_pod(),
+        [("uncordon node n1", "n1"), ("add a node like n1", "n1-new1")],
+    ),
+    "a node selector": Case(
+        [a_node("n1", labels={"disk": "hdd"})],
+        a_pod(node_selector={"disk": "ssd"}),
+        [
+            ("change disk in the node selector from ssd to hdd", "n1"),
+            ("change label disk of node n1 from hdd to ssd", "n1"),
+        ],
+    ),
+    "a node selector of a label that no node has": Case(
+        [a_node("n1")],
+        a_pod(node_selector={"disk": "ssd"}),
+        [("remove disk=ssd from the node selector", "n1"), ("add label disk=ssd to node n1", "n1")],
+    ),
+    "a zone is what a node is, and not changed": Case(
+        [a_node("n1", zone="a")],
+        a_pod(node_selector={"topology.kubernetes.io/zone": "b"}),
+        [("change topology.kubernetes.io/zone in the node selector from b to a", "n1")],
+    ),
+    "required node affinity": Case(
+        [a_node("n1", labels={"disk": "hdd"})],
+        a_pod(affinity=an_affinity(nodes="disk=ssd")),
+        [
+            ("change disk In [ssd] in the required node affinity to disk In [ssd, hdd]", "n1"),
+            ("change label disk of node n1 from hdd to ssd", "n1"),
+        ],
+    ),
+    "a spread constraint": Case(
+        [
+            a_node("n1", zone="a"),
+            a_node("n2", zone="b", cpu="1"),
+            a_pod("w", labels=WEB, node="n1"),
+            a_pod("x", labels=WEB, node="n1"),
+        ],
+        a_pod(labels=WEB, cpu="2", spread=a_spread("zone", "app=web")),
+        [
+            ("raise maxSkew of the spread over topology.kubernetes.io/zone from 1 to 3", "n1"),
+            ("lower the cpu request of container main from 2 to 1", "n2"),
+            ("set whenUnsatisfiable of the spread over topology.kubernetes.io/zone to ScheduleAnyway", "n1"),
+            ("move 2 pods from node n1 to n2: default/w, default/x", "n1"),
+        ],
+    ),
+    "pod anti-affinity": Case(
+        [a_node("n1"), a_pod("w", labels=WEB, node="n1")],
+        a_pod(labels=WEB, affinity=an_affinity(apart="app=web@hostname")),
+        [
+            ("remove the required pod anti-affinity to app=web in kubernetes.io/hostname", "n1"),
+            ("add a node like n1", "n1-new1"),
+            ("evict pod default/w from node n1", "n1"),
+        ],
+    ),
+    "the anti-affinity of another pod": Case(
+        [a_node("n1"), a_pod("w", node="n1", affinity=an_affinity(apart="app=web@hostname"))],
+        a_pod(labels=WEB),
+        [("add a node like n1", "n1-new1"), ("evict pod default/w from node n1", "n1")],
+    ),
+    "pod affinity": Case(
+        [a_node("n1")],
+        a_pod(affinity=an_affinity(near="app=db@hostname")),
+        [("remove the required pod affinity to app=db in kubernetes.io/hostname", "n1")],
+    ),
+    "pod affinity to pods of namespaces that have a label": Case(
+        [a_node("n1"), a_namespace("data"), a_pod("db", namespace="data", labels={"app": "db"}, node="n1")],
+        a_pod(affinity=an_affinity(near=a_term("app=db", "hostname", namespace_selector="team=data"))),
+        [
+            ("remove the required pod affinity to app=db in kubernetes.io/hostname", "n1"),
+            ("add label team=data to namespace data", "n1"),
+        ],
+    ),
+    "a host port": Case(
+        [a_node("n1"), a_pod("w", node="n1", ports=[8080])],
+        a_pod(ports=[8080]),
+        [
+            ("change host port 8080 of container main to 8081", "n1"),
+            ("add a node like n1", "n1-new1"),
+            ("evict pod default/w from node n1", "n1"),
+        ],
+    ),
+    "scheduling gates": Case(
+        [a_node("n1")],
+        a_pod(gates=["a", "b"]),
+        [("remove scheduling gate a; remove scheduling gate b", "n1")],
+    ),
+    "gates, and what comes after them": Case(
+        [a_node("n1", cpu="1")],
+        a_pod(gates=["a"], cpu="2"),
+        [("remove scheduling gate a; lower the cpu request of container main from 2 to 1", "n1")],
+    ),
+    "a scheduler that is not here": Case(
+        [a_node("n1")],
+        a_pod(scheduler="other"),
+        [("change the scheduler name of the pod from other to default-scheduler", "n1")],
+    ),
+    "pods that find another node are moved": Case(
+        [a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("x", cpu="2", node="n1")],
+        a_pod(cpu="3"),
+        [
+            ("lower the cpu request of container main from 3 to 2", "n1"),
+            ("add a node like n1", "n1-new1"),
+            ("move pod default/x from node n1 to n2", "n1"),
+        ],
+    ),
+    "a budget keeps its pods": Case(
+        [
+            a_node("n1", cpu="4"),
+            a_pod("kept", cpu="3", node="n1", labels=WEB),
+            a_pod("y", cpu="1", node="n1"),
+            a_budget("budget", "app=web", allowed=0),
+        ],
+        a_pod(cpu="1"),
+        [
+            ("lower the cpu request of container main from 1 to 0", "n1"),
+            ("add a node like n1", "n1-new1"),
+            ("evict pod default/y from node n1", "n1"),
+        ],
+    ),
+    "pods of daemons come back": Case(
+        [a_node("n1", cpu="1"), a_pod("agent", cpu="1", node="n1", owner="DaemonSet/agent")],
+        a_pod(cpu="1"),
+        [("lower the cpu request of container main from 1 to 0", "n1"), ("add a node like n1", "n1-new1")],
+    ),
+    "a volume out of reach": Case(
+        [
+            a_node("n1", zone="a"),
+            a_claim("data", bound_to="pv"),
+            a_volume("pv", nodes="topology.kubernetes.io/zone=b", claimed_by="default/data"),
+        ],
+        a_pod(volumes=["data"]),
+        [
+            ("replace claim data of volume data by an empty directory", "n1"),
+            ("remove the node affinity of volume pv", "n1"),
+        ],
+    ),
+    "a claim that does not exist": Case(
+        [a_node("n1"), a_storage_class("fast", provisioner="csi.example.com")],
+        a_pod(volumes=["data"]),
+        [
+            ("replace claim data of volume data by an empty directory", "n1"),
+            ("create claim default/data of storage class fast", "n1"),
+        ],
+    ),
+    "a claim that does not exist, of a class that does not provision": Case(
+        [a_node("n1"), a_storage_class("local")],
+        a_pod(volumes=["data"]),
+        [
+            ("replace claim data of volume data by an empty directory", "n1"),
+            (
+                "create claim default/data of storage class local; "
+                "create volume data-volume of 1Gi for claim default/data",
+                "n1",
+            ),
+        ],
+    ),
+    "a limit of volumes": Case(
+        [
+            a_node("n1"),
+            a_csi_node("n1", {"csi.example.com": 1}),
+            a_storage_class("csi", provisioner="csi.example.com"),
+            *(a_claim(name, bound_to=f"pv-{name}", storage_class="csi") for name in ("a", "b")),
+            *(a_volume(f"pv-{name}", csi=f"csi.example.com/{name}", storage_class="csi") for name in ("a", "b")),
+            a_pod("x", node="n1", volumes=["a"]),
+        ],
+        a_pod(volumes=["b"]),
+        [
+            ("replace claim b of volume b by an empty directory", "n1"),
+            ("raise the limit of driver csi.example.com on node n1 from 1 to 2 volumes", "n1"),
+            ("add a node like n1", "n1-new1"),
+            ("evict pod default/x from node n1", "n1"),
+        ],
+    ),
+}
+
+
+def remedies_of(case: Case, *, in_cluster: bool) -> tuple[Remedy, ...]:
+    model = a_model(*case.objects, *((case.pod,) if in_cluster else ()))
+    return find_remedies(model, model.pod(case.pod.full_name) if in_cluster else model.read(case.pod))
+
+
+@pytest.mark.parametrize("in_cluster", [True, False], ids=["pending", "asked about"])
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_remedies(case: Case, in_cluster: bool) -> None:
+    remedies = remedies_of(case, in_cluster=in_cluster)
+    assert [(remedy.summary, remedy.node) for remedy in remedies] == case.remedies
+    documents: list[Any] = [to_builtins(obj) for obj in (*case.objects, case.pod)]
+    for remedy in remedies:
+        check(documents, a_model().loaded, case.pod.full_name, remedy)
+
+
+def test_a_pod_that_fits_needs_none() -> None:
+    assert remedies_of(Case([a_node("n1")], a_pod(), []), in_cluster=True) == ()
+
+
+def test_a_cluster_without_nodes_has_none() -> None:
+    assert remedies_of(Case([], a_pod(), []), in_cluster=True) == ()
+
+
+def test_a_pod_that_is_there_has_to_be_made_anew_by_its_owner() -> None:
+    case = Case([a_node("n1", cpu="1")], a_pod(cpu="2", owner="ReplicaSet/web"), [])
+    (there,) = remedies_of(case, in_cluster=True)
+    assert (there.recreate, there.owner, there.scope) == (True, "ReplicaSet/web", "pod")
+    (asked,) = remedies_of(case, in_cluster=False)
+    assert (asked.recreate, asked.owner) == (False, None)
+
+
+def test_a_toleration_is_added_in_place() -> None:
+    case = Case([a_node("n1", taints=["a:NoSchedule"])], a_pod(owner="ReplicaSet/web"), [])
+    toleration, taint, *_ = remedies_of(case, in_cluster=True)
+    assert (toleration.recreate, taint.recreate) == (False, False)
+
+
+def test_the_model_is_as_before() -> None:
+    case = CASES["pods that find another node are moved"]
+    model, other = a_model(*case.objects, case.pod), a_model(*case.objects, case.pod)
+    first = find_remedies(model, model.pod("default/pod"))
+    assert (sorted(model.pods), model.node_names()) == (sorted(other.pods), other.node_names())
+    assert first == find_remedies(model, model.pod("default/pod")) == find_remedies(other, other.pod("default/pod"))
