@@ -64,7 +64,10 @@ class ClusterModel:
             full_name = f"{self.source.namespace}/{full_name}"
         found = self.pods.get(full_name)
         if found is None:
-            raise UnknownObjectError(f"there is no pod {full_name}{nearest(full_name, self.pods)}")
+            suffix = f"/{full_name.rpartition('/')[2]}"
+            namesakes = sorted(name for name in self.pods if name.endswith(suffix))[:3]
+            hint = f"; did you mean {' or '.join(namesakes)}?" if namesakes else nearest(full_name, self.pods)
+            raise UnknownObjectError(f"there is no pod {full_name}{hint}")
         return found
 
     def node(self, name: str) -> Node:

@@ -90,8 +90,8 @@ def _summary(pending: int, unschedulable: int, groups: Sequence[PendingGroup], n
         return "No pod is pending."
     if not unschedulable:
         return f"{number(pending, 'pod')} pending, and none of them for want of a node."
-    causes = number(len(groups), "cause")
-    return f"{unschedulable:,} of {number(pending, 'pending pod')} do not fit on {number(nodes, 'node')}, for {causes}."
+    fit, causes = "does not fit" if unschedulable == 1 else "do not fit", number(len(groups), "cause")
+    return f"{unschedulable:,} of {number(pending, 'pending pod')} {fit} on {number(nodes, 'node')}, for {causes}."
 
 
 # -- causes
