@@ -13,6 +13,7 @@ from typing import NamedTuple
 from benchmarks.workloads import WORKLOADS, Workload, filler, node
 from kubesched.api.pods import Pod
 from kubesched.core.assembly import build_engine
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine
@@ -66,7 +67,12 @@ def measure(name: str, nodes: int, pods: int, seed: int) -> Measurement:
 
 def _prepared(workload: Workload, nodes: int) -> Engine:
     engine = build_engine(workload.config or None)
-    cluster = engine.cluster
+    fill(engine.cluster, workload, nodes)
+    return engine
+
+
+def fill(cluster: ClusterState, workload: Workload, nodes: int) -> None:
+    """Put the objects of a workload into a cluster."""
     for number in range(nodes):
         cluster.add(node(number))
         for obj in workload.objects_of_node(number) if workload.objects_of_node is not None else ():
@@ -77,7 +83,6 @@ def _prepared(workload: Workload, nodes: int) -> Engine:
     for number in range(nodes):
         for turn in range(per_node):
             cluster.add(filler(turn, f"node-{number:05}", 1000 * workload.placed_cpus // per_node))
-    return engine
 
 
 def _schedule(context: CycleContext, pod: Pod) -> int:

@@ -11,8 +11,8 @@ import gc
 import time
 from typing import Any
 
-from benchmarks.measure import MOST_PLACED
-from benchmarks.workloads import WORKLOADS, Workload, filler, node
+from benchmarks.measure import fill
+from benchmarks.workloads import WORKLOADS, Workload
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.common.garbage_collection import collect_seldom
@@ -60,17 +60,7 @@ class Subject:
             observers.append(self.recorder)
         together = Observers(observers, clock=time.perf_counter, note=print)
         self.scheduler: Scheduler = build_scheduler(NoEffects(), workload.config or None, observers=together)
-        cluster = self.scheduler.cluster
-        per_node = min(workload.placed_per_node, MOST_PLACED // nodes)
-        for number in range(nodes):
-            cluster.add(node(number))
-            for obj in workload.objects_of_node(number) if workload.objects_of_node is not None else ():
-                cluster.add(obj)
-        for obj in workload.objects:
-            cluster.add(obj)
-        for number in range(nodes):
-            for turn in range(per_node):
-                cluster.add(filler(turn, f"node-{number:05}", 1000 * workload.placed_cpus // per_node))
+        fill(self.scheduler.cluster, workload, nodes)
 
     async def take(self, pods: list[Pod]) -> float:
         """Schedule pods; return the processor time."""

@@ -11,7 +11,6 @@ import stat
 
 import msgspec
 
-from kubesched.api.quantity import value_of
 from kubesched.common.notes import Note
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
@@ -26,11 +25,9 @@ from kubesched.run.go_flags import ParsedFlags
 from kubesched.run.legacy import legacy_config
 from kubesched.run.option_files import OptionError, read_file
 from kubesched.run.watchdog import LIMIT, SHORTEST_SECONDS
-from kubesched.serving.decisions.recorder import LEAST_BYTES, MOST_BYTES
+from kubesched.serving.decisions.memory import FLAG, parse_memory
 from kubesched.serving.options import ServingOptions, options_from
 
-# the flag with the memory for the record of decisions
-RECORD_MEMORY = "decision-record-memory"
 # flag -> field of the configuration
 _CONNECTION = {
     "kubeconfig": "kubeconfig",
@@ -104,13 +101,11 @@ def _check_limit(flags: ParsedFlags) -> None:
 
 
 def record_bytes(flags: ParsedFlags) -> int:
-    """Return the memory for the record of decisions, in bytes; raises OptionError if it is none for any."""
-    text = flags[RECORD_MEMORY]
-    bytes_ = value_of(text or "0")
-    if bytes_ and not LEAST_BYTES <= bytes_ <= MOST_BYTES:
-        least, most = LEAST_BYTES >> 10, MOST_BYTES >> 30
-        raise OptionError(f"--{RECORD_MEMORY}: must be 0 or between {least}Ki and {most}Gi, not {text}")
-    return bytes_
+    """Return the memory for the record of decisions, in bytes; raises OptionError if it is too little or too much."""
+    try:
+        return parse_memory(flags[FLAG])
+    except ValueError as error:
+        raise OptionError(f"--{FLAG}: {error}") from None
 
 
 def _with(

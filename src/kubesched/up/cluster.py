@@ -27,6 +27,8 @@ from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.core.queue.queued_pod import Place
 from kubesched.run.assembly import Dependencies, Parts, assemble
 from kubesched.run.plugin_failures import PluginFailures
+from kubesched.serving.decisions.memory import DEFAULT_BYTES
+from kubesched.up.decisions import serve_decisions
 from kubesched.up.local_rest import LocalRest
 from kubesched.up.plugin_rights import custom_kinds, grant, not_served
 from kubesched.up.record import SchedulingRecord
@@ -40,13 +42,15 @@ _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
 
 
 class ClusterSpec(msgspec.Struct, frozen=True):
-    """The configuration and plugins of the scheduler, the options of simulated nodes, and the seed."""
+    """The configuration and plugins of the scheduler, the options of simulated nodes, the seed, the record's size."""
 
     loaded: Loaded
     registry: Registry
     simulation: Options = Options()
     seed: int = 0
     date: Callable[[], datetime] = lambda: datetime.now(UTC)
+    # the memory for the record of decisions, 0 for none
+    record_bytes: int = DEFAULT_BYTES
 
 
 class LocalCluster:
@@ -62,7 +66,8 @@ class LocalCluster:
         events = LocalRest(transport, SCHEDULER)
         clock = asyncio.get_running_loop().time
         tracebacks = PluginFailures(lambda plugin, hook, text: note(f"plugin {plugin} failed in {hook}: {text}"), clock)
-        observers = Observers([self.record, tracebacks], clock=clock, note=note)
+        decisions = serve_decisions(self.server, spec.record_bytes, spec.date, clock)
+        observers = Observers([self.record, tracebacks, *decisions], clock=clock, note=note)
         dependencies = Dependencies(self._rest, events, note, observers, spec.date, Random(spec.seed), "localhost")
         self.parts: Parts = assemble(spec.loaded, spec.registry, dependencies, LoopOptions(seed=spec.seed))
         grant(self.server, custom_kinds(self.parts.informers.reflectors))

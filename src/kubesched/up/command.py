@@ -38,12 +38,13 @@ from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.run.klog.logs import KlogHandler
 from kubesched.run.klog.options import LogOptions
+from kubesched.serving.decisions.memory import DEFAULT_TEXT, FLAG
 from kubesched.up.added_objects import AddedObjects
 from kubesched.up.cluster import ClusterSpec
 from kubesched.up.detached import detach
 from kubesched.up.help import HELP, NO_NODES
 from kubesched.up.node_pools import NodePool, PoolError
-from kubesched.up.options import duration, pool_options, speed_options
+from kubesched.up.options import duration, pool_options, record_memory, speed_options
 from kubesched.up.session import HOST, Endpoint, RunMode, Session, note
 from kubesched.up.shutdown import Shutdown
 from kubesched.up.subcommands import down, name_option, status
@@ -70,6 +71,7 @@ class UpOptions(NamedTuple):
     pools: list[NodePool]
     simulation: Options
     seed: int
+    record_bytes: int
     timeout: Duration
     output: str
     validation: str
@@ -130,6 +132,15 @@ class UpOptions(NamedTuple):
 @plugin_option
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates to change.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What is left to chance goes by it.")
+@click.option(
+    f"--{FLAG}",
+    "record_bytes",
+    default=DEFAULT_TEXT,
+    show_default=True,
+    callback=record_memory,
+    metavar="QUANTITY",
+    help="Memory for the scheduler's last decisions, which `explain` and /debug/decisions show; 0 for none.",
+)
 @click.option("--data", type=FolderPath(), metavar="DIR", help="Folder to keep everything in.")
 @name_option("--name", "chosen_name", help=f"What it is called while it serves.  [{DEFAULT}]")
 @click.option("--serve/--no-serve", default=None, help="Serve the API to others; by default unless --once.")
@@ -152,7 +163,9 @@ def up(context: click.Context, /, **given: Any) -> None:
         gates = FeatureGates.parse(",".join(options.feature_gates))
         loaded = _load_config(options.config, gates, options.registry)
         check_enabled(options.registry, loaded, note)
-        spec = ClusterSpec(loaded, options.registry, options.simulation, options.seed)
+        spec = ClusterSpec(
+            loaded, options.registry, options.simulation, options.seed, record_bytes=options.record_bytes
+        )
         lock = stack.enter_context(locked(options.name)) if options.serves else None
         if lock is not None:
             shutdown.at_end.append(lock.clear)

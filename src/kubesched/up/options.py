@@ -13,8 +13,10 @@ from typing import Any, TypeVar
 import click
 from msgspec.structs import replace
 
+from kubesched.api.quantity import InvalidQuantityError
 from kubesched.config.golang import Duration, parse_duration
 from kubesched.controlplane.controllers.framework.options import LIFELIKE, Options
+from kubesched.serving.decisions.memory import parse_memory
 from kubesched.up.node_pools import GPU, NodePool, PoolError, checked, parse_field, parse_pool
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -99,6 +101,14 @@ def duration(context: click.Context, option: click.Parameter, text: str) -> Dura
     if found.seconds <= 0:
         raise click.BadParameter(f"{text!r} is no duration such as 30s or 2m", context, option)
     return found
+
+
+def record_memory(context: click.Context, option: click.Parameter, text: str) -> int:
+    """Parse the memory for the record of decisions (a callback of click)."""
+    try:
+        return parse_memory(text)
+    except (ValueError, InvalidQuantityError) as error:
+        raise click.BadParameter(str(error), context, option) from None
 
 
 def _field(context: click.Context, option: click.Parameter, text: str | None) -> Any:

@@ -48,5 +48,6 @@ BEHAVIOURS: dict[str, str] = {
     "expiry of Events": "they stay; the history of watches is bounded",
     "nodes that miss their heartbeats": "nodes are as ready as their status says; their leases are renewed",
     "audit, tracing, flow control, encryption at rest": "not there",
-    "`/metrics`, `/logs`, `/debug` of the server": "not there",
+    "`/metrics`, `/logs`, `/debug` of the server": "not there; in `kubesched up`, `/debug/decisions` has the last "
+    "decisions of its scheduler",
 }

@@ -95,6 +95,8 @@ class ApiServer:
         deleting = DeleteVerbs(self.registry, reading)
         self._verbs = Verbs(self.registry, reading, WriteVerbs(self.registry), deleting, self.access)
         self._definitions = Definitions(self.registry, self._delete, self.watching.end_of)
+        # pages of other components in this process, by non-resource path; authorization is the server's
+        self.pages: dict[str, Callable[[Request], Response]] = {}
         # calls webhooks; tests replace this function
         self.ask_webhooks: Ask = WebhookCalls(store)
         self._reply_cache = ReplyCache(lambda: self.ask_webhooks, clock)
@@ -182,6 +184,9 @@ class ApiServer:
         if request.path.startswith("/openapi/"):
             return self._found(self._openapi.answer(request), request)
         if target is None:
+            page = self.pages.get(request.path)
+            if page is not None:
+                return page(request)
             return self._found(self._about_tokens(request) or self._discovery.answer(request), request)
         check_accepts_json(request)
         # 4. The verb.

@@ -14,14 +14,11 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.decision_details import PlacementScores, RejectedNodes
 from kubesched.core.framework.observer import ATTEMPT_FAILED, Bound, ChosenNode, FailedAttempt, Observer
 from kubesched.core.framework.status import Status
+from kubesched.serving.decisions.memory import DEFAULT_BYTES
 from kubesched.serving.decisions.records import ASSUMED, BOUND, GATED, SKIPPED
 from kubesched.serving.decisions.ring import OBJECT_BYTES, DecisionRing, EntryMove, EntryPreemption, RingEntry
 
 T = TypeVar("T")
-DEFAULT_BYTES = 16 << 20
-# of a record with some decisions, and of one that a process still has room for
-LEAST_BYTES = 64 << 10
-MOST_BYTES = 16 << 30
 # after details that took some time, the next are gathered so many times as long later: they take 0.5 % of the time
 PAUSE_FACTOR = 200.0
 # bounds of what an entry has
