@@ -1,7 +1,9 @@
 """`kubesched.Cluster`: the same answers from Python, and what is wrong said in one line."""
 
+import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +12,33 @@ import yaml
 
 from kubesched import Cluster, KubeschedError, filter_plugin, unschedulable
 from kubesched.api.codec import to_builtins
-from kubesched.asking.reports.answer_reports import report_of
+from kubesched.asking.answers import Answer
+from kubesched.asking.explain.node_answer import NodeAnswer
+from kubesched.asking.explain.pod_answer import PodAnswer
+from kubesched.asking.explain.triage_answer import Triage
+from kubesched.asking.reports.answer_reports import ANSWERS, report_of
 from kubesched.asking.reports.html import as_page
 from kubesched.testing import a_node, a_pod
 
 OBJECTS = (a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("big", cpu="8"), a_pod("web", cpu="3"))
+
+
+BIG: dict[str, Any] = {
+    "apiVersion": "v1",
+    "kind": "Pod",
+    "metadata": {"name": "new"},
+    "spec": {"containers": [{"name": "new", "image": "new", "resources": {"requests": {"cpu": "8"}}}]},
+}
+WORKLOAD: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "new"},
+    "spec": {
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "new"}},
+        "template": {"metadata": {"labels": {"app": "new"}}, "spec": BIG["spec"]},
+    },
+}
 
 
 @filter_plugin("OnlyEven")
@@ -48,14 +72,7 @@ def test_a_cluster_is_read_from_files(tmp_path: Path) -> None:
 
 
 def test_manifests_become_the_pods_that_controllers_make_of_them() -> None:
-    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "web", "image": "web"}]}}
-    deployment = {
-        "apiVersion": "apps/v1",
-        "kind": "Deployment",
-        "metadata": {"name": "web"},
-        "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}, "template": template},
-    }
-    assert len(Cluster.of([*OBJECTS[:2], deployment]).pending) == 2
+    assert len(Cluster.of([*OBJECTS[:2], WORKLOAD]).pending) == 2
 
 
 def test_a_snapshot_is_read_as_it_was(tmp_path: Path) -> None:
@@ -75,8 +92,8 @@ def test_what_is_no_object_is_said() -> None:
 
 @pytest.mark.parametrize(
     "pod",
-    ["default/big", "big", a_pod("big", cpu="8"), to_builtins(a_pod("other", cpu="8"))],
-    ids=["namespace and name", "a name", "a struct", "a document"],
+    ["default/big", "big", "pod/big", a_pod("other", cpu="8"), BIG, WORKLOAD],
+    ids=["namespace and name", "a name", "as kubectl writes it", "a struct", "a document", "a workload"],
 )
 def test_a_pod_is_explained_by_name_or_as_it_is(pod: Any) -> None:
     answer = Cluster.of(OBJECTS).explain(pod)
@@ -87,11 +104,43 @@ def test_a_pod_is_explained_by_name_or_as_it_is(pod: Any) -> None:
     )
 
 
-def test_notebooks_show_what_the_page_shows() -> None:
-    answer = Cluster.of(OBJECTS).explain("big")
+def test_everything_pending_is_explained_by_cause() -> None:
+    answer = Cluster.of(OBJECTS).explain()
+    assert [(group.example, group.pods) for group in answer.groups] == [("default/big", 1)]
+    assert [(group.example, group.verdict) for group in answer.others] == [("default/web", "schedulable")]
+
+
+def test_a_node_is_explained() -> None:
+    answer = Cluster.of(OBJECTS).explain_node("n1")
+    assert (answer.node, [kind.example for kind in answer.pending]) == ("n1", ["default/web", "default/big"])
+
+
+QUESTIONS: dict[type[Answer], Callable[[Cluster], Answer]] = {
+    Triage: lambda cluster: cluster.explain(),
+    PodAnswer: lambda cluster: cluster.explain("big"),
+    NodeAnswer: lambda cluster: cluster.explain_node("n1"),
+}
+
+
+def test_every_answer_can_be_asked_for() -> None:
+    assert set(QUESTIONS) == set(ANSWERS)
+
+
+@pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
+def test_notebooks_show_what_the_page_shows(kind: type[Answer]) -> None:
+    answer = QUESTIONS[kind](Cluster.of(OBJECTS))
+    assert type(answer) is kind
     shown = answer._repr_html_()
     assert shown is not None
     assert shown in as_page(report_of(answer))
+
+
+@pytest.mark.parametrize("kind", QUESTIONS, ids=lambda kind: kind.__name__)
+def test_answers_are_plain_json_and_have_rows(kind: type[Answer]) -> None:
+    answer = QUESTIONS[kind](Cluster.of(OBJECTS))
+    plain = answer.to_dict()
+    assert json.loads(json.dumps(plain)) == plain
+    assert answer._rows(answer.ROWS)
 
 
 def test_a_configuration_with_plugins_of_ones_own(tmp_path: Path) -> None:

@@ -50,7 +50,9 @@ def test_commands_are_listed_without_importing_them() -> None:
     ("line", "goes_on"),
     [
         ("kubesched sn", ["snapshot"]),
-        ("kubesched explain p", ["pod"]),
+        ("kubesched explain ", ["node", "pod", "pods"]),
+        ("kubesched explain po", ["pod", "pods"]),
+        ("kubesched explain --fro", ["--from"]),
         ("kubesched explain pod --fro", ["--from"]),
         ("kubesched explain pod -o m", ["markdown"]),
         ("kubesched --ver", ["--version"]),

@@ -28,7 +28,7 @@ class Answer:
     def to_dict(self) -> dict[str, Any]:
         """Return the value as plain JSON."""
         return {
-            _camel(field.name): plain(value)
+            camel(field.name): plain(value)
             for field in dataclasses.fields(self)
             if (value := getattr(self, field.name)) is not None
         }
@@ -102,6 +102,7 @@ def _row(value: Any) -> dict[str, Any]:
     return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
 
 
-def _camel(name: str) -> str:
+def camel(name: str) -> str:
+    """Return the name of a field as JSON has it."""
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)

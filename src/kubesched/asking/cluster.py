@@ -6,17 +6,23 @@ here under their names.
 
 import os
 from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, overload
 
 import msgspec
 
-from kubesched.api.codec import decode
+from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.explain.explain_pod import explain_pod
+from kubesched.asking.explain.explain_node import explain_node
+from kubesched.asking.explain.explain_pod import explain_named_pod, explain_pod
+from kubesched.asking.explain.explain_template import explain_manifests
+from kubesched.asking.explain.node_answer import NodeAnswer
 from kubesched.asking.explain.pod_answer import PodAnswer
+from kubesched.asking.explain.triage import triage
+from kubesched.asking.explain.triage_answer import Triage
 from kubesched.asking.model import ClusterModel
 
 # imported for notebooks
@@ -25,11 +31,12 @@ from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.template_files import read_manifests
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
+from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
-from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.plugin import Plugin
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
@@ -105,17 +112,41 @@ class Cluster:
 
     # -- questions
 
-    def explain(self, pod: str | Document | Pod) -> PodAnswer:
-        """Explain why a pod is pending, and what would help: `namespace/name`, or a pod that does not exist yet."""
-        return explain_pod(self._model, self._pod(pod))
+    @overload
+    def explain(self) -> Triage: ...
 
-    def _pod(self, pod: str | Document | Pod) -> PodInfo:
+    @overload
+    def explain(self, pod: str | Document | Pod) -> PodAnswer: ...
+
+    def explain(self, pod: str | Document | Pod | None = None) -> Triage | PodAnswer:
+        """Explain why a pod is pending, and what would help; without a pod, everything that is pending, by cause.
+
+        A pod is named (`namespace/name`), or is one that does not exist yet: a struct, or a document; that of a
+        workload stands for its next pod.
+        """
+        if pod is None:
+            return triage(self._model, self._model.source.taken_at or datetime.now(UTC))
         if isinstance(pod, str):
-            return self._model.pod(pod if "/" in pod else f"{self._model.source.namespace}/{pod}")
-        read = pod if isinstance(pod, Pod) else decode({"apiVersion": "v1", "kind": "Pod", **pod})
-        if not isinstance(read, Pod):
-            raise KubeschedError(f"explain takes a pod, not a {type(read).__name__}")
-        return self._model.read(read)
+            return explain_named_pod(self._model, self._model.full_name(pod))
+        if isinstance(pod, Pod):
+            return explain_pod(self._model, self._model.read(pod))
+        return explain_manifests(self._model, _manifests([pod]))
+
+    def explain_node(self, name: str) -> NodeAnswer:
+        """Explain a node: what is free, and which pending pods would fit there."""
+        return explain_node(self._model, name)
+
+
+def _manifests(workloads: Iterable[PathName | Document | ApiObject]) -> list[Manifest]:
+    """Return workloads as manifests: documents, structs, and those in files."""
+    found: list[Manifest] = []
+    for number, workload in enumerate(workloads, 1):
+        if isinstance(workload, str | os.PathLike):
+            found += read_manifests([os.fspath(workload)])
+        else:
+            document = to_builtins(workload) if isinstance(workload, ApiObject) else dict(workload)
+            found.append(Manifest(f"workload {number}", document))
+    return found
 
 
 class _Scheduler:

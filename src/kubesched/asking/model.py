@@ -70,6 +70,12 @@ class ClusterModel:
             raise UnknownObjectError(f"there is no pod {full_name}{hint}")
         return found
 
+    def full_name(self, name: str) -> str:
+        """Return `namespace/name` for the name of a pod as people write it: `web`, `shop/web`, `pod/web`."""
+        if name.count("/") == 1:
+            name = name.removeprefix("pod/").removeprefix("pods/")
+        return name if "/" in name else f"{self.source.namespace}/{name}"
+
     def node(self, name: str) -> Node:
         """Return a node; raises UnknownObjectError."""
         table = self.cluster.table

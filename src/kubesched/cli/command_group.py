@@ -110,6 +110,14 @@ class CommandWithSubcommands(click.Command):
         context.meta.update({self.ARGUMENTS: kept, self.COMMAND: command})
         return context
 
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return the subcommands where one may stand, and the options if one begins."""
+        found = self.subcommands.items() if not ctx.meta.get(self.ARGUMENTS) else ()
+        names = [
+            CompletionItem(name, help=each.get_short_help_str()) for name, each in found if name.startswith(incomplete)
+        ]
+        return [*names, *super().shell_complete(ctx, incomplete)]
+
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Return how the command is written."""
         return [*super().collect_usage_pieces(ctx), *(["[-- COMMAND...]"] if self._takes_command else [])]

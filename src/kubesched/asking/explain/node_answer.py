@@ -5,6 +5,7 @@ From `explain_node` to reports, JSON, notebooks and the page.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kubesched.asking.answers import Answer
 from kubesched.asking.cluster_objects import Gap
@@ -52,6 +53,8 @@ class PendingKind(Answer):
 @dataclass(frozen=True, slots=True)
 class NodeAnswer(Answer):
     """The answer about a node; `notices` are what keeps pods away or is wrong with it, in sentences."""
+
+    ROWS: ClassVar[str] = "pending"
 
     node: str
     summary: str

@@ -5,6 +5,7 @@ From `explain_pod` to reports, JSON, notebooks and the page.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kubesched.asking.answers import Answer
 from kubesched.asking.cluster_objects import Gap
@@ -136,6 +137,8 @@ class PlacementAnswer(Answer):
 @dataclass(frozen=True, slots=True)
 class PodAnswer(Answer):
     """The answer about a pod; `message` is that of the pod's condition, `summary` the verdict in a sentence."""
+
+    ROWS: ClassVar[str] = "reasons"
 
     pod: str
     verdict: str

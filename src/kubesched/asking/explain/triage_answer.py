@@ -5,6 +5,7 @@ From `triage` to reports, JSON, notebooks and the page.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kubesched.asking.answers import Answer
 from kubesched.asking.cluster_objects import Gap
@@ -54,6 +55,8 @@ class Triage(Answer):
 
     `others` are pods that would be scheduled now, that are gated or being deleted, and pods of other schedulers.
     """
+
+    ROWS: ClassVar[str] = "groups"
 
     summary: str
     pending: int

@@ -15,16 +15,17 @@ from kubesched.asking.reports.explain_report import pod_report
 from kubesched.asking.reports.html import as_fragment
 from kubesched.asking.reports.triage_report import node_report, triage_report
 
-_MAKERS: Mapping[type[Answer], Callable[[Any], Report]] = {
+# answers with their reports
+ANSWERS: Mapping[type[Answer], Callable[[Any], Report]] = {
+    Triage: triage_report,
     PodAnswer: pod_report,
     NodeAnswer: node_report,
-    Triage: triage_report,
 }
 
 
 def report_of(answer: Answer) -> Report:
     """Return the report of an answer."""
-    return _MAKERS[type(answer)](answer)
+    return ANSWERS[type(answer)](answer)
 
 
-HTML_FORMS.update({kind: lambda answer: as_fragment(report_of(answer)) for kind in _MAKERS})
+HTML_FORMS.update({kind: lambda answer: as_fragment(report_of(answer)) for kind in ANSWERS})

@@ -36,7 +36,7 @@ def explain_pod_command(name: str | None, file: str | None, model: ClusterModel,
     if file is not None:
         answer = explain_manifests(model, read_manifests([file]))
     else:
-        answer = explain_named_pod(model, _full_name(model, str(name)))
+        answer = explain_named_pod(model, model.full_name(str(name)))
     print_answer(answer, pod_report(answer), output)
     sys.exit(0 if answer.verdict in (SCHEDULABLE, BOUND, FINISHED) else DOES_NOT_FIT)
 
@@ -78,9 +78,3 @@ def _triage(model: ClusterModel, output: OutputOptions) -> None:
     answer = triage(model, model.source.taken_at or datetime.now(UTC))
     print_answer(answer, triage_report(answer), output)
     sys.exit(DOES_NOT_FIT if answer.unschedulable else 0)
-
-
-def _full_name(model: ClusterModel, name: str) -> str:
-    """Return `namespace/name` for a name as people write it: `web`, `shop/web`, `pod/web`."""
-    name = name.removeprefix("pod/").removeprefix("pods/") if name.count("/") == 1 else name
-    return name if "/" in name else f"{model.source.namespace}/{name}"

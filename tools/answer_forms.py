@@ -1,0 +1,91 @@
+"""Write the JSON form of answers into a document: `python -m tools.answer_forms docs/asking.md`.
+
+From the dataclasses of answers to a table with a row for each: what it is, and its fields as JSON has them. It stands
+between two comments, which stay where they are.
+"""
+
+import dataclasses
+import re
+import sys
+import types
+import typing
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from kubesched.asking.answers import Answer, camel
+from kubesched.asking.reports.answer_reports import ANSWERS
+
+BEGIN, END = "<!-- answers: make docs -->\n", "<!-- end of answers -->\n"
+_PLAIN = {str: "text", int: "number", float: "number", bool: "true or false", datetime: "time", Any: "any"}
+
+
+def table() -> str:
+    """Return the table of all answers and what they are made of."""
+    rows = (f"| `{kind.__name__}` | {_sentence(kind)} | {_fields(kind)} |" for kind in _kinds())
+    return "\n".join(["| value | what it is | fields |", "|---|---|---|", *rows]) + "\n"
+
+
+def _kinds() -> list[type[Answer]]:
+    """Return the answers, each followed by what occurs in it first."""
+    found: dict[type[Answer], None] = {}
+
+    def visit(kind: type[Answer]) -> None:
+        if kind not in found:
+            found[kind] = None
+            for hint in _hints(kind).values():
+                for part in _answers_in(hint):
+                    visit(part)
+
+    for kind in ANSWERS:
+        visit(kind)
+    return list(found)
+
+
+def _hints(kind: type[Answer]) -> dict[str, Any]:
+    hints = typing.get_type_hints(kind)
+    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+
+
+def _answers_in(hint: Any) -> Iterator[type[Answer]]:
+    if isinstance(hint, type) and issubclass(hint, Answer):
+        yield hint
+    for part in typing.get_args(hint):
+        yield from _answers_in(part)
+
+
+def _fields(kind: type[Answer]) -> str:
+    return ", ".join(f"`{camel(name)}` {_form(hint)}" for name, hint in _hints(kind).items())
+
+
+def _form(hint: Any) -> str:
+    origin, parts = typing.get_origin(hint), [part for part in typing.get_args(hint) if part is not type(None)]
+    if origin in (typing.Union, types.UnionType):
+        optional = len(parts) < len(typing.get_args(hint))
+        return " or ".join(map(_form, parts)) + (" (optional)" if optional else "")
+    if origin in (tuple, list, Sequence):
+        return f"[{_form(parts[0])}]"
+    if origin in (dict, Mapping):
+        return f"{{{_form(parts[0])}: {_form(parts[1])}}}"
+    return _PLAIN.get(hint) or f"`{hint.__name__}`"
+
+
+def _sentence(kind: type[Answer]) -> str:
+    """Return the first sentence of a docstring."""
+    text = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
+    return re.split(r"(?<=\.)\s", text)[0].rstrip(".").replace("|", "\\|")
+
+
+def written(text: str) -> str:
+    """Return a document with the table as it has to be."""
+    before, begin, rest = text.partition(BEGIN)
+    _, end, after = rest.partition(END)
+    if not begin or not end:
+        raise ValueError(f"the document has no place for the answers: {BEGIN.strip()} ... {END.strip()}")
+    return f"{before}{begin}{table()}{end}{after}"
+
+
+if __name__ == "__main__":
+    document = Path(sys.argv[1])
+    document.write_text(written(document.read_text()))
