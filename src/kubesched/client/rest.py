@@ -46,6 +46,8 @@ LONGEST_PATIENCE_SECONDS = 60.0
 
 # how much of a refusal that is no Status is quoted
 LONGEST_ERROR_TEXT = 2000
+# how much of a refusal is read
+LONGEST_REFUSAL = 1 << 20
 
 
 class Refused(KubeschedError):  # noqa: N818 - what the server does, not what goes wrong
@@ -345,7 +347,9 @@ class RestClient:
                 raise
             return response
         async with response:
-            raise refusal_of(response.status, response.headers.get("Retry-After"), await response.content.read(1 << 20))
+            # read to its end, so that the connection can be used again
+            body = await _beginning(response, LONGEST_REFUSAL)
+        raise refusal_of(response.status, response.headers.get("Retry-After"), body)
 
     async def _send(self, request: _Request, auth: AuthHeaders) -> aiohttp.ClientResponse:
         config = self._config
@@ -428,6 +432,16 @@ async def read_at_most(response: aiohttp.ClientResponse, most: int, what: str) -
         body += piece
         if len(body) > most:
             raise OSError(f"{what} is longer than {most >> 20} MiB")
+    return bytes(body)
+
+
+async def _beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """Return the body of a response, or its beginning if it is very long."""
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > most:
+            break
     return bytes(body)
 
 

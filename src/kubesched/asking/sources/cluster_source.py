@@ -1,6 +1,7 @@
 """Which cluster is asked about: the one place that knows all sources.
 
-From what a person named (files, a kubeconfig, a cluster of `kubesched up`) to the objects of the cluster.
+From what a person named (files, a kubeconfig and a context, a cluster of `kubesched up`) to the objects of the cluster.
+Without a word it is the cluster that kubectl would ask.
 """
 
 from collections.abc import Collection
@@ -8,28 +9,66 @@ from dataclasses import dataclass, replace
 
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.files import read_files
-from kubesched.errors import KubeschedError
+from kubesched.asking.sources.live import Progress, read_live
+from kubesched.asking.sources.named import kubeconfig_of
+from kubesched.client.credentials.kubeconfig import CURRENT_CONTEXT, ContextChoice
+from kubesched.client.credentials.rest_config import kubectl_rest_config
+from kubesched.errors import KubeconfigError, KubeschedError
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterSource:
-    """Where a cluster comes from: `paths` of files.
+    """Where a cluster comes from: `paths` of files, a cluster of `kubesched up`, or a kubeconfig and a context.
 
     `namespace` is that of names without one, instead of the source's own.
     """
 
     paths: tuple[str, ...] = ()
+    cluster: str = ""
+    kubeconfig: str = ""
+    choice: ContextChoice = CURRENT_CONTEXT
     namespace: str = ""
 
 
-def read_cluster(source: ClusterSource, custom_kinds: Collection[str] = ()) -> ClusterObjects:
+def read_cluster(
+    source: ClusterSource,
+    custom_kinds: Collection[str] = (),
+    progress: Progress = lambda kind, count: None,
+) -> ClusterObjects:
     """Return the objects of a cluster; raises KubeschedError.
 
     `custom_kinds` are the kinds that plugins look up, such as `foos.v1.example.com`.
     """
-    if not source.paths:
-        raise KubeschedError("no cluster is named; give --from with a snapshot or manifests")
-    cluster = read_files(source.paths, custom_kinds)
+    _check(source)
+    if source.paths:
+        cluster = read_files(source.paths, custom_kinds)
+    elif source.cluster:
+        target = kubectl_rest_config(kubeconfig_of(source.cluster))
+        cluster = replace(read_live(target, custom_kinds, progress), origin=f"cluster {source.cluster}")
+    else:
+        cluster = _live(source, custom_kinds, progress)
     if not source.namespace:
         return cluster
     return replace(cluster, namespace=source.namespace, only_namespace=source.namespace)
+
+
+def _check(source: ClusterSource) -> None:
+    """Check that one source is named, and no more."""
+    live = "--kubeconfig" if source.kubeconfig else "--context" if source.choice != CURRENT_CONTEXT else ""
+    named = [
+        option for option in ("--from" if source.paths else "", "--cluster" if source.cluster else "", live) if option
+    ]
+    if len(named) > 1:
+        raise KubeschedError(f"{' and '.join(named)} name different clusters: leave all but one out")
+
+
+def _live(source: ClusterSource, custom_kinds: Collection[str], progress: Progress) -> ClusterObjects:
+    try:
+        target = kubectl_rest_config(source.kubeconfig, source.choice)
+    except KubeconfigError as error:
+        if source.kubeconfig or source.choice != CURRENT_CONTEXT:
+            raise
+        raise KubeschedError(
+            f"{error}; or ask about files with --from, or a cluster of kubesched up with --cluster"
+        ) from None
+    return read_live(target, custom_kinds, progress)

@@ -4,17 +4,21 @@ In: texts of options. Out: a model of the cluster as the command's parameter `mo
 """
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any, TypeVar
 
 import click
+from rich.console import Console
 
+from kubesched.api.paths import plural_of
+from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.config import read
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
+from kubesched.client.credentials.kubeconfig import ContextChoice
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
@@ -30,7 +34,7 @@ def source_options(command: F) -> F:
     @_source_option
     @functools.wraps(command)
     def with_objects(*args: Any, source: ClusterSource, **kwargs: Any) -> Any:
-        return command(*args, objects=read_cluster(source), **kwargs)
+        return command(*args, objects=_read(source), **kwargs)
 
     return with_objects  # type: ignore[return-value]
 
@@ -52,7 +56,7 @@ def model_options(command: F) -> F:
         **kwargs: Any,
     ) -> Any:
         loaded = load_configuration(config, gates, registry)
-        objects = read_cluster(source, custom_kinds_of(loaded, registry))
+        objects = _read(source, custom_kinds_of(loaded, registry))
         return command(*args, model=ClusterModel(objects, loaded, registry), **kwargs)
 
     return with_model  # type: ignore[return-value]
@@ -70,9 +74,32 @@ def _source_option(command: F) -> F:
     """Give a command the options of sources, as its parameter `source`."""
 
     @click.option("--from", "paths", multiple=True, metavar="PATH", help="A snapshot, or manifests: files, folders, -.")
-    @click.option("-n", "--namespace", default="", metavar="NAME", help="The namespace of names without one.")
+    @click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig of the cluster; by default as kubectl.")
+    @click.option("--context", default="", metavar="NAME", help="Context of the kubeconfig.")
+    @click.option("--cluster", default="", metavar="NAME", help="A cluster of kubesched up.")
+    @click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace of names without one.")
     @functools.wraps(command)
-    def with_source(*args: Any, paths: tuple[str, ...], namespace: str, **kwargs: Any) -> Any:
-        return command(*args, source=ClusterSource(paths, namespace), **kwargs)
+    def with_source(
+        *args: Any,
+        paths: tuple[str, ...],
+        kubeconfig: str,
+        context: str,
+        cluster: str,
+        namespace: str,
+        **kwargs: Any,
+    ) -> Any:
+        source = ClusterSource(paths, cluster, kubeconfig, ContextChoice(context=context), namespace)
+        return command(*args, source=source, **kwargs)
 
     return with_source  # type: ignore[return-value]
+
+
+def _read(source: ClusterSource, custom_kinds: Collection[str] = ()) -> ClusterObjects:
+    """Read a cluster; on a terminal standard error shows how far it has got."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        return read_cluster(source, custom_kinds)
+    with console.status("Reading the cluster") as status:
+        return read_cluster(
+            source, custom_kinds, lambda kind, count: status.update(f"Reading {plural_of(kind)}: {count}")
+        )

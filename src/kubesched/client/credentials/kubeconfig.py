@@ -8,7 +8,7 @@ field and what to do. Values that may be secret are in no text.
 
 import os
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import NamedTemporaryFile
 from typing import Any, TypeVar
@@ -129,15 +129,18 @@ class Kubeconfig(msgspec.Struct, frozen=True):
     cluster: ClusterInfo
     user_name: str
     user: AuthInfo
+    # the file of the cluster, if that is another one than the user's
+    cluster_path: Path | None = None
 
     def where(self, field: str) -> str:
         """Return the name of a field of the user or the cluster, for error texts."""
-        part, name = ("cluster", self.cluster_name) if field in _CLUSTER_FIELDS else ("user", self.user_name)
-        return f'kubeconfig {self.path}: {part} "{name}": {field}'
+        if field in _CLUSTER_FIELDS:
+            return f'kubeconfig {self.cluster_path or self.path}: cluster "{self.cluster_name}": {field}'
+        return f'kubeconfig {self.path}: user "{self.user_name}": {field}'
 
     def located(self, path: str) -> Path:
-        """Return the path of a file that the kubeconfig names; relative paths start at the kubeconfig's directory."""
-        return Path(os.path.normpath(self.path.absolute().parent / path))
+        """Return the path of a file that the user's entry names; relative paths start at the kubeconfig's directory."""
+        return _located(self.path, path)
 
     def pem(self, field: str, note: Note) -> Pem:
         """Return the PEM bytes of a field (client-key, for example), given as data or in a file."""
@@ -145,7 +148,8 @@ class Kubeconfig(msgspec.Struct, frozen=True):
         attribute = field.replace("-", "_")
         data, path = getattr(part, f"{attribute}_data"), getattr(part, attribute)
         if not data:
-            return Pem(self.where(field), path=self.located(path) if path else None)
+            file = (self.cluster_path or self.path) if field in _CLUSTER_FIELDS else self.path
+            return Pem(self.where(field), path=_located(file, path) if path else None)
         if path:
             # differs (a kubeconfig that gives a certificate): the reference refuses such a file, in words that say the
             # data will be used
@@ -162,15 +166,78 @@ _CLUSTER_FIELDS = frozenset(
 )
 
 
+def _located(file: Path, path: str) -> Path:
+    return Path(os.path.normpath(file.absolute().parent / path))
+
+
+class ContextChoice(msgspec.Struct, frozen=True):
+    """What a command line puts in the place of the current context, and of parts of a context."""
+
+    context: str = ""
+    cluster: str = ""
+    user: str = ""
+
+
+CURRENT_CONTEXT = ContextChoice()
+
+
+def kubectl_files(explicit: str, environment: Mapping[str, str]) -> list[Path]:
+    """Return the kubeconfig files that kubectl would read: an explicit one, those in KUBECONFIG, or ~/.kube/config."""
+    if explicit:
+        return [Path(explicit)]
+    listed = [Path(each) for each in environment.get("KUBECONFIG", "").split(os.pathsep) if each]
+    return [file for file in listed or [Path.home() / ".kube" / "config"] if file.exists()]
+
+
+# upstream: client-go/tools/clientcmd/{loader,overrides}.go (v1.36)
+def read_merged(files: Sequence[Path], choice: ContextChoice) -> Kubeconfig:
+    """Return the context of some kubeconfigs; of entries with the same name, the first file's counts."""
+    documents = [(file, _decoded(file, _read(file))) for file in files]
+    everywhere = Path(os.pathsep.join(map(str, files)))
+    current = choice.context or next((each.current_context for _, each in documents if each.current_context), "")
+    all_of = _Document(
+        clusters=_first_of_each(entry for _, each in documents for entry in each.clusters),
+        users=_first_of_each(entry for _, each in documents for entry in each.users),
+        contexts=_first_of_each(entry for _, each in documents for entry in each.contexts),
+        current_context=current,
+    )
+    context = ContextInfo()
+    if current or not (choice.cluster and choice.user):
+        context = _context(everywhere, all_of, "--context" if choice.context else "current-context")
+    context = msgspec.structs.replace(
+        context, cluster=choice.cluster or context.cluster, user=choice.user or context.user
+    )
+    found = _in_context(everywhere, all_of, context, "")
+    users = [file for file, each in documents for entry in each.users if entry.name == found.user_name]
+    clusters = [file for file, each in documents for entry in each.clusters if entry.name == found.cluster_name]
+    return msgspec.structs.replace(found, path=(users or clusters)[0], cluster_path=clusters[0])
+
+
+def _first_of_each(entries: Iterable[Named]) -> tuple[Named, ...]:
+    found: dict[str, Named] = {}
+    for entry in entries:
+        found.setdefault(entry.name, entry)
+    return tuple(found.values())
+
+
+def _context(path: Path, document: _Document, field: str) -> ContextInfo:
+    if not document.current_context:
+        known = _names(document.contexts)
+        raise KubeconfigError(f"kubeconfig {path}: {field} is not set; set it to one of: {known}")
+    return _entry(path, document.contexts, document.current_context, field).context
+
+
 def read_kubeconfig(path: Path, master: str = "") -> Kubeconfig:
     """Return the contents of a kubeconfig; `master` replaces its server, if given."""
     document = _decoded(path, _read(path))
-    if not document.current_context and not master:
-        known = _names(document.contexts)
-        raise KubeconfigError(f"kubeconfig {path}: current-context is not set; set it to one of: {known}")
     context = ContextInfo()
-    if document.current_context:
-        context = _entry(path, document.contexts, document.current_context, "current-context").context
+    if document.current_context or not master:
+        context = _context(path, document, "current-context")
+    return _in_context(path, document, context, master)
+
+
+def _in_context(path: Path, document: _Document, context: ContextInfo, master: str) -> Kubeconfig:
+    """Return the cluster and the user of a context, checked."""
     of = f'context "{document.current_context}"'
     cluster, user = ClusterInfo(), AuthInfo()
     if context.cluster:

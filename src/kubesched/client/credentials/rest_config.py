@@ -22,11 +22,15 @@ from multidict import CIMultiDict
 
 from kubesched.client.credentials.exec_plugin import ExecPlugin
 from kubesched.client.credentials.kubeconfig import (
+    CURRENT_CONTEXT,
     EXEC_EXTENSION,
     AuthInfo,
+    ContextChoice,
     Kubeconfig,
     keep_tokens,
+    kubectl_files,
     read_kubeconfig,
+    read_merged,
 )
 from kubesched.client.credentials.oidc import OidcProvider
 from kubesched.client.credentials.proxies import ProxyError, checked_proxy, proxy_from
@@ -72,6 +76,27 @@ def load_rest_config(
             return _target(server, "--master", Credentials(PemSource(), secure=_secure(server)), environment)
         note("Neither --kubeconfig nor --master was specified. Using the service account of the pod.")
         return in_cluster_config(note=note, environment=environment, service_account=service_account)
+    except CredentialsError as error:
+        raise KubeconfigError(str(error)) from None
+
+
+def kubectl_rest_config(
+    kubeconfig: str = "",
+    choice: ContextChoice = CURRENT_CONTEXT,
+    *,
+    note: Note = lambda line: None,
+    environment: Mapping[str, str] = os.environ,
+) -> RestConfig:
+    """Return the API server that kubectl would ask; in a pod without a kubeconfig, that of its service account."""
+    note = seldom(note, time.monotonic)
+    files = kubectl_files(kubeconfig, environment)
+    if not files and environment.get("KUBERNETES_SERVICE_HOST") and choice == CURRENT_CONTEXT:
+        return in_cluster_config(note=note, environment=environment)
+    if not files:
+        place = environment.get("KUBECONFIG") or "~/.kube/config"
+        raise KubeconfigError(f"there is no kubeconfig ({place} does not exist); name one with --kubeconfig")
+    try:
+        return _from_kubeconfig(read_merged(files, choice), note, environment)
     except CredentialsError as error:
         raise KubeconfigError(str(error)) from None
 

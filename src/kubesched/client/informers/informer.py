@@ -56,7 +56,7 @@ def watched_kinds(profiles: Mapping[str, Profile], gates: FeatureGates) -> list[
     for gate, kind in _OF_GATES.items():
         if gates.enabled(gate):
             names.setdefault(kind, {})[f"feature gate {gate}"] = None
-    return [found for name, needed_by in names.items() if (found := _watched_kind(name, tuple(needed_by))) is not None]
+    return [found for name, needed_by in names.items() if (found := watched_kind(name, tuple(needed_by))) is not None]
 
 
 def kinds_of(plugin: Plugin) -> list[str]:
@@ -64,7 +64,7 @@ def kinds_of(plugin: Plugin) -> list[str]:
     return [*plugin.looks_up, *(each.event.resource.rpartition("/")[2] for each in registered_events(plugin))]
 
 
-def _watched_kind(name: str, needed_by: tuple[str, ...]) -> WatchedKind | None:
+def watched_kind(name: str, needed_by: tuple[str, ...] = ()) -> WatchedKind | None:
     """Return the kind to watch for a resource of a registration; None for resources that are not watched."""
     if name in KINDS:
         return WatchedKind(name, path_of(name), KINDS[name], UNFINISHED if name == "Pod" else {}, needed_by)

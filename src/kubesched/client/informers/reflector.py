@@ -19,15 +19,13 @@ from typing import Generic, NoReturn, TypeVar
 from kubesched.api.meta import ApiObject
 from kubesched.client.informers.object_cache import EventHandler, ObjectCache
 from kubesched.client.informers.object_reader import ObjectReader
-from kubesched.client.informers.pager import ListMeta, ListReader
+from kubesched.client.informers.paged_list import read_pages
 from kubesched.client.informers.server_incarnation import IncarnationTracker, is_older
 from kubesched.client.informers.watch_events import WatchEvent, lines, read_bookmark, read_event
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
-from kubesched.errors import InvalidObjectError
 
 T = TypeVar("T", bound=ApiObject)
 
-PAGE = 500
 FIRST_WAIT_SECONDS = 0.8
 LONGEST_WAIT_SECONDS = 30.0
 # the backoff is reset after so long without an error
@@ -184,36 +182,16 @@ class Reflector(Generic[T]):
 
     async def _paged_list(self) -> None:
         seen: set[str] = set()
-        # from the server's cache; the watch brings the objects up to date
-        query = {**self._query, "limit": str(PAGE)}
-        if not self.version:
-            query["resourceVersion"] = "0"
-        while True:
-            try:
-                meta = await self._page(query, seen)
-            except InvalidObjectError as error:
-                raise Unreachable(f"the answer is no list: {error}", maybe_done=False) from None
-            except Refused as refused:
-                if refused.code == 410 and "continue" in query:
-                    # the continue token has expired: list without pages
-                    query = dict(self._query)
-                    seen.clear()
-                    continue
-                raise
-            if not meta.more:
-                break
-            query = {**self._query, "limit": str(PAGE), "continue": meta.more}
+        # the first time from the server's cache; the watch brings the objects up to date
+        meta = await read_pages(
+            self._rest,
+            self.path,
+            self._query,
+            lambda items: self._take_items(items, seen),
+            seen.clear,
+            version=None if self.version else "0",
+        )
         await self._listed(seen, meta.resource_version)
-
-    async def _page(self, query: Query, seen: set[str]) -> ListMeta:
-        """Report the objects of a page, or of a whole list; return its metadata."""
-        reader = ListReader()
-        async with self._rest.stream(self.path, query) as stream:
-            async for piece in stream.iter_any():
-                await self._take_items(reader.feed(piece), seen)
-        items, meta = reader.end()
-        await self._take_items(items, seen)
-        return meta
 
     async def _take_items(self, items: list[bytes], seen: set[str]) -> None:
         for number, item in enumerate(items, 1):

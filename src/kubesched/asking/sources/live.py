@@ -1,0 +1,285 @@
+"""Live clusters: what an API server lists.
+
+From the address of an API server to the objects of its cluster. Only lists are asked for, in pages. A kind that may not
+be read, or that the server does not serve, is a gap; without nodes or pods there is nothing to ask about.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from kubesched import __version__
+from kubesched.api.codec import decode_json
+from kubesched.api.custom import custom_kind
+from kubesched.api.kinds import API_VERSIONS, KINDS
+from kubesched.api.meta import ApiObject
+from kubesched.api.paths import CLUSTER_SCOPED, path_of
+from kubesched.api.sharing import sharing
+from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.sources.files import UNREAD_KINDS, gaps_of_unread
+from kubesched.asking.sources.own_loop import in_own_loop
+from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document, reduced_workload
+from kubesched.client.informers.informer import ALWAYS, UNFINISHED, watched_kind
+from kubesched.client.informers.paged_list import read_pages
+from kubesched.client.rest import Query, Refused, RestClient, RestConfig, Unreachable
+from kubesched.errors import InvalidObjectError, KubeschedError
+
+# called with a kind and how many of its objects have arrived
+Progress = Callable[[str, int], None]
+
+AT_ONCE: Final = 4
+ATTEMPTS: Final = 3
+AGAIN_SECONDS: Final = 0.5
+CLOSING_SECONDS: Final = 0.05
+# refusals that pass
+_PASSING: Final = (429, 500, 503, 504)
+# versions of the same shape that servers before the latest release have
+_OLDER_VERSIONS: Final = {"resource.k8s.io/v1": "resource.k8s.io/v1beta2"}
+_VOLUMES = "pods with volumes may seem to fit or not to fit"
+_DEVICES = "pods with device claims may seem not to fit"
+_SPREADING = "default spreading counts fewer pods as alike"
+_SCALING = "pods of these workloads cannot be scaled or counted together"
+# what is uncertain without a kind
+_UNCERTAIN: Final = {
+    "Pod": "nodes may be fuller than they seem",
+    "Namespace": "affinity terms with a namespaceSelector select no namespaces",
+    "PodDisruptionBudget": "preemption and drains heed no budgets",
+    "PriorityClass": "pods that do not exist yet have no priority by class",
+    "Service": _SPREADING,
+    "ReplicationController": _SPREADING,
+    "ReplicaSet": _SPREADING,
+    "StatefulSet": _SPREADING,
+    "PersistentVolume": _VOLUMES,
+    "PersistentVolumeClaim": _VOLUMES,
+    "StorageClass": _VOLUMES,
+    "CSINode": "limits of volumes on nodes are not counted",
+    "VolumeAttachment": "limits of volumes on nodes may be counted too low",
+    "CSIDriver": _VOLUMES,
+    "CSIStorageCapacity": "volumes may seem to fit where storage is short",
+    "ResourceSlice": _DEVICES,
+    "DeviceClass": _DEVICES,
+    "ResourceClaim": _DEVICES,
+    "ResourceClaimTemplate": _DEVICES,
+    "PodGroup": "pods of groups may seem not to fit",
+    "DeviceTaintRule": "devices may seem to be free of taints",
+    "Deployment": _SCALING,
+    "DaemonSet": _SCALING,
+    "Job": _SCALING,
+    "CronJob": _SCALING,
+}
+
+
+class ListedKind(NamedTuple):
+    """A kind to list: its version, its struct, None for a workload that scheduling does not read."""
+
+    name: str
+    api_version: str
+    struct: type[ApiObject] | None
+    path: str
+    query: Query
+
+
+def read_live(
+    target: RestConfig, custom_kinds: Collection[str] = (), progress: Progress = lambda kind, count: None
+) -> ClusterObjects:
+    """Return the cluster behind an API server; raises KubeschedError.
+
+    `custom_kinds` are the kinds that plugins look up, such as `foos.v1.example.com`.
+    """
+    return in_own_loop(_read(target, listed_kinds(custom_kinds), progress))
+
+
+def listed_kinds(custom_kinds: Collection[str] = ()) -> list[ListedKind]:
+    """Return the kinds that questions are about, nodes and pods first."""
+    names = [*ALWAYS, *(kind for kind in API_VERSIONS if kind not in ALWAYS and kind not in UNREAD_KINDS)]
+    known = [
+        ListedKind(kind, API_VERSIONS[kind], KINDS[kind], path_of(kind), UNFINISHED if kind == "Pod" else {})
+        for kind in names
+    ]
+    workloads = [
+        ListedKind(kind, version, None, path_of(kind, api_version=version), {})
+        for kind, version in WORKLOAD_KINDS.items()
+        if kind not in KINDS
+    ]
+    custom = [
+        ListedKind(name, "", custom_kind(name), found.path, {})
+        for name in custom_kinds
+        if (found := watched_kind(name)) is not None
+    ]
+    return [*known, *workloads, *custom]
+
+
+class _Version(msgspec.Struct, rename="camel"):
+    git_version: str = ""
+
+
+async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progress) -> ClusterObjects:
+    rest = RestClient(target, f"kubesched/{__version__}")
+    reading = _Reading(rest, target.namespace, progress)
+    try:
+        version = await _server_version(rest)
+        await reading.kinds(kinds)
+    except (Refused, Unreachable) as error:
+        raise KubeschedError(f"the cluster cannot be read: {error}") from None
+    finally:
+        await rest.close()
+        # TLS connections end a moment after they are closed
+        await asyncio.sleep(CLOSING_SECONDS)
+    return replace(reading.cluster(), origin=target.origin, kubernetes=version, namespace=target.namespace)
+
+
+async def _server_version(rest: RestClient) -> str:
+    """Return the release of a server, if it tells; credentials that it does not accept are an error."""
+    try:
+        return msgspec.json.decode(await rest.get("/version"), type=_Version).git_version
+    except msgspec.MsgspecError:
+        return ""
+    except Refused as refused:
+        if refused.code == 401:
+            raise
+        return ""
+
+
+class _Reading:
+    """Lists kinds and collects what arrives."""
+
+    def __init__(self, rest: RestClient, namespace: str, progress: Progress) -> None:
+        self._rest = rest
+        self._namespace = namespace
+        self._progress = progress
+        self._lists: dict[str, _KindList] = {}
+        self._gaps: list[Gap] = []
+
+    async def kinds(self, kinds: Sequence[ListedKind]) -> None:
+        """List kinds, some at once."""
+        turns = asyncio.Semaphore(AT_ONCE)
+        # in the order of the kinds, however their lists end
+        self._lists = {kind.name: _KindList(kind, self._progress) for kind in kinds}
+
+        async def in_turn(kind: ListedKind) -> None:
+            async with turns:
+                await self._list(kind)
+
+        try:
+            async with asyncio.TaskGroup() as group:
+                for kind in kinds:
+                    group.create_task(in_turn(kind))
+        except ExceptionGroup as several:
+            # one is enough to tell
+            raise several.exceptions[0] from None
+
+    def cluster(self) -> ClusterObjects:
+        """Return what has arrived."""
+        lists = self._lists.values()
+        unread = [problem for each in lists for problem in each.unread]
+        return ClusterObjects(
+            tuple(obj for each in lists for obj in each.objects),
+            tuple(document for each in lists for document in each.workloads),
+            taken_at=datetime.now(UTC),
+            gaps=(*self._gaps, *gaps_of_unread(unread)),
+        )
+
+    async def _list(self, kind: ListedKind) -> None:
+        try:
+            await self._attempts(kind, kind.path)
+        except Refused as refused:
+            if refused.code == 404:
+                await self._list_older(kind)
+            elif refused.code == 403:
+                await self._list_in_namespace(kind, refused)
+            else:
+                raise
+
+    async def _list_older(self, kind: ListedKind) -> None:
+        """List a kind in an older version of its API; it may be one that the server does not have at all."""
+        older = _OLDER_VERSIONS.get(kind.api_version)
+        if older is not None:
+            try:
+                await self._attempts(kind, path_of(kind.name, api_version=older))
+                return
+            except Refused as refused:
+                if refused.code not in (403, 404):
+                    raise
+        # kinds of alpha and beta versions are off unless somebody turns them on
+        if "alpha" not in kind.api_version and "beta" not in kind.api_version:
+            self._leave_out(kind, f"the API server does not serve {kind.path.removeprefix('/')}")
+
+    async def _list_in_namespace(self, kind: ListedKind, refused: Refused) -> None:
+        """List a kind in the context's namespace: many people may read only there."""
+        if kind.struct is None or kind.name not in CLUSTER_SCOPED:
+            start, _, plural = kind.path.rpartition("/")
+            try:
+                await self._attempts(kind, f"{start}/namespaces/{self._namespace}/{plural}")
+            except Refused as error:
+                if error.code not in (403, 404):
+                    raise
+            else:
+                self._leave_out(kind, str(refused), f"{kind.name} outside namespace {self._namespace}")
+                return
+        if kind.name in ALWAYS:
+            raise KubeschedError(
+                f"{refused}; without them there is nothing to ask about: ask for the right to list them"
+            )
+        self._leave_out(kind, str(refused))
+
+    def _leave_out(self, kind: ListedKind, why: str, what: str = "") -> None:
+        uncertain = _UNCERTAIN.get(kind.name, f"answers that depend on {kind.name}")
+        self._gaps.append(Gap(what or kind.name, why, uncertain))
+
+    async def _attempts(self, kind: ListedKind, path: str) -> None:
+        """List a kind; again if the connection breaks, or the server asks for patience."""
+        found = self._lists[kind.name]
+        for left in reversed(range(ATTEMPTS)):
+            found.begin()
+            try:
+                await read_pages(self._rest, path, kind.query, found.take, found.begin)
+                return
+            except Unreachable as error:
+                # nobody listens there
+                if not left or not error.maybe_done:
+                    raise
+                wait = AGAIN_SECONDS
+            except Refused as error:
+                if not left or error.code not in _PASSING:
+                    raise
+                wait = error.retry_after_seconds or AGAIN_SECONDS
+            await asyncio.sleep(wait)
+
+
+class _KindList:
+    """The objects of a kind that have arrived."""
+
+    def __init__(self, kind: ListedKind, progress: Progress) -> None:
+        self._kind = kind
+        self._progress = progress
+        self._share: Callable[[Any], Any] = sharing(kind.struct) if kind.struct is not None else lambda obj: obj
+        self.begin()
+
+    def begin(self) -> None:
+        """Forget what has arrived: the list begins anew."""
+        self.objects: list[ApiObject] = []
+        self.workloads: list[Document] = []
+        self.unread: list[str] = []
+
+    async def take(self, items: list[bytes]) -> None:
+        """Read objects of a list."""
+        for item in items:
+            try:
+                self._read(item)
+            except (InvalidObjectError, msgspec.MsgspecError) as error:
+                self.unread.append(str(error))
+        self._progress(self._kind.name, len(self.objects) or len(self.workloads))
+        # let others arrive
+        await asyncio.sleep(0)
+
+    def _read(self, item: bytes) -> None:
+        kind = self._kind
+        if kind.name in WORKLOAD_KINDS:
+            document = {**msgspec.json.decode(item), "apiVersion": kind.api_version, "kind": kind.name}
+            self.workloads.append(reduced_workload(document))
+        if kind.struct is not None:
+            self.objects.append(self._share(decode_json(kind.struct, item)))

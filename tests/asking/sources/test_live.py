@@ -1,0 +1,198 @@
+"""Live clusters, read from an API server over HTTPS: what may be read is read, the rest is named."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.support.roles import a_rule
+from tests.support.served_cluster import a_served_cluster
+
+from kubesched.api.release import GIT_VERSION
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.sources import live
+from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
+from kubesched.client.credentials.kubeconfig import ContextChoice
+from kubesched.client.informers import paged_list
+from kubesched.errors import KubeschedError
+
+Document = dict[str, Any]
+LABELS = {"app": "web"}
+TEMPLATE = {"metadata": {"labels": LABELS}, "spec": {"containers": [{"name": "main", "image": "i"}]}}
+
+
+def a_document(kind: str, name: str, *, version: str = "v1", namespace: str = "", **fields: Any) -> Document:
+    meta = {"name": name, **({"namespace": namespace} if namespace else {})}
+    return {"apiVersion": version, "kind": kind, "metadata": meta, **fields}
+
+
+def a_pod_document(name: str, namespace: str = "default") -> Document:
+    return a_document("Pod", name, namespace=namespace, spec={"containers": [{"name": "main", "image": "i"}]})
+
+
+OBJECTS = (
+    a_document("Node", "node-1"),
+    a_document("Node", "node-2"),
+    a_pod_document("a"),
+    a_pod_document("b", "hers"),
+    a_document("ConfigMap", "settings", namespace="default"),
+    a_document(
+        "Deployment",
+        "web",
+        version="apps/v1",
+        namespace="default",
+        spec={"replicas": 3, "selector": {"matchLabels": LABELS}, "template": TEMPLATE},
+    ),
+    a_document("PodDisruptionBudget", "web", version="policy/v1", namespace="default", spec={"maxUnavailable": 1}),
+)
+NODES_AND_PODS = a_rule("list", "nodes pods")
+
+
+def read(kubeconfig: str, **choice: str) -> ClusterObjects:
+    return read_cluster(ClusterSource(kubeconfig=kubeconfig, choice=ContextChoice(**choice)))
+
+
+def names_of(cluster: ClusterObjects, kind: str) -> list[str]:
+    return [obj.full_name for obj in cluster.objects if type(obj).__name__ == kind]
+
+
+def gaps_of(cluster: ClusterObjects) -> Mapping[str, str]:
+    return {gap.what: gap.uncertain for gap in cluster.gaps}
+
+
+def test_a_live_cluster_is_read(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path, *OBJECTS) as served:
+        cluster = read(served.kubeconfig())
+    assert names_of(cluster, "Node") == ["node-1", "node-2"]
+    assert names_of(cluster, "Pod") == ["default/a", "hers/b"]
+    assert names_of(cluster, "PodDisruptionBudget") == ["default/web"]
+    assert [(each["kind"], each["metadata"]["name"]) for each in cluster.workloads] == [("Deployment", "web")]
+    assert cluster.kubernetes == GIT_VERSION
+    assert cluster.namespace == "default"
+    assert cluster.origin.startswith('context "kubesched" in kubeconfig ')
+    # kinds of alpha and beta versions are off, which is nothing to tell
+    assert cluster.gaps == ()
+
+
+def test_lists_are_read_in_pages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(paged_list, "PAGE", 2)
+    pods = [a_pod_document(f"p{number}") for number in range(7)]
+    seen: list[tuple[str, int]] = []
+    with a_served_cluster(tmp_path, *pods, a_document("Node", "node")) as served:
+        source = ClusterSource(kubeconfig=served.kubeconfig())
+        cluster = read_cluster(source, progress=lambda kind, count: seen.append((kind, count)))
+    assert len(names_of(cluster, "Pod")) == 7
+    counts = [count for kind, count in seen if kind == "Pod"]
+    assert counts == sorted(counts)
+    assert {2, 4, 6, 7} <= set(counts)
+
+
+def test_a_kind_that_may_not_be_read_is_a_gap(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path, *OBJECTS, rules=[NODES_AND_PODS]) as served:
+        cluster = read(served.kubeconfig("anna"))
+    assert len(names_of(cluster, "Pod")) == 2
+    gaps = gaps_of(cluster)
+    assert gaps["PodDisruptionBudget"] == "preemption and drains heed no budgets"
+    assert gaps["Deployment"] == "pods of these workloads cannot be scaled or counted together"
+    assert {"Pod", "Node"}.isdisjoint(gaps)
+    (budgets,) = (gap for gap in cluster.gaps if gap.what == "PodDisruptionBudget")
+    assert budgets.why == (
+        'poddisruptionbudgets.policy is forbidden: User "anna" cannot list resource "poddisruptionbudgets" '
+        'in API group "policy" at the cluster scope'
+    )
+
+
+def test_who_may_read_only_in_a_namespace_gets_that_and_is_told(tmp_path: Path) -> None:
+    rules, own = [a_rule("list", "nodes")], [a_rule("list", "pods")]
+    with a_served_cluster(tmp_path, *OBJECTS, rules=rules, own=own) as served:
+        cluster = read(served.kubeconfig("anna", namespace="hers"))
+    assert names_of(cluster, "Pod") == ["hers/b"]
+    assert gaps_of(cluster)["Pod outside namespace hers"] == "nodes may be fuller than they seem"
+    assert cluster.namespace == "hers"
+
+
+def test_without_nodes_there_is_nothing_to_ask_about(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path, *OBJECTS) as served, pytest.raises(KubeschedError) as error:
+        read(served.kubeconfig("anna"))
+    assert str(error.value).startswith('nodes is forbidden: User "anna" cannot list resource "nodes"')
+    assert str(error.value).endswith("without them there is nothing to ask about: ask for the right to list them")
+
+
+def test_a_kind_that_the_server_does_not_serve_is_a_gap(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path, *OBJECTS) as served:
+        source = ClusterSource(kubeconfig=served.kubeconfig())
+        cluster = read_cluster(source, ["foos.v1.example.com"])
+    assert gaps_of(cluster) == {"foos.v1.example.com": "answers that depend on foos.v1.example.com"}
+
+
+def test_objects_of_custom_kinds_are_read(tmp_path: Path) -> None:
+    definition = a_document(
+        "CustomResourceDefinition",
+        "foos.example.com",
+        version="apiextensions.k8s.io/v1",
+        spec={
+            "group": "example.com",
+            "names": {"plural": "foos", "kind": "Foo"},
+            "scope": "Cluster",
+            "versions": [
+                {
+                    "name": "v1",
+                    "served": True,
+                    "storage": True,
+                    "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+                }
+            ],
+        },
+    )
+    foo = a_document("Foo", "f", version="example.com/v1", spec={"size": 3})
+    with a_served_cluster(tmp_path, *OBJECTS, definition, foo) as served:
+        cluster = read_cluster(ClusterSource(kubeconfig=served.kubeconfig()), ["foos.v1.example.com"])
+    (found,) = (obj for obj in cluster.objects if obj.name == "f")
+    assert found.spec == {"size": 3}  # type: ignore[attr-defined]
+
+
+# -- trouble on the way
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(live, "AGAIN_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_list_whose_connection_breaks_is_read_again(tmp_path: Path) -> None:
+    faults = "lost-response=0.3 on list pods, unavailable=0.3 on list nodes"
+    with a_served_cluster(tmp_path, *OBJECTS, faults=faults) as served:
+        cluster = read(served.kubeconfig())
+    assert Counter(type(obj).__name__ for obj in cluster.objects)["Pod"] == 2
+    assert len(names_of(cluster, "Node")) == 2
+
+
+@pytest.mark.usefixtures("impatient")
+def test_a_connection_that_always_breaks_is_one_line(tmp_path: Path) -> None:
+    with (
+        a_served_cluster(tmp_path, *OBJECTS, faults="lost-response=1 on list pods") as served,
+        pytest.raises(KubeschedError) as error,
+    ):
+        read(served.kubeconfig())
+    assert str(error.value).startswith("the cluster cannot be read: ")
+    assert "\n" not in str(error.value)
+
+
+def test_an_unreachable_server_is_one_line(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path) as served:
+        file = served.kubeconfig()
+    with pytest.raises(
+        KubeschedError, match=r"^the cluster cannot be read: cannot connect to https://127.0.0.1:\d+: Con"
+    ):
+        read(file)
+
+
+def test_expired_credentials_are_one_line(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path) as served, pytest.raises(KubeschedError) as error:
+        read(served.kubeconfig("anna", token="expired"))
+    assert str(error.value) == (
+        "the cluster cannot be read: Unauthorized: the API server does not accept the credentials of context "
+        f'"kubesched" in kubeconfig {tmp_path / "anna.kubeconfig"}; they may have expired or been revoked'
+    )
