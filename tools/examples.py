@@ -64,11 +64,22 @@ class ShownOutput(NamedTuple):
 def sections(text: str) -> list[DocumentSection]:
     """Return the sections of a document that have code."""
     found = []
-    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+    for part in _parts(text):
         blocks = tuple((match[1], match[2]) for match in _BLOCK.finditer(part))
         if blocks:
             found.append(DocumentSection(part.partition("\n")[0], blocks, "<!-- not run" not in part))
     return found
+
+
+def _parts(text: str) -> list[str]:
+    """Return the text below each heading, from the heading on; in code there are no headings."""
+    in_code = [match.span() for match in _BLOCK.finditer(text)]
+    begins = [
+        match.end()
+        for match in re.finditer(r"^## ", text, re.MULTILINE)
+        if not any(begin <= match.start() < end for begin, end in in_code)
+    ]
+    return [text[begin:end] for begin, end in zip(begins, [*begins[1:], len(text)], strict=True)]
 
 
 def commands_in(block: str) -> list[ShownCommand]:

@@ -28,6 +28,14 @@ def test_there_are_recipes_and_nearly_all_are_run() -> None:
     assert sum(not recipe.is_run for recipe in RECIPES) <= 2
 
 
+def test_headings_within_code_begin_no_section() -> None:
+    found = sections("# T\n\n## A\n\n```console\n$ a\n## not one\n```\n\n## B\n\n```python\nb\n```\n\n## C\n")
+    assert [(each.heading, each.blocks) for each in found] == [
+        ("A", (("console", "$ a\n## not one\n"),)),
+        ("B", (("python", "b\n"),)),
+    ]
+
+
 def test_a_console_block_has_commands_and_their_outputs() -> None:
     commands = commands_in("$ a \\\n    b   # why\nout\nmore\n$ c\n")
     assert [(each.line, each.output) for each in commands] == [("a b", "out\nmore\n"), ("c", "")]
