@@ -13,6 +13,7 @@ import yaml
 from kubesched import Cluster, KubeschedError, filter_plugin, unschedulable
 from kubesched.api.codec import to_builtins
 from kubesched.asking.answers import Answer
+from kubesched.asking.capacity.capacity_answer import CapacityAnswer
 from kubesched.asking.explain.node_answer import NodeAnswer
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage_answer import Triage
@@ -115,10 +116,21 @@ def test_a_node_is_explained() -> None:
     assert (answer.node, [kind.example for kind in answer.pending]) == ("n1", ["default/web", "default/big"])
 
 
+def test_capacity_is_counted_for_files_documents_and_structs(tmp_path: Path) -> None:
+    cluster = Cluster.of(OBJECTS[:2])
+    pod = a_pod("more", cpu="1")
+    document = to_builtins(a_pod("more", cpu="1", image="web"))
+    (tmp_path / "pod.yaml").write_text(yaml.safe_dump(document))
+    answers = [cluster.capacity(each) for each in (pod, document, tmp_path / "pod.yaml")]
+    assert len({answer.templates[0].replicas for answer in answers}) == 1
+    assert answers[0].fits
+
+
 QUESTIONS: dict[type[Answer], Callable[[Cluster], Answer]] = {
     Triage: lambda cluster: cluster.explain(),
     PodAnswer: lambda cluster: cluster.explain("big"),
     NodeAnswer: lambda cluster: cluster.explain_node("n1"),
+    CapacityAnswer: lambda cluster: cluster.capacity(WORKLOAD),
 }
 
 

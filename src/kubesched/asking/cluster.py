@@ -5,7 +5,7 @@ here under their names.
 """
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, overload
@@ -14,7 +14,11 @@ import msgspec
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
+from kubesched.asking.capacity.capacity import CapacityOptions, capacity
+from kubesched.asking.capacity.capacity_answer import CapacityAnswer
+from kubesched.asking.capacity.node_kinds import NodePrices
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod, explain_pod
@@ -32,6 +36,7 @@ from kubesched.asking.sources.files import read_files, read_objects
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
 from kubesched.asking.sources.template_files import read_manifests
+from kubesched.asking.templates.reading import read_templates
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
@@ -136,6 +141,27 @@ class Cluster:
         """Explain a node: what is free, and which pending pods would fit there."""
         return explain_node(self._model, name)
 
+    def capacity(
+        self,
+        *workloads: PathName | Document | ApiObject,
+        until: int | None = None,
+        own_replicas: bool = False,
+        weights: Sequence[int] = (),
+        pool_label: str = "",
+        nodes: Iterable[Node] = (),
+        prices: Mapping[str, float] | None = None,
+    ) -> CapacityAnswer:
+        """Count how many replicas of workloads fit: files, documents, or a pod like which more are to be placed.
+
+        `until` (or, with `own_replicas`, the replicas of each) is a target: the answer then says which nodes to add, of
+        the kinds that the cluster has or like `nodes`. `weights` place the workloads in rounds. `prices` are by
+        instance type.
+        """
+        options = CapacityOptions(
+            until, own_replicas, tuple(weights), pool_label, tuple(nodes), NodePrices(table=prices or {})
+        )
+        return capacity(self._model, read_templates(self._model, _manifests(workloads)), options)
+
 
 def _manifests(workloads: Iterable[PathName | Document | ApiObject]) -> list[Manifest]:
     """Return workloads as manifests: documents, structs, and those in files."""
@@ -144,9 +170,17 @@ def _manifests(workloads: Iterable[PathName | Document | ApiObject]) -> list[Man
         if isinstance(workload, str | os.PathLike):
             found += read_manifests([os.fspath(workload)])
         else:
-            document = to_builtins(workload) if isinstance(workload, ApiObject) else dict(workload)
+            document = _document(workload) if isinstance(workload, ApiObject) else dict(workload)
             found.append(Manifest(f"workload {number}", document))
     return found
+
+
+def _document(obj: ApiObject) -> dict[str, Any]:
+    """Return the document of a struct; a pod made in Python need not name images."""
+    document = to_builtins(obj)
+    for container in document["spec"]["containers"] if isinstance(obj, Pod) else ():
+        container.setdefault("image", "unknown")
+    return document
 
 
 class _Scheduler:

@@ -9,6 +9,9 @@ from kubesched.cli.command_group import CommandGroup, LazyCommand
 
 # the commands with their descriptions, so that listing them imports none
 COMMANDS = {
+    "capacity": LazyCommand(
+        "kubesched.cli.asking.capacity:capacity_command", "Count how many more pods fit, and which nodes to add."
+    ),
     "config": LazyCommand("kubesched.cli.config:config_group", "Look at configurations, or make one from a policy."),
     "controlplane": LazyCommand(
         "kubesched.cli.controlplane:controlplane", "Start a Kubernetes API server on this machine."

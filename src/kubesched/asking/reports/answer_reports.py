@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kubesched.asking.answers import HTML_FORMS, Answer
+from kubesched.asking.capacity.capacity_answer import CapacityAnswer
 from kubesched.asking.explain.node_answer import NodeAnswer
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage_answer import Triage
 from kubesched.asking.reports.blocks import Report
+from kubesched.asking.reports.capacity_report import capacity_report
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.asking.reports.html import as_fragment
 from kubesched.asking.reports.triage_report import node_report, triage_report
@@ -20,6 +22,7 @@ ANSWERS: Mapping[type[Answer], Callable[[Any], Report]] = {
     Triage: triage_report,
     PodAnswer: pod_report,
     NodeAnswer: node_report,
+    CapacityAnswer: capacity_report,
 }
 
 

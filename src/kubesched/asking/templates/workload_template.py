@@ -47,7 +47,7 @@ class ClaimedVolume:
     ephemeral: bool
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class WorkloadTemplate:
     """A workload whose pods are equal but for their names: a Deployment, a Job, or a Pod itself.
 
@@ -75,10 +75,14 @@ class WorkloadTemplate:
         return self.fitness is not None
 
     @property
-    def plain(self) -> bool:
-        """Return whether its pods differ in their names alone: no index, and no claims of their own."""
-        own = self.claims or any(claim.resource_claim_template_name for claim in self.pod.spec.resource_claims)
-        return not (self.index_labels or self.name_label or own or self.per_node)
+    def brings_claims(self) -> bool:
+        """Return whether each of its pods has claims of its own, to volumes or devices."""
+        return bool(self.claims) or any(claim.resource_claim_template_name for claim in self.pod.spec.resource_claims)
+
+    @property
+    def numbers_its_pods(self) -> bool:
+        """Return whether its pods differ in labels: by their number, or by their name."""
+        return bool(self.index_labels or self.name_label)
 
     def wants(self, node: Node) -> bool:
         """Return whether a DaemonSet runs a pod on a node."""

@@ -173,6 +173,19 @@ class ClusterState:
         finally:
             removed.put_back(list(removed))
 
+    @contextmanager
+    def holding(self, pods: Iterable[PodInfo]) -> Iterator[None]:
+        """Give pods slots for a while without counting them on a node, so that worlds can be changed by them."""
+        held: list[PodInfo] = []
+        try:
+            for pod in pods:
+                self.table.hold(pod)
+                held.append(pod)
+            yield
+        finally:
+            for pod in reversed(held):
+                self.table.release(pod)
+
     def assume(self, pod: PodInfo, node_name: str) -> PodInfo:
         """Account a pending pod on a node before the API server confirms it; return the pod as placed."""
         spec = msgspec.structs.replace(pod.spec, node_name=node_name)

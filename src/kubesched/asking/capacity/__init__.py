@@ -1,0 +1,1 @@
+"""How many more pods fit, what runs out first, and which nodes to add."""

@@ -1,0 +1,310 @@
+"""How many replicas fit, per zone and pool, what runs out first, and which nodes to add for a target.
+
+From a model and templates to a `CapacityAnswer`. The templates are filled in order, each until its target or until no
+more of it fit; or by weights, in rounds of so many replicas of each, until one fits nowhere. Pods are not preempted.
+"""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import numpy as np
+
+from kubesched.api.nodes import Node
+from kubesched.asking.capacity.additions import NewNode, Shortfall, add_nodes, cost_of, nodes_for, plan_of
+from kubesched.asking.capacity.capacity_answer import (
+    BY_WEIGHTS,
+    IN_ORDER,
+    CapacityAnswer,
+    LargestPod,
+    NodeLimit,
+    NodePlan,
+    PlaceCapacity,
+    TemplateCapacity,
+    UselessKind,
+)
+from kubesched.asking.capacity.filling import MOST_ONE_BY_ONE, PROGRESS_EVERY, Filled, Filling, Progress, profile_of
+from kubesched.asking.capacity.headroom import largest_pods
+from kubesched.asking.capacity.node_kinds import (
+    ZONE,
+    NodePrices,
+    kinds_of_cluster,
+    kinds_of_manifests,
+    pool_label_of,
+)
+from kubesched.asking.capacity.pod_requests import as_texts, requests_of
+from kubesched.asking.capacity.row_filling import Counts
+from kubesched.asking.capacity.sentences import summary_of
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.templates.reading import WorkloadTemplates
+from kubesched.asking.templates.workload_template import WorkloadTemplate
+from kubesched.core.framework.outcomes import NodeVerdicts
+from kubesched.core.framework.status import Code, Status
+from kubesched.core.scheduling.outcomes import Failed
+from kubesched.errors import KubeschedError
+
+# a plan that turns out too small is tried with so many times the nodes, at most
+MOST_TIMES: Final = 8
+# where more replicas are asked for, one plan is proven
+MOST_TRIED_REPLICAS: Final = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class CapacityOptions:
+    """What is asked: the target of each template (or of rounds), the weights, and what nodes may be added.
+
+    `own_replicas`: each workload's replicas are its target. Without `node_templates` the kinds of node that the cluster
+    has may be added.
+    """
+
+    until: int | None = None
+    own_replicas: bool = False
+    weights: tuple[int, ...] = ()
+    pool_label: str = ""
+    node_templates: tuple[Node, ...] = ()
+    prices: NodePrices = field(default_factory=NodePrices)
+
+    def target_of(self, template: WorkloadTemplate) -> int | None:
+        """Return how many replicas of a template are asked for in order, None for as many as fit."""
+        return template.replicas if self.own_replicas else self.until
+
+
+def capacity(
+    model: ClusterModel,
+    found: WorkloadTemplates,
+    options: CapacityOptions | None = None,
+    progress: Progress = lambda what, count: None,
+) -> CapacityAnswer:
+    """Return how many replicas of templates fit; the model is unchanged at the end."""
+    options = options or CapacityOptions()
+    _check(found.templates, options)
+    with model.fork(found.others):
+        question = _Question(model, found.templates, options, progress)
+        return question.answer()
+
+
+class _Question:
+    """One question about capacity, while it is answered."""
+
+    def __init__(
+        self, model: ClusterModel, templates: Sequence[WorkloadTemplate], options: CapacityOptions, progress: Progress
+    ) -> None:
+        self._model = model
+        self._templates = templates
+        self._options = options
+        self._progress = progress
+        self._nodes = [node for node in model.cluster.table.nodes if node is not None]
+        self._pool_label = options.pool_label or pool_label_of(self._nodes)
+        for template in templates:
+            profile_of(model, model.read(template.pod))
+
+    def answer(self) -> CapacityAnswer:
+        """Return the answer."""
+        largest = [largest_pods(self._model, template) for template in self._templates]
+        with Filling(self._model, self._progress) as filling:
+            rounds, filled = self._fill(filling)
+            parts = tuple(map(self._part, range(len(filled)), filled, largest))
+            sets, useless = self._nodes_to_add(filling, parts)
+        certain = len(parts) == 1 and parts[0].in_batch
+        plans = tuple(map(plan_of, sets)) if certain else self._proven(sets)
+        if any(part.wanted is not None for part in parts):
+            fits = not any(part.missing for part in parts)
+        else:
+            fits = all(part.replicas for part in parts)
+        answer = CapacityAnswer(
+            summary="",
+            fits=fits,
+            order=BY_WEIGHTS if self._options.weights else IN_ORDER,
+            node_count=len(self._nodes),
+            pool_label=self._pool_label,
+            templates=parts,
+            rounds=rounds,
+            plans=plans,
+            useless=useless,
+            gaps=self._model.gaps,
+        )
+        return replace(answer, summary=summary_of(answer))
+
+    def _fill(self, filling: Filling) -> tuple[int | None, list[Filled]]:
+        """Return the whole rounds, None if there are none, and what became of each template."""
+        if self._options.weights:
+            return self._by_weights(filling)
+        return None, [filling.fill(each, self._options.target_of(each)) for each in self._templates]
+
+    def _by_weights(self, filling: Filling) -> tuple[int, list[Filled]]:
+        """Return the whole rounds, and what became of each template."""
+        table, weights = self._model.cluster.table, self._options.weights
+        counts = [np.zeros(table.size, np.int64) for _ in weights]
+        turns = [number for number, weight in enumerate(weights) for _ in range(weight)]
+        rounds = placed = 0
+        failed: tuple[int, Failed] | None = None
+        while failed is None and rounds != self._options.until and placed < MOST_ONE_BY_ONE:
+            for number in turns:
+                outcome = filling.place(self._templates[number])
+                if isinstance(outcome, Failed):
+                    failed = number, outcome
+                    break
+                counts[number][table.row_of[outcome.node_name]] += 1
+                placed += 1
+                if placed % PROGRESS_EVERY == 0:
+                    self._progress(f"round {rounds + 1}", placed)
+            else:
+                rounds += 1
+        filled = [Filled(int(each.sum()), each, open_end=placed >= MOST_ONE_BY_ONE) for each in counts]
+        if failed is not None:
+            number, outcome = failed
+            verdicts, message = filling.why_not(outcome)
+            filled[number] = filled[number]._replace(verdicts=verdicts, message=message)
+        return rounds, filled
+
+    def _nodes_to_add(
+        self, filling: Filling, parts: Sequence[TemplateCapacity]
+    ) -> tuple[list[list[NewNode]], tuple[UselessKind, ...]]:
+        """Return which nodes to add for the replicas that are missing; a DaemonSet gets no node of its own."""
+        short = [
+            Shortfall(template, part.missing)
+            for template, part in zip(self._templates, parts, strict=True)
+            if part.missing and not template.per_node
+        ]
+        if not short:
+            return [], ()
+        options = self._options
+        if options.node_templates:
+            kinds = kinds_of_manifests(self._model, options.node_templates, options.prices)
+        else:
+            kinds = kinds_of_cluster(self._model, self._pool_label, options.prices)
+        return nodes_for(filling, short, kinds)
+
+    def _proven(self, sets: Sequence[Sequence[NewNode]]) -> tuple[NodePlan, ...]:
+        """Return plans by which the target is reached on the cluster with their nodes, from the first replica on.
+
+        The nodes were found on the filled cluster: where pods look at several nodes, or compete, others may be needed.
+        """
+        plans: list[NodePlan] = []
+        for nodes in sets:
+            if plans and self._is_long:
+                break
+            enough = self._fewest(nodes)
+            if enough:
+                plans.append(plan_of(enough))
+        return tuple(sorted(plans, key=cost_of))
+
+    def _fewest(self, nodes: Sequence[NewNode]) -> Sequence[NewNode]:
+        """Return the fewest nodes like some, in their zones by turns, that are enough; none if many are not."""
+        if self._is_enough(nodes):
+            return nodes
+        by_turns = [*nodes, *(list(dict.fromkeys(nodes)) * len(nodes) * MOST_TIMES)]
+        low = high = len(nodes)
+        while not self._is_enough(by_turns[:high]):
+            low, high = high, 2 * high
+            if high > MOST_TIMES * len(nodes):
+                return ()
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (low, middle) if self._is_enough(by_turns[:middle]) else (middle, high)
+        return by_turns[:high]
+
+    @property
+    def _is_long(self) -> bool:
+        """Return whether a trial takes long, so that one plan has to be enough."""
+        wanted = [self._wanted(template, weight) for template, weight in self._weighted()]
+        return sum(each or 0 for each in wanted) > MOST_TRIED_REPLICAS
+
+    def _is_enough(self, nodes: Sequence[NewNode]) -> bool:
+        with Filling(self._model, self._progress) as trial:
+            add_nodes(trial, nodes)
+            _, filled = self._fill(trial)
+            wanted = [
+                0 if template.per_node else self._wanted(template, weight) for template, weight in self._weighted()
+            ]
+        return all(each.placed >= (target or 0) for each, target in zip(filled, wanted, strict=True))
+
+    def _weighted(self) -> list[tuple[WorkloadTemplate, int | None]]:
+        weights: Sequence[int | None] = self._options.weights or [None] * len(self._templates)
+        return list(zip(self._templates, weights, strict=True))
+
+    # -- parts of the answer
+
+    def _part(self, number: int, filled: Filled, largest: tuple[LargestPod, ...]) -> TemplateCapacity:
+        template, table = self._templates[number], self._model.cluster.table
+        weight = self._options.weights[number] if self._options.weights else None
+        counts = filled.counts
+        by_node = None
+        if counts is not None:
+            by_node = {table.names[row]: int(counts[row]) for row in np.flatnonzero(counts).tolist()}
+        return TemplateCapacity(
+            template=str(template),
+            replicas=filled.placed,
+            wanted=self._wanted(template, weight),
+            weight=weight,
+            open_end=filled.open_end,
+            in_batch=filled.batched,
+            requests=as_texts(requests_of(self._model.read(template.pod))),
+            zones=None if by_node is None else self._places(ZONE, by_node),
+            pools=None if by_node is None or not self._pool_label else self._places(self._pool_label, by_node),
+            nodes=by_node,
+            limits=() if filled.verdicts is None else self._limits(template, filled.verdicts, counts),
+            message=filled.message,
+            largest=largest,
+        )
+
+    def _wanted(self, template: WorkloadTemplate, weight: int | None) -> int | None:
+        if template.per_node:
+            return sum(template.wants(node) for node in self._nodes)
+        if weight is not None:
+            return None if self._options.until is None else self._options.until * weight
+        return self._options.target_of(template)
+
+    def _places(self, label: str, by_node: Mapping[str, int]) -> tuple[PlaceCapacity, ...]:
+        """Return the replicas by the values of a label, those of nodes without it last."""
+        nodes: Counter[str] = Counter()
+        replicas: Counter[str] = Counter()
+        for node in self._nodes:
+            value = node.metadata.labels.get(label, "")
+            nodes[value] += 1
+            replicas[value] += by_node.get(node.name, 0)
+        names = sorted(nodes, key=lambda name: (not name, name))
+        return tuple(PlaceCapacity(name, nodes[name], replicas[name]) for name in names)
+
+    def _limits(
+        self, template: WorkloadTemplate, verdicts: NodeVerdicts, counts: Counts | None
+    ) -> tuple[NodeLimit, ...]:
+        """Return why nodes take no more, the reason of most nodes first."""
+        table = self._model.cluster.table
+        nodes: Counter[Status] = Counter()
+        replicas: Counter[Status] = Counter()
+        for row in table.present_rows().tolist():
+            status = verdicts.status(row)
+            if template.per_node and not status.reasons:
+                # it runs there, or is not to run there
+                continue
+            nodes[status] += 1
+            replicas[status] += int(counts[row]) if counts is not None and row < len(counts) else 0
+        limits = [
+            NodeLimit(
+                ", ".join(status.reasons),
+                status.plugin,
+                nodes[status],
+                replicas[status],
+                status.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
+            )
+            for status in nodes
+        ]
+        return tuple(sorted(limits, key=lambda limit: (-limit.nodes, limit.reason)))
+
+
+def _check(templates: Sequence[WorkloadTemplate], options: CapacityOptions) -> None:
+    """Raise KubeschedError if the question makes no sense."""
+    if not templates:
+        raise KubeschedError("there is no workload to count: give a Pod, Deployment, StatefulSet, Job or DaemonSet")
+    if not options.weights:
+        return
+    if len(options.weights) != len(templates):
+        named = ", ".join(map(str, templates))
+        raise KubeschedError(f"{len(options.weights)} weights for {len(templates)} workloads: {named}")
+    for template in templates:
+        if template.per_node:
+            raise KubeschedError(f"{template} has no weight: it runs one pod a node; leave it or the weights out")
+    if min(options.weights) < 0 or not any(options.weights):
+        raise KubeschedError("weights are whole numbers, and at least one of them is more than zero")

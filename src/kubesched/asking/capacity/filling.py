@@ -1,0 +1,237 @@
+"""Filling a cluster with the pods of templates, and taking all of it back.
+
+From templates to how many of their pods fit, on which nodes, and why not more. Pods are placed in batches where that is
+the same as one by one (`row_filling`), else one by one by the scheduling cycle.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from typing import Final, NamedTuple
+
+import msgspec
+import numpy as np
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.asking.capacity.row_filling import Counts, PodBatch, fill_rows, is_row_local
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.placing import Placer
+from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.framework.messages import fit_error_message, verdict_reasons
+from kubesched.core.framework.outcomes import NodeVerdicts
+from kubesched.core.framework.profile import Profile
+from kubesched.core.scheduling.outcomes import Failed, Placed, Skipped
+from kubesched.errors import KubeschedError
+
+# pods that are placed one by one, at most; a count that gets there is a lower bound
+MOST_ONE_BY_ONE: Final = 200_000
+# Where a target is reached before the cluster is full, so many pods are placed to see where they go.
+MOST_SHOWN: Final = 20_000
+PROGRESS_EVERY: Final = 500
+
+# called with what is being placed, and how many are
+Progress = Callable[[str, int], None]
+
+
+class Filled(NamedTuple):
+    """What became of one template.
+
+    `counts` are the pods on each row, None if it is not known where they go. `verdicts` say why no more fit, None if no
+    more were asked for. `open_end`: more may fit.
+    """
+
+    placed: int
+    counts: Counts | None
+    verdicts: NodeVerdicts | None = None
+    message: str = ""
+    batched: bool = False
+    open_end: bool = False
+
+    @property
+    def is_full(self) -> bool:
+        """Return whether a pod was found that fits nowhere."""
+        return self.verdicts is not None
+
+
+class Filling:
+    """Fills a model with pods, until it is closed; then everything is as before."""
+
+    def __init__(self, model: ClusterModel, progress: Progress = lambda what, count: None) -> None:
+        self.model = model
+        self._progress = progress
+        self._placer = Placer(model)
+        self._batches: list[PodBatch] = []
+        # the next pods of each template
+        self._pods: dict[WorkloadTemplate, Iterator[NewPod]] = {}
+        # undone in the opposite order
+        self._stack = ExitStack()
+        self._stack.callback(self._placer.undo)
+
+    def __enter__(self) -> "Filling":
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._stack.close()
+
+    def further(self) -> "Filling":
+        """Return a filling that goes on from here, and whose end takes back its own pods alone."""
+        more = Filling(self.model, self._progress)
+        more._batches = list(self._batches)
+        more._pods = self._pods
+        return more
+
+    # -- filling
+
+    def fill(self, template: WorkloadTemplate, target: int | None = None, *, show: bool = True) -> Filled:
+        """Place pods of a template until there are as many as the target, or no more fit.
+
+        Without `show` it does not matter where they go: they may be counted only, and nothing may come after them.
+        """
+        if template.per_node:
+            return self._run_on_nodes(template)
+        if self._are_equal(template):
+            evaluation, profile = self._evaluation(next(template.new_pods(self.model)))
+            if is_row_local(evaluation, profile):
+                batch = self._batch(evaluation)
+                if target is None or batch.placed <= target:
+                    return batch
+                self._batches.pop()
+                if not show or target > MOST_SHOWN:
+                    return Filled(target, None, batched=True)
+        return self._one_by_one(template, target)
+
+    def place(self, template: WorkloadTemplate) -> Placed | Failed:
+        """Place the next pod of a template."""
+        self.settle()
+        pods = self._pods.setdefault(template, template.new_pods(self.model))
+        return self._place(next(pods))
+
+    def why_not(self, failed: Failed) -> tuple[NodeVerdicts, str]:
+        """Return why no node takes the pod of a failed attempt, and the message; without what preemption would do."""
+        evaluation = self.model.engine.evaluation_of(failed.queued.pod)
+        verdicts = evaluation.verdicts()
+        if evaluation.pre_filtered.rejection is None and evaluation.feasible().count:
+            # Reserve or Permit rejected it, or an error ended the cycle
+            return verdicts, failed.message
+        return verdicts, self._message(evaluation, verdicts)
+
+    def put(self, objects: Sequence[ApiObject]) -> None:
+        """Put objects into the cluster, until the end."""
+        for obj in objects:
+            self.model.cluster.add(obj)
+            self._stack.callback(self.model.cluster.remove, obj)
+
+    # -- ways of placing
+
+    def _evaluation(self, new: NewPod) -> tuple[Evaluation, Profile]:
+        pod = self.model.read(new.pod)
+        return self.model.engine.evaluation_of(pod), profile_of(self.model, pod)
+
+    def _are_equal(self, template: WorkloadTemplate) -> bool:
+        """Return whether filters see no difference between the pods of a template.
+
+        Pods with claims of their own differ. Labels with a number make a difference where a placed pod repels others.
+        """
+        if template.brings_claims:
+            return False
+        pods = self.model.cluster.table.pods.values()
+        return not template.numbers_its_pods or not any(pod.digest.affinity.required_anti_affinity for pod in pods)
+
+    def _batch(self, evaluation: Evaluation) -> Filled:
+        """Count the pods that fit on each row, and keep them as a batch."""
+        self._stack.enter_context(self.model.cluster.holding((evaluation.pod,)))
+        fill = fill_rows(evaluation, self._batches)
+        self._batches.append(PodBatch(evaluation.pod, fill.counts))
+        message = self._message(evaluation, fill.verdicts)
+        return Filled(int(fill.counts.sum()), fill.counts, fill.verdicts, message, True, fill.endless)
+
+    def _message(self, evaluation: Evaluation, verdicts: NodeVerdicts) -> str:
+        rejection = evaluation.pre_filtered.rejection
+        reasons = verdict_reasons(verdicts, evaluation.present())
+        return fit_error_message(evaluation.node_count, reasons, rejection.message if rejection is not None else "")
+
+    def _one_by_one(self, template: WorkloadTemplate, target: int | None) -> Filled:
+        table = self.model.cluster.table
+        counts = np.zeros(table.size, np.int64)
+        most = MOST_ONE_BY_ONE if target is None else target
+        for placed in range(most):
+            if placed and placed % PROGRESS_EVERY == 0:
+                self._progress(str(template), placed)
+            outcome = self.place(template)
+            if isinstance(outcome, Failed):
+                return Filled(placed, counts, *self.why_not(outcome))
+            counts[table.row_of[outcome.node_name]] += 1
+        return Filled(most, counts, open_end=target is None)
+
+    def _place(self, new: NewPod) -> Placed | Failed:
+        pod = self.model.read(new.pod)
+        self.put(new.objects)
+        outcome = self._placer.place(pod)
+        if isinstance(outcome, Skipped):
+            raise KubeschedError(f"pod {pod.full_name} is not scheduled: {outcome.note or 'it is on a node already'}")
+        return outcome
+
+    def settle(self) -> None:
+        """Place the pods of batches on their nodes: pods that are placed one by one look at the table."""
+        batches, self._batches = self._batches, []
+        cluster, names = self.model.cluster, self.model.cluster.table.names
+        for number, batch in enumerate(batches):
+            for row in np.flatnonzero(batch.counts).tolist():
+                for turn in range(int(batch.counts[row])):
+                    pod = _renamed(batch.pod, f"{batch.pod.name}-{number}-{names[row]}-{turn}")
+                    cluster.assume(self.model.read(pod), names[row])
+                    self._stack.callback(cluster.remove_pod, pod.uid)
+
+    # -- daemon sets
+
+    def _run_on_nodes(self, template: WorkloadTemplate) -> Filled:
+        """Place one pod on each node on which a daemon set wants one."""
+        table = self.model.cluster.table
+        wanted = np.zeros(table.size, np.bool_)
+        for row in table.present_rows().tolist():
+            node = table.nodes[row]
+            wanted[row] = node is not None and template.wants(node)
+        evaluation, profile = self._evaluation(NewPod(template.pod))
+        if self._are_equal(template) and is_row_local(evaluation, profile):
+            self._stack.enter_context(self.model.cluster.holding((evaluation.pod,)))
+            fill = fill_rows(evaluation, self._batches)
+            counts = np.minimum(fill.counts, wanted)
+            self._batches.append(PodBatch(evaluation.pod, counts))
+            judged = wanted if fill.verdicts.judged is None else wanted & fill.verdicts.judged
+            verdicts = msgspec.structs.replace(fill.verdicts, judged=judged & (counts == 0))
+            return Filled(int(counts.sum()), counts, verdicts, batched=True)
+        self.settle()
+        return self._node_by_node(template, np.flatnonzero(wanted).tolist(), evaluation)
+
+    def _node_by_node(self, template: WorkloadTemplate, rows: list[int], evaluation: Evaluation) -> Filled:
+        table = self.model.cluster.table
+        counts = np.zeros(table.size, np.int64)
+        ids, judged = np.zeros(table.size, np.int16), np.zeros(table.size, np.bool_)
+        for row in rows:
+            outcome = self._place(template.pod_for_node(table.names[row]))
+            if isinstance(outcome, Placed):
+                counts[row] = 1
+                continue
+            status = self.why_not(outcome)[0].status(row)
+            judged[row], ids[row] = True, evaluation.statuses.intern(status, status.plugin)
+        verdicts = NodeVerdicts(ids, judged, evaluation.verdicts().absent, evaluation.statuses)
+        return Filled(int(counts.sum()), counts, verdicts)
+
+
+def profile_of(model: ClusterModel, pod: PodInfo) -> Profile:
+    """Return the profile that schedules a pod; raises KubeschedError if it is another scheduler's pod."""
+    profile = model.profile_of(pod)
+    if profile is None:
+        known = ", ".join(model.engine.profiles)
+        raise KubeschedError(
+            f"pods like {pod.full_name} are for scheduler {pod.spec.scheduler_name!r}; the profiles here are {known}: "
+            "change schedulerName, or give the configuration of that scheduler with --config"
+        )
+    return profile
+
+
+def _renamed(pod: PodInfo, name: str) -> Pod:
+    meta = msgspec.structs.replace(pod.metadata, name=name, uid=f"{pod.namespace}/{name}")
+    return msgspec.structs.replace(pod.pod, metadata=meta)

@@ -1,0 +1,253 @@
+"""Kinds of node: what a cluster could be enlarged with.
+
+From the nodes of a cluster, or node manifests, to kinds; from a kind to new nodes, each with what comes with a node:
+the pods of DaemonSets, its CSINode, its resource slices.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+import msgspec
+
+from kubesched.api.codec import to_builtins
+from kubesched.api.devices import ResourceSlice
+from kubesched.api.meta import ApiObject, ObjectMeta
+from kubesched.api.nodes import Node, NodeSpec
+from kubesched.api.pods import Pod, Taint
+from kubesched.api.quantity import value_of
+from kubesched.api.storage import CSINode
+from kubesched.asking.model import ClusterModel
+from kubesched.controlplane.controllers.workloads.daemon_nodes import DaemonNode, NodeFitness
+
+HOSTNAME: Final = "kubernetes.io/hostname"
+INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
+ZONE: Final = "topology.kubernetes.io/zone"
+_PLACES: Final = ("zone", "region")
+# how the label that holds a node's pool is named, whatever its prefix
+_POOLS: Final = frozenset(
+    (
+        "agentpool",
+        "gke-nodepool",
+        "instancegroup",
+        "node-group",
+        "node-pool",
+        "nodegroup",
+        "nodegroup-name",
+        "nodepool",
+        "pool",
+        "worker-pool-name",
+    )
+)
+# taints that the node lifecycle controller sets and takes off
+_OF_A_STATE: Final = "node.kubernetes.io/"
+# labels with a different value on each of so many nodes are of a node, not of its kind
+_MANY: Final = 10
+MOST_KINDS: Final = 12
+
+
+@dataclass(frozen=True, slots=True)
+class NodePrices:
+    """Where the prices of nodes are: in a label of theirs, or in a table by the values of a label."""
+
+    label: str = ""
+    column: str = INSTANCE_TYPE
+    table: Mapping[str, float] = field(default_factory=dict)
+
+    def of(self, node: Node) -> float | None:
+        """Return the price of a node, None if it is not known."""
+        labels = node.metadata.labels
+        if self.label and self.label in labels:
+            try:
+                return float(labels[self.label])
+            except ValueError:
+                return None
+        return self.table.get(labels.get(self.column, ""))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeKind:
+    """Equal nodes that differ in names and zones alone.
+
+    `sample` has no labels of one node or of a zone; `zones` are the labels of each zone that the kind has nodes in.
+    `companions` come with a new node: pods of DaemonSets, a CSINode, resource slices, as an existing node has them.
+    """
+
+    name: str
+    sample: Node
+    zones: tuple[Mapping[str, str], ...]
+    count: int = 0
+    companions: tuple[Pod | CSINode | ResourceSlice, ...] = ()
+    price: float | None = None
+
+    def new_node(self, number: int, zone: Mapping[str, str]) -> tuple[ApiObject, ...]:
+        """Return a new node of the kind, and what comes with it."""
+        name = f"new-{number}-{self.sample.name}"
+        labels = {**self.sample.metadata.labels, **zone, HOSTNAME: name}
+        node = msgspec.structs.replace(self.sample, metadata=ObjectMeta(name=name, uid=name, labels=labels))
+        return (node, *(_for_node(each, name, place) for place, each in enumerate(self.companions)))
+
+
+def pool_label_of(nodes: Iterable[Node]) -> str:
+    """Return the label that names the pool of most nodes; empty if no node has such a label."""
+    times: Counter[str] = Counter()
+    for node in nodes:
+        times.update(key for key in node.metadata.labels if key.rpartition("/")[2] in _POOLS)
+    return min(times, key=lambda key: (-times[key], key), default="")
+
+
+def kinds_of_cluster(model: ClusterModel, pool_label: str, prices: NodePrices) -> list[NodeKind]:
+    """Return the kinds of node that a cluster has, the most frequent first."""
+    nodes = [node for node in model.cluster.table.nodes if node is not None]
+    of_one = _labels_of_one_node(nodes)
+    alike: dict[object, list[Node]] = {}
+    for node in nodes:
+        alike.setdefault(_key(node, of_one), []).append(node)
+    groups = sorted(alike.values(), key=lambda group: (-len(group), group[0].name))[:MOST_KINDS]
+    return _told_apart([_kind(model, group, of_one, pool_label, prices) for group in groups])
+
+
+def kinds_of_manifests(model: ClusterModel, nodes: Sequence[Node], prices: NodePrices) -> list[NodeKind]:
+    """Return the kinds that node manifests describe, one each, with the DaemonSets that would run there."""
+    return [
+        NodeKind(
+            node.name,
+            _plain(node, frozenset((HOSTNAME,))),
+            (_zone_of(node),),
+            companions=tuple(_pods_for(model, node)),
+            price=prices.of(node),
+        )
+        for node in nodes
+    ]
+
+
+# -- grouping
+
+
+def _kind(
+    model: ClusterModel, group: list[Node], of_one: frozenset[str], pool_label: str, prices: NodePrices
+) -> NodeKind:
+    # nodes of one instance type differ a little in memory; the smallest stands for all
+    smallest = min(group, key=lambda node: (value_of(node.status.allocatable.get("memory", 0)), node.name))
+    labels = smallest.metadata.labels
+    instance_type, pool = labels.get(INSTANCE_TYPE, ""), labels.get(pool_label, "")
+    name = f"{instance_type} ({pool})" if instance_type and pool else instance_type or pool
+    zones = {tuple(sorted(_zone_of(node).items())): None for node in group}
+    return NodeKind(
+        name or f"like {smallest.name}",
+        _plain(smallest, of_one),
+        tuple(dict(zone) for zone in sorted(zones)),
+        len(group),
+        tuple(_companions(model, smallest.name)),
+        prices.of(smallest),
+    )
+
+
+def _told_apart(kinds: list[NodeKind]) -> list[NodeKind]:
+    """Return kinds with different names: those that share one are named after a node, too."""
+    times = Counter(kind.name for kind in kinds)
+    return [
+        kind if times[kind.name] == 1 else replace(kind, name=f"{kind.name} like {kind.sample.name}") for kind in kinds
+    ]
+
+
+def _key(node: Node, of_one: frozenset[str]) -> object:
+    labels = node.metadata.labels
+    allocatable = {name: str(amount) for name, amount in node.status.allocatable.items()}
+    if INSTANCE_TYPE in labels:
+        allocatable = {
+            name: amount for name, amount in allocatable.items() if name not in ("memory", "ephemeral-storage")
+        }
+    kept = {key: value for key, value in labels.items() if key not in of_one and not _is_place(key)}
+    return frozenset(allocatable.items()), frozenset(kept.items()), frozenset(_lasting(node.spec.taints))
+
+
+def _labels_of_one_node(nodes: Sequence[Node]) -> frozenset[str]:
+    """Return the labels that tell a single node from the others: its name, its machine."""
+    values: dict[str, set[str]] = {}
+    times: Counter[str] = Counter()
+    found = {HOSTNAME}
+    for node in nodes:
+        for key, value in node.metadata.labels.items():
+            values.setdefault(key, set()).add(value)
+            times[key] += 1
+            if value == node.name:
+                found.add(key)
+    found |= {key for key, different in values.items() if len(different) == times[key] >= _MANY}
+    return frozenset(found)
+
+
+def _is_place(key: str) -> bool:
+    prefix, _, name = key.rpartition("/")
+    return name in _PLACES and ("topology" in prefix or "failure-domain" in prefix)
+
+
+def _zone_of(node: Node) -> dict[str, str]:
+    return {key: value for key, value in node.metadata.labels.items() if _is_place(key)}
+
+
+def _lasting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
+    """Return taints without those of a state, and without times."""
+    return tuple(
+        Taint(key=taint.key, value=taint.value, effect=taint.effect)
+        for taint in taints
+        if not taint.key.startswith(_OF_A_STATE)
+    )
+
+
+def _plain(node: Node, of_one: frozenset[str]) -> Node:
+    """Return a node as it is when it is new: without labels of its own, not cordoned."""
+    labels = {k: v for k, v in node.metadata.labels.items() if k not in of_one and not _is_place(k)}
+    meta = ObjectMeta(name=node.name, labels=labels, annotations=node.metadata.annotations)
+    return msgspec.structs.replace(node, metadata=meta, spec=NodeSpec(taints=_lasting(node.spec.taints)))
+
+
+# -- what comes with a node
+
+
+def _companions(model: ClusterModel, node: str) -> Iterator[Pod | CSINode | ResourceSlice]:
+    """Yield the pods of DaemonSets on a node, its CSINode and its resource slices."""
+    table, objects = model.cluster.table, model.cluster.objects
+    yield from (info.pod for info in table.pods_on[table.row_of[node]].values() if _daemon_set_of(info.pod))
+    drivers = objects.get(CSINode, node)
+    if drivers is not None:
+        yield drivers
+    yield from (each for each in objects.of(ResourceSlice) if each.spec.node_name == node)
+
+
+def _pods_for(model: ClusterModel, node: Node) -> list[Pod]:
+    """Return a pod of each DaemonSet of the cluster that would run on a new node."""
+    samples: dict[tuple[str, str], Pod] = {}
+    for info in model.cluster.table.pods.values():
+        owner = _daemon_set_of(info.pod)
+        if owner:
+            samples.setdefault((info.namespace, owner), info.pod)
+    described = DaemonNode(node.name, dict(node.metadata.labels), node.spec.taints)
+    return [pod for pod in samples.values() if _fitness(pod).judge(described)[0]]
+
+
+def _daemon_set_of(pod: Pod) -> str:
+    owners = pod.metadata.owner_references
+    return next((owner.name for owner in owners if owner.kind == "DaemonSet" and owner.controller), "")
+
+
+def _fitness(pod: Pod) -> NodeFitness:
+    # the node affinity and the node name of a daemon pod are of the node that it runs on
+    spec = msgspec.structs.replace(pod.spec, affinity=None, node_name="")
+    return NodeFitness(to_builtins(msgspec.structs.replace(pod, spec=spec)))
+
+
+def _for_node(companion: Pod | CSINode | ResourceSlice, node: str, number: int) -> ApiObject:
+    """Return what comes with a node for another node."""
+    if isinstance(companion, CSINode):
+        return msgspec.structs.replace(companion, metadata=ObjectMeta(name=node, uid=f"csi/{node}"))
+    if isinstance(companion, ResourceSlice):
+        meta = ObjectMeta(name=f"{node}-{number}", uid=f"slice/{node}-{number}")
+        pool = msgspec.structs.replace(companion.spec.pool, name=node)
+        spec = msgspec.structs.replace(companion.spec, node_name=node, pool=pool)
+        return msgspec.structs.replace(companion, metadata=meta, spec=spec)
+    name = f"{companion.name}-on-{node}"
+    of_pod = msgspec.structs.replace(companion.metadata, name=name, uid=f"{companion.namespace}/{name}")
+    on_node = msgspec.structs.replace(companion.spec, node_name=node)
+    return msgspec.structs.replace(companion, metadata=of_pod, spec=on_node)

@@ -1,0 +1,102 @@
+"""Reports about capacity.
+
+From the answer about templates to blocks: how many replicas fit, where, what limits the nodes, the largest pod, and the
+nodes to add.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from kubesched.asking.capacity.capacity_answer import CapacityAnswer, NodePlan, PlaceCapacity, TemplateCapacity
+from kubesched.asking.capacity.sentences import nodes_text, number, plan_text, replicas_text
+from kubesched.asking.reports.blocks import Bars, Block, Paragraph, Report, Section, Table, Tone
+from kubesched.asking.reports.explain_report import gaps_section
+
+NO_VALUE = "(none)"
+
+
+def capacity_report(answer: CapacityAnswer) -> Report:
+    """Return the report about capacity."""
+    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD)]
+    for part in answer.templates:
+        if part.message:
+            lead.append(Paragraph(f"{_prefix(answer, part)}{part.message}", Tone.MUTED))
+    title = f"Capacity for {', '.join(part.template for part in answer.templates)}"
+    return Report(title, lead, list(_sections(answer)))
+
+
+def _sections(answer: CapacityAnswer) -> Iterator[Section]:
+    yield Section("Replicas", (_replicas(answer),))
+    for part in answer.templates:
+        heading = f" of {part.template}" if len(answer.templates) > 1 else ""
+        if part.limits:
+            rows = [
+                (limit.reason, float(limit.nodes), f"{nodes_text(limit.nodes)}, {replicas_text(limit.replicas)}")
+                for limit in part.limits
+            ]
+            yield Section(
+                f"Nodes by what limits them{heading and f', replicas{heading}'}", (Bars(rows, answer.node_count),)
+            )
+        if part.zones is not None and (len(part.zones) > 1 or part.zones[0].name):
+            yield Section(f"Zones{heading}", (_places("ZONE", part.zones),))
+        if part.pools:
+            yield Section(f"Pools{heading} (label {answer.pool_label})", (_places("POOL", part.pools),))
+        if part.largest:
+            yield Section(f"Largest pod{heading}", (_largest(part),))
+    if answer.plans:
+        yield Section("Nodes to add", (_plans(answer.plans),))
+    if answer.useless:
+        useless = [(each.kind, each.reason) for each in answer.useless]
+        yield Section("Nodes that do not help", (Table(("KIND", "WHY"), useless),))
+    yield from gaps_section(answer.gaps)
+
+
+def _replicas(answer: CapacityAnswer) -> Table:
+    columns = ["TEMPLATE", "REQUESTS", "FIT"]
+    targets = any(part.wanted is not None for part in answer.templates)
+    weights = any(part.weight is not None for part in answer.templates)
+    columns += ["WANTED"] * targets + ["WEIGHT"] * weights
+    rows = [
+        [
+            part.template,
+            _amounts(part.requests),
+            ("at least " if part.open_end else "") + number(part.replicas),
+            *([number(part.wanted) if part.wanted is not None else "-"] * targets),
+            *([str(part.weight)] * weights),
+        ]
+        for part in answer.templates
+    ]
+    return Table(columns, rows, numeric=frozenset({"FIT", "WANTED", "WEIGHT"}))
+
+
+def _places(head: str, places: Sequence[PlaceCapacity]) -> Table:
+    rows = [(place.name or NO_VALUE, number(place.nodes), number(place.replicas)) for place in places]
+    return Table((head, "NODES", "REPLICAS"), rows, numeric=frozenset({"NODES", "REPLICAS"}))
+
+
+def _largest(part: TemplateCapacity) -> Table:
+    rows = [
+        (
+            f"{each.grown} (x {each.scale:g})" if each.scale is not None else f"{each.grown} alone",
+            _amounts(each.requests),
+            each.node,
+        )
+        for each in part.largest
+    ]
+    return Table(("LARGER", "REQUESTS", "FITS ON"), rows)
+
+
+def _plans(plans: Sequence[NodePlan]) -> Table:
+    priced = any(plan.price is not None for plan in plans)
+    rows = [
+        (plan_text(plan), number(plan.nodes), *([f"{plan.price:g}" if plan.price is not None else "unknown"] * priced))
+        for plan in plans
+    ]
+    return Table(("ADD", "NODES", *(["PRICE"] * priced)), rows, numeric=frozenset({"NODES", "PRICE"}))
+
+
+def _amounts(amounts: Mapping[str, str]) -> str:
+    return ", ".join(f"{name} {amount}" for name, amount in amounts.items()) or "nothing"
+
+
+def _prefix(answer: CapacityAnswer, part: TemplateCapacity) -> str:
+    return f"{part.template}: " if len(answer.templates) > 1 else ""

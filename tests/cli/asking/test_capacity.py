@@ -1,0 +1,191 @@
+"""`kubesched capacity`: what it prints, its exit codes, and wrong input."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner, Result
+
+from kubesched.api.codec import to_builtins
+from kubesched.cli import main
+from kubesched.testing import a_node, a_pod
+
+ITYPE = "node.kubernetes.io/instance-type"
+
+
+def a_deployment(name: str = "web", **spec: Any) -> dict[str, Any]:
+    """Return a deployment of three replicas, a CPU each."""
+    container = {"name": "main", "image": "web", "resources": {"requests": {"cpu": "1"}}}
+    template = {"metadata": {"labels": {"app": name}}, "spec": {"containers": [container]}}
+    whole = {"replicas": 3, "selector": {"matchLabels": {"app": name}}, "template": template, **spec}
+    return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": whole}
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Return a folder with a cluster of three nodes and some workloads."""
+    nodes = [
+        a_node("a1", cpu="4", zone="a", labels={"pool": "large", ITYPE: "m4"}),
+        a_node("b1", cpu="4", zone="b", labels={"pool": "large", ITYPE: "m4"}),
+        a_node("b2", cpu="1", zone="b", labels={"pool": "small", ITYPE: "m1"}, taints=["gpu=yes:NoSchedule"]),
+    ]
+    objects = [*nodes, a_pod("old", node="a1", cpu="500m")]
+    write(tmp_path / "cluster.yaml", *(to_builtins(obj) for obj in objects))
+    write(tmp_path / "web.yaml", a_deployment())
+    write(tmp_path / "two.yaml", a_deployment("one"), a_deployment("two"))
+    write(tmp_path / "node.yaml", to_builtins(a_node("big", cpu="16")))
+    (tmp_path / "prices.csv").write_text(f"{ITYPE},currency,price\nm4,EUR,0.25\n\nm1,EUR,1\n")
+    return tmp_path
+
+
+def write(path: Path, *documents: dict[str, Any]) -> None:
+    """Write documents to a file."""
+    path.write_text(yaml.safe_dump_all(documents))
+
+
+def run(folder: Path, *arguments: str) -> Result:
+    """Run the command in a folder, on its cluster."""
+    words = [str(folder / word) if word.endswith((".yaml", ".csv")) else word for word in arguments]
+    command = ["capacity", "--from", str(folder / "cluster.yaml"), *words]
+    return CliRunner(env={"COLUMNS": "100"}).invoke(main, command)
+
+
+def test_the_table(folder: Path) -> None:
+    result = run(folder, "-f", "web.yaml", "--until", "12", "--prices", "prices.csv")
+    assert (result.exit_code, result.stderr) == (3, "")
+    assert result.stdout == TABLE
+
+
+TABLE = """\
+Of 12 replicas of Deployment default/web, 7 fit; cpu runs out first, on 2 nodes. With 1 more node m4
+(large) in a, 1 in b all fit.
+0/3 nodes are available: 1 node(s) had untolerated taint(s), 2 Insufficient cpu.
+
+Replicas
+TEMPLATE                REQUESTS  FIT  WANTED
+Deployment default/web  cpu 1       7      12
+
+Nodes by what limits them
+Insufficient cpu                  ████████████████████··········  2 nodes, 7 replicas
+node(s) had untolerated taint(s)  ██████████····················  1 node, 0 replicas
+
+Zones
+ZONE  NODES  REPLICAS
+a         1         3
+b         2         4
+
+Pools (label pool)
+POOL   NODES  REPLICAS
+large      2         7
+small      1         0
+
+Largest pod
+LARGER               REQUESTS           FITS ON
+in proportion (x 4)  cpu 4              b1
+cpu alone            cpu 4              b1
+memory alone         cpu 1, memory 8Gi  a1
+
+Nodes to add
+ADD                             NODES  PRICE
+1 node m4 (large) in a, 1 in b      2    0.5
+
+Nodes that do not help
+KIND        WHY
+m1 (small)  node(s) had untolerated taint(s)
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "output"),
+    [
+        pytest.param(
+            ["-f", "web.yaml"],
+            0,
+            "7 replicas of Deployment default/web fit on 3 nodes; cpu runs out first, on 2 nodes.\n",
+            id="without a target, some fit",
+        ),
+        pytest.param(
+            ["-f", "web.yaml", "--until", "7"], 0, "All 7 replicas of Deployment default/web fit.\n", id="a target"
+        ),
+        pytest.param(
+            ["-f", "web.yaml", "--own-replicas"],
+            0,
+            "All 3 replicas of Deployment default/web fit.\n",
+            id="its own replicas",
+        ),
+        pytest.param(
+            ["-f", "two.yaml", "--weights", "own"],
+            0,
+            "1 round of 3 of Deployment default/one, 3 of Deployment default/two fit. Deployment default/one is\n"
+            "the first that fits nowhere; cpu runs out first, on 2 nodes.\n",
+            id="rounds by weights",
+        ),
+        pytest.param(
+            ["-f", "web.yaml", "--until", "20", "--node-template", "node.yaml"],
+            3,
+            "Of 20 replicas of Deployment default/web, 7 fit; cpu runs out first, on 2 nodes. With 1 more node\n"
+            "big all fit.\n",
+            id="a node of a manifest",
+        ),
+    ],
+)
+def test_exit_codes_say_whether_they_fit(folder: Path, arguments: list[str], code: int, output: str) -> None:
+    result = run(folder, *arguments, "--quiet")
+    assert (result.stdout, result.stderr, result.exit_code) == (output, "", code)
+
+
+def test_json_has_the_fields_of_the_answer(folder: Path) -> None:
+    found = json.loads(run(folder, "-f", "web.yaml", "-o", "json").stdout)
+    (part,) = found["templates"]
+    assert (found["fits"], found["nodeCount"], found["order"]) == (True, 3, "in order")
+    assert (part["replicas"], part["nodes"], part["inBatch"]) == (7, {"a1": 3, "b1": 4}, True)
+    assert part["zones"] == [{"name": "a", "nodes": 1, "replicas": 3}, {"name": "b", "nodes": 2, "replicas": 4}]
+
+
+@pytest.mark.parametrize("form", ["yaml", "markdown", "html"])
+def test_every_form_names_the_template(folder: Path, form: str) -> None:
+    result = run(folder, "-f", "web.yaml", "-o", form)
+    assert result.exit_code == 0
+    assert "Deployment default/web" in result.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        pytest.param(["-f", "no.yaml"], 1, "no.yaml: No such file or directory", id="a file that is not there"),
+        pytest.param(["-f", "node.yaml"], 1, "there is no workload to count", id="a file without a workload"),
+        pytest.param(["-f", "prices.csv"], 1, "prices.csv: document 1: an object was expected", id="a foreign file"),
+        pytest.param(["-f", "bad.yaml"], 1, "spec.replicas: Invalid value: -1", id="a manifest that is not valid"),
+        pytest.param(["-f", "web.yaml", "--weights", "a"], 2, "whole numbers with commas", id="a weight of letters"),
+        pytest.param(["-f", "web.yaml", "--weights", "1,1"], 1, "2 weights for 1 workloads", id="too many weights"),
+        pytest.param(
+            ["-f", "web.yaml", "--until", "1", "--own-replicas"], 2, "two targets; give one", id="two targets"
+        ),
+        pytest.param(["-f", "web.yaml", "--until", "0"], 2, "0 is not in the range", id="a target of nothing"),
+        pytest.param(["-f", "web.yaml", "--prices", "no.csv"], 1, "no.csv: No such file", id="prices not there"),
+        pytest.param(
+            ["-f", "web.yaml", "--prices", "bad.csv"],
+            1,
+            "bad.csv: line 2: a price was expected in column 'price'",
+            id="prices that are no numbers",
+        ),
+        pytest.param(["-f", "web.yaml", "--prices", "web.yaml"], 1, "a label and 'price'", id="prices that are YAML"),
+        pytest.param(
+            ["-f", "web.yaml", "--node-template", "web.yaml"],
+            1,
+            "--node-template takes nodes",
+            id="a node that is none",
+        ),
+        pytest.param([], 2, "Missing option '-f'", id="no workload"),
+    ],
+)
+def test_wrong_input_is_one_line(folder: Path, arguments: list[str], code: int, message: str) -> None:
+    write(folder / "bad.yaml", a_deployment(replicas=-1))
+    (folder / "bad.csv").write_text("instance-type,price\nm4,cheap\n")
+    result = run(folder, *arguments)
+    assert message in result.stderr
+    assert (result.exit_code, result.stdout) == (code, "")
+    if code == 1:
+        assert result.stderr.count("\n") == 1
