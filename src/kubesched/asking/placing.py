@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubesched.asking.model import ClusterModel
+from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.observer import NOBODY
 from kubesched.core.queue.queued_pod import QueuedPod
@@ -34,6 +34,9 @@ class Placer:
         self._context = CycleContext(model.engine, pick=lambda count: 0)
         # extenders are not called: the model says so in its gaps
         self._context.extenders = ()
+        # a manifest need not name the scheduler, which the API server would fill in
+        if DEFAULT_SCHEDULER in model.engine.profiles:
+            self._context.profiles = {**model.engine.profiles, "": model.engine.profiles[DEFAULT_SCHEDULER]}
         self._placed: list[Placed] = []
         self._evicted: list[PodInfo] = []
 
@@ -50,6 +53,11 @@ class Placer:
         if isinstance(outcome, Placed):
             self._placed.append(outcome)
         return outcome
+
+    def place_if_it_fits(self, pod: PodInfo) -> bool:
+        """Place a pod if it fits, and return whether it does; PostFilter, which takes long, does not run."""
+        fits = choose(self._model.engine.evaluation_of(pod), self._context.pick).node_name
+        return bool(fits) and isinstance(self.place(pod), Placed)
 
     def place_on(self, pod: PodInfo, node_name: str) -> bool:
         """Place a pod on a node if all filters, Reserve and Permit let it; return whether they do."""

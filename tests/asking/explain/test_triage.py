@@ -116,6 +116,21 @@ def test_pods_that_the_scheduler_does_not_try() -> None:
     ]
 
 
+def test_a_pod_of_a_manifest_need_not_name_the_default_scheduler() -> None:
+    answer = triaged(a_node("n", taints=["a=b:NoSchedule"]), a_node("m", cpu="1"), a_pod("a", cpu="1", scheduler=""))
+    assert told(answer.others) == [("schedulable", 1, "they fit: the scheduler places them as soon as it tries them")]
+
+
+def test_the_remedy_that_helps_most_pods_is_told() -> None:
+    answer = triaged(
+        a_node("n", cpu="4", taints=["a=b:NoSchedule"]),
+        *(a_pod(f"p{number}", cpu="1") for number in range(6)),
+    )
+    (group,) = answer.groups
+    assert group.remedy is not None
+    assert (group.remedy.summary, group.helps) == ("add a toleration for taint a=b:NoSchedule", 4)
+
+
 def test_the_condition_says_since_when() -> None:
     condition = Condition(
         type="PodScheduled", status="False", last_transition_time=datetime(2026, 1, 1, 23, tzinfo=UTC)

@@ -28,6 +28,13 @@ OBJECTS = (
 )
 
 
+TOLERATION = (
+    "kubectl patch -n shop pod big --type=json -p "
+    """'[{"op":"add","path":"/spec/tolerations","value":"""
+    """[{"key":"spot","operator":"Equal","value":"yes","effect":"NoSchedule"}]}]'"""
+)
+
+
 @pytest.fixture
 def snapshot(tmp_path: Path) -> str:
     """Return the name of a snapshot of the cluster, taken a day after its pods were created."""
@@ -42,7 +49,7 @@ def explain(*words: str) -> Result:
 
 def test_a_pending_pod(snapshot: str) -> None:
     done = explain("pod", "shop/big", "--from", snapshot)
-    assert done.output == dedent("""\
+    assert done.output.replace(TOLERATION, "{TOLERATION}") == dedent("""\
         Pod shop/big does not fit on any of 4 nodes: 2 lack cpu, 1 has a taint that it does not tolerate, 1 is
         cordoned. Preemption helps: evicting 1 pod from d makes room.
         0/4 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 Insufficient cpu.
@@ -61,6 +68,22 @@ def test_a_pending_pod(snapshot: str) -> None:
         b     has taint spot=yes:NoSchedule
         c     is cordoned
         a     is too small by 1 cpu: 3 wanted, 2 in all
+
+        What helps
+        1. add a toleration for taint spot=yes:NoSchedule
+           then it goes to b
+             {TOLERATION}
+        2. lower the cpu request of container main from 3 to 1
+           then it goes to d
+           the pod has to be made anew
+        3. remove taint spot=yes:NoSchedule from node b
+           then it goes to b
+             kubectl patch node b --type=json -p '[{"op":"remove","path":"/spec/taints"}]'
+        4. uncordon node c
+           then it goes to c
+             kubectl patch node c --type=json -p '[{"op":"remove","path":"/spec/unschedulable"}]'
+        5. add a node like d
+           then it goes to d-new1
 
         Preemption
         It helps: evicting 1 pod from d makes room.
@@ -117,6 +140,7 @@ def test_everything_pending_is_the_default(snapshot: str) -> None:
         requests      3 cpu (21.43% of cpu)
         nearest node  d lacks 2100m cpu: 3 wanted, 900m free
         preemption    evicting 1 pod from d makes room
+        what helps    add a toleration for taint spot=yes:NoSchedule, which helps 1 of 1
         more          kubesched explain pod shop/big
 
         Others

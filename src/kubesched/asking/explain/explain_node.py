@@ -11,7 +11,7 @@ import msgspec
 
 from kubesched.api.nodes import Node
 from kubesched.asking.amounts import quantity
-from kubesched.asking.explain.lacks import lacks_of, taint_text
+from kubesched.asking.explain.lacks import lacks_of
 from kubesched.asking.explain.node_answer import HeldPod, NodeAnswer, NodeResource, PendingKind
 from kubesched.asking.explain.owners import Owners
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, requests_of
@@ -20,6 +20,7 @@ from kubesched.asking.explain.pod_answer import Lack
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import PODS, Rejections
+from kubesched.asking.remedies.proposers.taints import text_of as taint_text
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE
 

@@ -35,6 +35,7 @@ from kubesched.asking.explain.waking_events import waits_of
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import Rejections
+from kubesched.asking.remedies.search import find_remedies
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
@@ -44,6 +45,7 @@ from kubesched.core.scheduling.diagnosis import diagnose
 from kubesched.core.scheduling.outcomes import Failed
 
 NEAREST = 5
+_REMEDIED = (UNSCHEDULABLE, GATED, ANOTHER_SCHEDULERS)
 
 
 def explain_named_pod(model: ClusterModel, full_name: str) -> PodAnswer:
@@ -212,7 +214,8 @@ def _again(placement: PlacementAnswer) -> str:
 def _answer(
     model: ClusterModel, pod: PodInfo, verdict: str, summary: str, message: str = "", **parts: Any
 ) -> PodAnswer:
-    """Return an answer with what is said of every pod."""
+    """Return an answer with what is said of every pod, and with remedies for one that is not scheduled."""
+    remedies = find_remedies(model, pod) if verdict in _REMEDIED else ()
     owner, group = Owners(model).of(pod), group_of(pod)
     if group is not None:
         summary += (
@@ -223,6 +226,7 @@ def _answer(
         verdict,
         summary,
         message,
+        remedies=remedies,
         owner=str(owner) if owner is not None else None,
         priority=pod.priority,
         pod_group=group[1] if group is not None else None,

@@ -17,6 +17,7 @@ from kubesched.asking.explain.plain_words import said_of_node
 from kubesched.asking.explain.pod_answer import Lack, NearMiss
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.rejections import PODS, Rejections, Shortage
+from kubesched.asking.remedies.proposers.taints import text_of as taint_text
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.ports import conflicts
 from kubesched.core.framework.status import Code, Status
@@ -116,11 +117,6 @@ def untolerated(pod: PodInfo, node: Node, comparison: bool = False) -> list[Tain
         for taint in node.spec.taints
         if forbids_scheduling(taint) and not tolerated_by_any(taint, tolerations, comparison)
     ]
-
-
-def taint_text(taint: Taint) -> str:
-    """Return a taint as kubectl writes it."""
-    return f"{taint.key}={taint.value}:{taint.effect}" if taint.value else f"{taint.key}:{taint.effect}"
 
 
 # -- labels

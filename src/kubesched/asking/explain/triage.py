@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from kubesched.asking.amounts import quantity
+from kubesched.asking.explain.helping import pods_helped
 from kubesched.asking.explain.lacks import near_misses
 from kubesched.asking.explain.owners import Owners
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, queue_order, requests_of, since
@@ -31,11 +32,13 @@ from kubesched.asking.explain.triage_answer import PendingGroup, PodCount, Triag
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import Rejections
+from kubesched.asking.remedies.remedy import Remedy
+from kubesched.asking.remedies.search import find_remedies
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.scheduling.decision import NO_NODES, choose
-from kubesched.core.scheduling.outcomes import Placed
 
 ORDERED_BY: Final = "the largest part of the cluster that the pods of a group request together, by resource"
+MOST_REMEDIES: Final = 5
 _QUOTED: Final = re.compile(r'"[^"]*"')
 
 
@@ -109,7 +112,7 @@ def _diagnose(model: ClusterModel) -> list[_Diagnosed]:
             tried.append(kind)
     placer = Placer(model)
     try:
-        placed = _place(model, placer, tried)
+        placed = _place(placer, tried)
         for kind in tried:
             there, left = kind.pods[: placed[kind]], kind.pods[placed[kind] :]
             if there:
@@ -137,7 +140,7 @@ def _apart(model: ClusterModel, pod: PodInfo) -> _Cause | None:
     return None
 
 
-def _place(model: ClusterModel, placer: Placer, kinds: Sequence[PodKind]) -> dict[PodKind, int]:
+def _place(placer: Placer, kinds: Sequence[PodKind]) -> dict[PodKind, int]:
     """Place the pods that fit, in the order of the queue; return how many of each kind have a place.
 
     A kind is left once one of its pods has no place; it is tried again if pods of other kinds were placed since.
@@ -148,7 +151,7 @@ def _place(model: ClusterModel, placer: Placer, kinds: Sequence[PodKind]) -> dic
     while progress:
         progress, left, stuck = False, [], set()
         for pod, kind in queue:
-            if kind not in stuck and _is_placed(model, placer, pod):
+            if kind not in stuck and placer.place_if_it_fits(pod):
                 placed[kind] += 1
                 progress = True
             else:
@@ -156,12 +159,6 @@ def _place(model: ClusterModel, placer: Placer, kinds: Sequence[PodKind]) -> dic
                 left.append((pod, kind))
         queue = left
     return placed
-
-
-def _is_placed(model: ClusterModel, placer: Placer, pod: PodInfo) -> bool:
-    """Place a pod if it fits; PostFilter, which takes long, does not run for one that does not."""
-    fits = choose(model.engine.evaluation_of(pod), lambda count: 0).node_name
-    return bool(fits) and isinstance(placer.place(pod), Placed)
 
 
 def _cause(model: ClusterModel, pod: PodInfo) -> _Cause:
@@ -203,6 +200,7 @@ class _GroupMaker:
         share, share_of = self._totals.share(requests, len(pods))
         times = [moment for pod in pods if (moment := since(pod)) is not None]
         oldest = min(times, default=None)
+        remedy, helps = self._remedy(example, pods) if cause.verdict in (UNSCHEDULABLE, GATED) else (None, None)
         waiting = (self._now - oldest).total_seconds() if self._now is not None and oldest is not None else None
         return PendingGroup(
             cause.verdict,
@@ -219,8 +217,19 @@ class _GroupMaker:
             reasons=cause.reasons,
             nearest=cause.nearest,
             preemption=self._preemption(example) if cause.verdict == UNSCHEDULABLE else None,
+            remedy=remedy,
+            helps=helps,
             names=tuple(sorted(pod.full_name for pod in pods)),
         )
+
+    def _remedy(self, example: PodInfo, pods: Sequence[PodInfo]) -> tuple[Remedy | None, int | None]:
+        """Return the remedy that helps most of the pods, and how many it helps; of equally good ones the smallest."""
+        found = find_remedies(self._model, example, limit=MOST_REMEDIES)
+        helped = [pods_helped(self._model, remedy, example, pods) for remedy in found]
+        if not any(helped):
+            return None, None
+        best = max(range(len(found)), key=lambda place: (helped[place], -place))
+        return found[best], helped[best]
 
     def _owner(self, pod: PodInfo) -> str:
         owner = self._owners.of(pod)

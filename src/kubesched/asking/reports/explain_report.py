@@ -20,6 +20,7 @@ from kubesched.asking.explain.pod_answer import (
     Reason,
 )
 from kubesched.asking.reports.blocks import Block, Facts, Paragraph, Report, Section, Table, Tone
+from kubesched.asking.reports.remedy_items import remedy_items
 
 MOST_NODES_NAMED = 5
 _TONES = {
@@ -53,8 +54,7 @@ def _sections(answer: PodAnswer) -> Iterator[Section]:
         rows = [(miss.node, "; ".join(lack.message for lack in miss.lacks)) for miss in answer.nearest]
         yield Section("Nearest nodes", (Table(("NODE", "LACKS"), rows),))
     if answer.remedies:
-        remedies = [(str(place), each.summary, each.node) for place, each in enumerate(answer.remedies, 1)]
-        yield Section("What helps", (Table(("", "CHANGE", "THEN IT GOES TO"), remedies),))
+        yield Section("What helps", (remedy_items(answer.remedies),))
     if answer.preemption is not None:
         yield Section("Preemption", list(_preemption(answer.preemption)))
     if answer.placement is not None:

@@ -1,0 +1,60 @@
+"""For how many pods a remedy helps.
+
+From a remedy that was found for one pod, and pods with the same cause, to the number of them that have a place once it
+is applied. What the remedy changes of its own pod is changed of each of them; they are placed one beside the other.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+
+from kubesched.api.pods import Pod
+from kubesched.asking.answers import ObjectChange
+from kubesched.asking.explain.pending_kinds import PodKind, kinds_of
+from kubesched.asking.model import ClusterModel, changed, name_of_object
+from kubesched.asking.placing import Placer
+from kubesched.asking.remedies.remedy import Remedy
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.errors import KubeschedError
+
+
+def pods_helped(model: ClusterModel, remedy: Remedy, found_for: PodInfo, pods: Sequence[PodInfo]) -> int:
+    """Return how many of some pods have a place with a remedy, in their order; the model is as before."""
+    own = name_of_object(found_for.pod)
+    of_pod = [change for change in remedy.changes if change.object == own]
+    others = [change for change in remedy.changes if change.object != own]
+    placed = 0
+    with model.fork(others):
+        placer = Placer(model)
+        try:
+            for kind in kinds_of(pods):
+                placed += _placed_of(model, placer, kind, of_pod)
+        finally:
+            placer.undo()
+    return placed
+
+
+def _placed_of(model: ClusterModel, placer: Placer, kind: PodKind, changes: Sequence[ObjectChange]) -> int:
+    """Place the pods of a kind until one has no place; return how many have one."""
+    pattern = _changed(kind.pod.pod, changes)
+    if pattern is None:
+        return 0
+    for placed, pod in enumerate(kind.pods):
+        meta = msgspec.structs.replace(pattern.metadata, name=pod.name, uid=pod.uid)
+        like = model.read(msgspec.structs.replace(pattern, metadata=meta)) if changes else pod
+        if not placer.place_if_it_fits(like):
+            return placed
+    return len(kind.pods)
+
+
+def _changed(pod: Pod, changes: Sequence[ObjectChange]) -> Pod | None:
+    """Return a pod with the changes of another, None if they do not apply to it."""
+    for change in changes:
+        try:
+            after = changed(change, pod)
+        except KubeschedError:
+            return None
+        if not isinstance(after, Pod):
+            return None
+        pod = after
+    return pod

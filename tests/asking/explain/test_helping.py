@@ -1,0 +1,60 @@
+"""For how many pods of a group a remedy helps: they are placed with it, one beside the other."""
+
+from typing import Any
+
+import pytest
+from tests.support.models import a_model
+
+from kubesched.api.codec import to_builtins
+from kubesched.asking.answers import ObjectChange, ObjectName
+from kubesched.asking.explain.helping import pods_helped
+from kubesched.asking.remedies.remedy import Remedy
+from kubesched.testing import a_node, a_pod
+
+FIRST = ObjectName("v1", "Pod", "default", "p0")
+NODE = ObjectName("v1", "Node", "", "n")
+
+
+def pods(count: int, **words: Any) -> list[Any]:
+    return [a_pod(f"p{number}", **words) for number in range(count)]
+
+
+CASES: dict[str, tuple[list[Any], ObjectChange, int]] = {
+    "one more node has room for some": (
+        pods(5, cpu="2"),
+        ObjectChange(ObjectName("v1", "Node", "", "more"), create=to_builtins(a_node("more", cpu="6"))),
+        3,
+    ),
+    "a taint off helps all that have room": (
+        [a_node("n", cpu="4", taints=["a=b:NoSchedule"]), *pods(3, cpu="1")],
+        ObjectChange(NODE, patch=[{"op": "remove", "path": "/spec/taints"}]),
+        3,
+    ),
+    "a change of the pod is made to each": (
+        [a_node("n", cpu="4"), *pods(6, cpu="5")],
+        ObjectChange(
+            FIRST,
+            patch=[{"op": "replace", "path": "/spec/containers/0/resources/requests/cpu", "value": "1"}],
+        ),
+        4,
+    ),
+    "a change of labels is one of the pod": (
+        [a_node("n"), *pods(2, node_selector={"disk": "ssd"}, labels={"app": "x"})],
+        ObjectChange(FIRST, patch=[{"op": "remove", "path": "/spec/nodeSelector"}]),
+        2,
+    ),
+    "a change that does not apply to a pod does not help it": (
+        [a_node("n"), a_pod("p0", node_selector={"disk": "ssd"}), a_pod("p1", cpu="9")],
+        ObjectChange(FIRST, patch=[{"op": "remove", "path": "/spec/nodeSelector"}]),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "change", "expected"), CASES.values(), ids=CASES)
+def test_pods_helped(objects: list[Any], change: ObjectChange, expected: int) -> None:
+    model = a_model(*objects)
+    waiting = [model.pod(name) for name in sorted(model.pods)]
+    remedy = Remedy("", "pod", (change,), "n")
+    assert pods_helped(model, remedy, waiting[0], waiting) == expected
+    assert not model.cluster.table.pods
