@@ -2,9 +2,11 @@
 
 import copy
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kubesched.api.codec import decode
+from kubesched.api.quantity import quantity_of
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.model import ClusterModel, gates_of
@@ -65,13 +67,43 @@ def check(documents: Sequence[Document], loaded: Loaded, pod_name: str, remedy: 
     assert changes, remedy
     reached = best_nodes(applied(documents, changes), loaded, pod_name)
     assert remedy.node in reached, (remedy, reached)
-    for fewer in _without_one(changes):
+    for fewer in (*_without_one(changes), *_without_one_operation(changes), *_less_changed(changes)):
         assert not best_nodes(applied(documents, fewer), loaded, pod_name), (remedy, fewer)
 
 
 def _without_one(changes: tuple[ObjectChange, ...]) -> Iterator[list[ObjectChange]]:
     for index in range(len(changes)):
         yield [*changes[:index], *changes[index + 1 :]]
+
+
+def _without_one_operation(changes: tuple[ObjectChange, ...]) -> Iterator[list[ObjectChange]]:
+    for change in changes:
+        operations = list(change.patch or ())
+        # a container may not refer to a claim that the pod does not have any more
+        single = [operation for operation in operations if "/resources/claims" not in operation["path"]]
+        for left_out in single if len(operations) > 1 else ():
+            patch = [operation for operation in operations if operation is not left_out]
+            yield [replace(each, patch=patch) if each is change else each for each in changes]
+
+
+def _less_changed(changes: tuple[ObjectChange, ...]) -> Iterator[list[ObjectChange]]:
+    """Yield the changes with requests and skews that differ a little less from those that the pod had."""
+    for change in changes:
+        for operation in change.patch or ():
+            value = _less(operation)
+            if value is not None:
+                patch = [{**each, "value": value} if each is operation else each for each in change.patch or ()]
+                yield [replace(each, patch=patch) if each is change else each for each in changes]
+
+
+def _less(operation: Mapping[str, Any]) -> Any:
+    path, value = str(operation["path"]), operation.get("value", 0)
+    if path.endswith("/maxSkew"):
+        return value - 1
+    if "/resources/requests/" in path:
+        quantity = quantity_of(value)
+        return f"{quantity.milli_value() + 1}m" if path.endswith("/cpu") else str(quantity.value() + 1)
+    return None
 
 
 def _name(document: Document) -> tuple[str, str, str]:

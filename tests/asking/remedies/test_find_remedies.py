@@ -139,7 +139,7 @@ CASES: dict[str, Case] = {
             ("raise maxSkew of the spread over topology.kubernetes.io/zone from 1 to 3", "n1"),
             ("lower the cpu request of container main from 2 to 1", "n2"),
             ("set whenUnsatisfiable of the spread over topology.kubernetes.io/zone to ScheduleAnyway", "n1"),
-            ("move 2 pods from node n1 to n2: default/w, default/x", "n1"),
+            ("move 2 pods from node n1 to other nodes: default/w, default/x", "n1"),
         ],
     ),
     "pod anti-affinity": Case(

@@ -9,9 +9,6 @@ from collections.abc import Iterator
 from kubesched.asking.remedies.steps import Steps
 from kubesched.asking.remedies.trials import Trials
 
-# a number that is tuned is doubled so often at most
-MOST_DOUBLINGS = 20
-
 
 def shrunk(trials: Trials, steps: Steps) -> Steps:
     """Return a smallest part of steps that help."""
@@ -19,9 +16,9 @@ def shrunk(trials: Trials, steps: Steps) -> Steps:
     while fewer is not None:
         steps = fewer
         fewer = next((part for part in _parts(steps) if trials.node_after(part)), None)
-    for step in steps:
-        if step.tuned is not None:
-            steps = _tuned(trials, steps, steps.index(step))
+    for index in range(len(steps)):
+        if steps[index].tuned is not None:
+            steps = _tuned(trials, steps, index)
     return steps
 
 
@@ -38,22 +35,32 @@ def _parts(steps: Steps) -> Iterator[Steps]:
 
 
 def _tuned(trials: Trials, steps: Steps, index: int) -> Steps:
-    """Return the steps with the smallest number for one of them that works."""
-    make, least = steps[index].tuned, steps[index].least
+    """Return the steps with the smallest number for one of them that works; it is looked for from below."""
+    step = steps[index]
+    make = step.tuned
     assert make is not None, "the step has a number"
 
     def with_number(number: int) -> Steps:
-        return (*steps[:index], make(number), *steps[index + 1 :])
+        other = make(number)
+        return (*steps[:index], other, *steps[index + 1 :]) if other is not None else ()
 
-    grown = (1 << doubling for doubling in range(MOST_DOUBLINGS))
-    works = next((least + more for more in grown if trials.node_after(with_number(least + more))), None)
-    if works is None:
+    def works(number: int) -> bool:
+        changed = with_number(number)
+        return bool(changed) and bool(trials.node_after(changed))
+
+    if step.number - 1 <= step.least or not works(step.number - 1):
         return steps
-    fails = least + (works - least) // 2
-    while works - fails > 1:
-        middle = (works + fails) // 2
-        if trials.node_after(with_number(middle)):
-            works = middle
+    fails, enough, more = step.least, step.number - 1, 1
+    while step.least + more < enough:
+        if works(step.least + more):
+            enough = step.least + more
+        else:
+            fails = step.least + more
+            more *= 2
+    while enough - fails > 1:
+        middle = (enough + fails) // 2
+        if works(middle):
+            enough = middle
         else:
             fails = middle
-    return with_number(works)
+    return with_number(enough)

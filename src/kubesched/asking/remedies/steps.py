@@ -32,7 +32,8 @@ class Step:
     """One change of one object, in a sentence without a subject: "remove taint a=b:NoSchedule from node n".
 
     Remedies with the same `topics` are of one kind, of which the smallest is shown; `size` tells small from large among
-    them. `tuned` makes the step for a number above `least`; the smallest that works is wanted.
+    them. `tuned` makes the step for a number above `least`, up to `number`, which it has; the smallest that works is
+    wanted.
     """
 
     object: ObjectName
@@ -43,8 +44,9 @@ class Step:
     edit: Edit | None = None
     create: Mapping[str, Any] | None = None
     delete: bool = False
-    tuned: "Callable[[int], Step] | None" = None
+    tuned: "Callable[[int], Step | None] | None" = None
     least: int = 0
+    number: int = 0
 
     @property
     def key(self) -> tuple[ObjectName, str]:

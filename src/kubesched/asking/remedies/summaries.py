@@ -3,45 +3,37 @@
 From its steps to one sentence; pods that are evicted from a node are named together.
 """
 
+import re
 from collections.abc import Sequence
 
 from kubesched.asking.remedies.steps import Step, Steps
 
 MOST_NAMED = 5
+NO_REMOVAL = ("", "")
+_OFF_NODE = re.compile(r"(move|evict) pod \S+ from node (\S+)")
 
 
 def summary_of(steps: Steps) -> str:
     """Return what a remedy does, in one sentence without a full stop."""
-    return "; ".join(dict.fromkeys(_merged(steps)))
-
-
-def _merged(steps: Steps) -> list[str]:
-    texts = []
-    deletions: dict[str, list[Step]] = {}
+    off_nodes: dict[tuple[str, str], list[Step]] = {}
     for step in steps:
-        verb, pod, rest = _parts(step)
-        if pod:
-            deletions.setdefault(f"{verb}|{rest}", []).append(step)
-        else:
-            texts.append(step.summary)
-    for key, together in deletions.items():
-        verb, _, rest = key.partition("|")
-        if len(together) == 1:
-            texts.append(together[0].summary)
-        else:
-            texts.append(f"{verb} {len(together)} pods{rest}: {_listed([_parts(step)[1] for step in together])}")
-    return texts
+        off_nodes.setdefault(_removal(step), []).append(step)
+    texts = [step.summary for step in off_nodes.pop(NO_REMOVAL, ())]
+    texts += [_together(verb, node, removed) for (verb, node), removed in off_nodes.items()]
+    return "; ".join(dict.fromkeys(texts))
 
 
-def _parts(step: Step) -> tuple[str, str, str]:
-    """Return the verb, the pod and the rest of a sentence about a deleted pod."""
-    if not step.delete or step.object.kind != "Pod":
-        return "", "", ""
-    name = f"{step.object.namespace}/{step.object.name}"
-    verb, _, rest = step.summary.partition(f" pod {name}")
-    return verb, name, rest
+def _removal(step: Step) -> tuple[str, str]:
+    """Return the verb and the node of a pod that is moved or evicted."""
+    found = _OFF_NODE.match(step.summary) if step.delete else None
+    return (found[1], found[2]) if found is not None else NO_REMOVAL
 
 
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:MOST_NAMED])
-    return shown + (f" and {len(names) - MOST_NAMED} more" if len(names) > MOST_NAMED else "")
+def _together(verb: str, node: str, steps: Sequence[Step]) -> str:
+    if len(steps) == 1:
+        return steps[0].summary
+    names = [f"{step.object.namespace}/{step.object.name}" for step in steps]
+    more = len(names) - MOST_NAMED
+    shown = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    end = " to other nodes" if verb == "move" else ""
+    return f"{verb} {len(names)} pods from node {node}{end}: {shown}"

@@ -5,6 +5,7 @@ From a pod's resource claims to steps: a class created, an idle claim deallocate
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kubesched.api.devices import ResourceClaim, ResourceSlice
 from kubesched.asking.model import name_of_object
@@ -28,6 +29,9 @@ def devices(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     idle = [claim for claim in own if claim.status.allocation is not None and not claim.status.reserved_for]
     if idle:
         yield tuple(_deallocated(claim) for claim in idle)
+    waiting = [claim for claim in own if claim.status.allocation is None]
+    yield tuple(step for claim in waiting for step in _fewer_devices(claim))
+    yield tuple(step for claim in waiting for step in _any_devices(claim))
     if obstacle.row is not None:
         freed = [_freed(trial, claim) for claim in _held(trial, obstacle.row) if claim.full_name not in names]
         yield from ((step,) for step in freed[:MOST_FREED])
@@ -47,6 +51,44 @@ def _deallocated(claim: ResourceClaim) -> Step:
 
     text = f"deallocate resource claim {claim.full_name}, which no pod uses"
     return object_step(claim, "deallocate", text, edit)
+
+
+def _fewer_devices(claim: ResourceClaim) -> Iterator[Step]:
+    """Yield lower numbers of devices, one each at first."""
+    for request in claim.spec.devices.requests:
+        if request.exactly is not None and request.exactly.count > 1:
+            yield _counted(claim, request.name, request.exactly.count, request.exactly.count - 1)
+
+
+def _counted(claim: ResourceClaim, request: str, old: int, less: int) -> Step:
+    def edit(document: Document) -> None:
+        for each in _requests(document, request):
+            each["exactly"]["count"] = old - less
+
+    text = f"lower the devices of request {request} of resource claim {claim.full_name} from {old} to {old - less}"
+    step = object_step(claim, "device count", text, edit, less / old)
+    return replace(step, tuned=lambda number: _counted(claim, request, old, number), number=less)
+
+
+def _any_devices(claim: ResourceClaim) -> Iterator[Step]:
+    """Yield the removal of what requests demand of devices, beyond their class."""
+    for request in claim.spec.devices.requests:
+        if request.exactly is not None and request.exactly.selectors:
+            text = f"remove the selectors of request {request.name} of resource claim {claim.full_name}"
+            yield object_step(claim, "device selector", text, _unselective(request.name), 1.0)
+
+
+def _unselective(request: str) -> Edit:
+    def edit(document: Document) -> None:
+        for each in _requests(document, request):
+            each["exactly"].pop("selectors", None)
+
+    return edit
+
+
+def _requests(document: Document, name: str) -> list[Document]:
+    requests = document.get("spec", {}).get("devices", {}).get("requests", ())
+    return [each for each in requests if each.get("name") == name]
 
 
 def _held(trial: Trial, row: int) -> list[ResourceClaim]:

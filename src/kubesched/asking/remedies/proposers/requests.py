@@ -4,6 +4,7 @@ From the shortages of a node to a step for each resource: the largest request th
 """
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from kubesched.api.nodes import Node
@@ -69,8 +70,11 @@ def _lowered(trial: Trial, shortage: Shortage) -> Step | None:
         if new_level is not None:
             _write(spec, resource, new_level)
 
-    size = shortage.missing / shortage.wanted if shortage.wanted else 0.0
-    return pod_step(trial, f"requests of {resource}", "; ".join(texts), edit, min(size, 1.0))
+    less = min(shortage.missing, shortage.wanted)
+    step = pod_step(trial, f"requests of {resource}", "; ".join(texts), edit, less / max(shortage.wanted, 1))
+    return replace(
+        step, tuned=lambda number: _lowered(trial, shortage._replace(free=shortage.wanted - number)), number=less
+    )
 
 
 def _fitting(pod: Pod, resource: str, room: int) -> Amounts:

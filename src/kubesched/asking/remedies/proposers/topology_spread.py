@@ -52,6 +52,7 @@ def _with_skew(trial: Trial, constraint: TopologySpreadConstraint, skew: int) ->
         edit=step.edit,
         tuned=lambda number: _with_skew(trial, constraint, number),
         least=constraint.max_skew,
+        number=skew,
     )
 
 

@@ -267,6 +267,7 @@ def _limit(node: CSINode, driver: str, old: int, new: int) -> Step:
         edit=edit,
         tuned=lambda number: _limit(node, driver, old, number),
         least=old,
+        number=new,
     )
 
 

@@ -1,0 +1,72 @@
+"""Remedies for the unschedulable pods of the conformance corpus, which has all plugins: sound and minimal."""
+
+import gzip
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.support.remedy_proofs import Document, best_nodes, check, model_of
+
+from kubesched.api.kinds import flattened, is_foreign
+from kubesched.asking.remedies.search import find_remedies
+from kubesched.config.errors import ConfigError
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.load import Loaded
+from kubesched.conformance.groups import PREFIX
+from kubesched.core.assembly import load_config
+from kubesched.errors import KubeschedError
+
+DATA = Path(__file__).parents[2] / "conformance" / "data"
+# file -> every how many lines one is looked at
+FILES = {
+    "dynamic-resources": 40,
+    "framework": 25,
+    "inter-pod-affinity": 30,
+    "mixed": 200,
+    "node-affinity": 30,
+    "ports": 20,
+    "preemption": 60,
+    "resources": 30,
+    "taints": 20,
+    "topology-spread": 40,
+    "volumes": 20,
+}
+
+
+@cache
+def lines(file: str) -> list[dict[str, Any]]:
+    with gzip.open(DATA / f"{file}.jsonl.gz") as stream:
+        return [msgspec.json.decode(line) for line in stream]
+
+
+def scenarios(file: str) -> Iterator[tuple[list[Document], Loaded, list[str]]]:
+    """Yield documents, configuration and the names of unschedulable pods."""
+    for line in lines(file)[:: FILES[file]]:
+        config = line.get("config")
+        text = msgspec.json.encode(config).decode() if isinstance(config, dict) else config
+        documents = [document for document in flattened(line.get("objects") or ()) if not is_foreign(document)]
+        try:
+            loaded = load_config(text, FeatureGates(line.get("featureGates") or {}), validate=False)
+            model = model_of(documents, loaded)
+        except (ConfigError, KubeschedError):
+            continue
+        asked = [name for name in line.get("pods") or () if not name.startswith(PREFIX)]
+        waiting = [name for name in asked if name in model.pods and not model.pods[name].spec.node_name]
+        yield documents, loaded, [name for name in waiting if not best_nodes(documents, loaded, name)]
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_remedies_are_sound_and_minimal(file: str) -> None:
+    asked = helped = 0
+    for documents, loaded, names in scenarios(file):
+        model = model_of(documents, loaded)
+        for name in names:
+            remedies = find_remedies(model, model.pods[name])
+            asked, helped = asked + 1, helped + bool(remedies)
+            for remedy in remedies:
+                check(documents, loaded, name, remedy)
+    # plugins of others and profiles with their own affinity have no proposers
+    assert helped >= 0.3 * asked, f"{helped} of {asked} unschedulable pods have a remedy"
