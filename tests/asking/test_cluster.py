@@ -19,6 +19,7 @@ from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage_answer import Triage
 from kubesched.asking.reports.answer_reports import ANSWERS, report_of
 from kubesched.asking.reports.html import as_page
+from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
 from kubesched.testing import a_node, a_pod
 
 OBJECTS = (a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("big", cpu="8"), a_pod("web", cpu="3"))
@@ -131,6 +132,9 @@ QUESTIONS: dict[type[Answer], Callable[[Cluster], Answer]] = {
     PodAnswer: lambda cluster: cluster.explain("big"),
     NodeAnswer: lambda cluster: cluster.explain_node("n1"),
     CapacityAnswer: lambda cluster: cluster.capacity(WORKLOAD),
+    WhatIfAnswer: lambda cluster: cluster.whatif(cordon="n1", add_nodes="1=n2"),
+    ComparisonAnswer: lambda cluster: cluster.compare(config=EVEN, plugins=[only_even]),
+    ConsolidationAnswer: lambda cluster: cluster.consolidate(),
 }
 
 

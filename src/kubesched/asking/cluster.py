@@ -33,10 +33,16 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.reports import answer_reports as answer_reports
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
+from kubesched.asking.sources.operation_files import FILE_READERS
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.asking.templates.reading import read_templates
+from kubesched.asking.whatif.compare import NamedModel, compare
+from kubesched.asking.whatif.consolidate import consolidate
+from kubesched.asking.whatif.requests import operation_of
+from kubesched.asking.whatif.whatif import whatif
+from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
@@ -161,6 +167,32 @@ class Cluster:
             until, own_replicas, tuple(weights), pool_label, tuple(nodes), NodePrices(table=prices or {})
         )
         return capacity(self._model, read_templates(self._model, _manifests(workloads)), options)
+
+    def whatif(self, **operations: Any) -> WhatIfAnswer:
+        """Try operations in the order given, and say what becomes of the pods; the names are those of the options.
+
+        `drain`, `cordon`, `remove`: names of nodes, or a label selector; `taint`: (nodes, taint); `add_nodes`: `3=n1`;
+        `scale`: `deploy/web=9`; `apply`: a file; `delete`: `pod/web`; `reschedule`: `all`. Each may be a list of such.
+        """
+        pairs = [(name, each) for name, value in operations.items() for each in _several(value)]
+        return whatif(self._model, [operation_of(self._model, name, each, FILE_READERS) for name, each in pairs])
+
+    def compare(
+        self, *, config: Config = None, gates: Gates = None, plugins: Plugins = (), reschedule_all: bool = False
+    ) -> ComparisonAnswer:
+        """Compare this cluster's scheduler with another one on the pods that wait, or on all."""
+        other = _Scheduler(config, gates, plugins).model(self._model.source)
+        models = NamedModel("this configuration", self._model), NamedModel("the other one", other)
+        return compare(*models, reschedule_all=reschedule_all)
+
+    def consolidate(self, *, most: int | None = None) -> ConsolidationAnswer:
+        """Say which nodes can be emptied, at most so many, in which order, and where each pod goes."""
+        return consolidate(self._model, most=most)
+
+
+def _several(value: Any) -> list[Any]:
+    """Return the values of an operation that is tried several times."""
+    return list(value) if isinstance(value, list) else [value]
 
 
 def _manifests(workloads: Iterable[PathName | Document | ApiObject]) -> list[Manifest]:

@@ -115,11 +115,11 @@ class ClusterModel:
             for change in changes:
                 old = self.find(change.object)
                 before.append((change.object, old))
-                self._become(change.object, changed(change, old))
+                self.become(change.object, changed(change, old))
             yield
         finally:
             for name, old in reversed(before):
-                self._become(name, old)
+                self.become(name, old)
 
     @contextmanager
     def without_pods(self, pods: Iterable[PodInfo]) -> Iterator[None]:
@@ -131,8 +131,8 @@ class ClusterModel:
         """Return a pod as plugins get it; it need not be in the cluster."""
         return self.cluster.reader.read(pod)
 
-    def _become(self, name: ObjectName, obj: ApiObject | None) -> None:
-        """Put an object into the cluster, or remove what is there under its name."""
+    def become(self, name: ObjectName, obj: ApiObject | None) -> None:
+        """Put an object into the cluster, or remove what is there under its name; `fork` and `Placer` take it back."""
         if obj is not None:
             self._put(obj)
             return

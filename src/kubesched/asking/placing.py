@@ -1,15 +1,19 @@
 """Placing pods on the model, one after the other, as the scheduler would; and taking all of it back.
 
 From pods to outcomes of the scheduling cycle, which is the scheduler's own (`core.scheduling.cycle`). Of several best
-nodes the first in the order of names is taken, so that equal questions get equal answers.
+nodes the first in the order of names is taken, so that equal questions get equal answers. What is changed on the way
+(pods that leave, nodes that are cordoned) is taken back with the places, the last change first.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import msgspec
 import numpy as np
 
-from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel
+from kubesched.api.devices import ResourceClaim, ResourceClaimStatus
+from kubesched.api.meta import ApiObject
+from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel, name_of_object
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.observer import NOBODY
 from kubesched.core.queue.queued_pod import QueuedPod
@@ -27,7 +31,7 @@ class PlacedByPreemption(NamedTuple):
 
 
 class Placer:
-    """Schedules pods on a model; `undo` takes back every place that was taken, the last one first."""
+    """Schedules pods on a model, and changes it; `undo` takes everything back, the last change first."""
 
     def __init__(self, model: ClusterModel) -> None:
         self._model = model
@@ -37,13 +41,16 @@ class Placer:
         # a manifest need not name the scheduler, which the API server would fill in
         if DEFAULT_SCHEDULER in model.engine.profiles:
             self._context.profiles = {**model.engine.profiles, "": model.engine.profiles[DEFAULT_SCHEDULER]}
-        self._placed: list[Placed] = []
-        self._evicted: list[PodInfo] = []
+        # the places that stand, by UID
+        self._placed: dict[str, Placed] = {}
+        self._taking_back: list[Callable[[], None]] = []
+
+    # -- places
 
     def place(self, pod: PodInfo) -> Placed | Failed | Skipped:
         """Try to schedule a pod that is not on a node; with success it counts there from now on."""
-        attempt = begin_attempt(QueuedPod(pod, 0.0), NOBODY)
-        cycle = schedule(self._context, attempt)
+        before, claims = self._model.cluster.pending.get(pod.uid), self._claims_of(pod)
+        cycle = schedule(self._context, begin_attempt(QueuedPod(pod, 0.0), NOBODY))
         try:
             next(cycle)
         except StopIteration as ended:
@@ -51,7 +58,7 @@ class Placer:
         else:
             raise AssertionError("the cycle asks an extender, and there are none")
         if isinstance(outcome, Placed):
-            self._placed.append(outcome)
+            self._keep(outcome, before, claims)
         return outcome
 
     def place_if_it_fits(self, pod: PodInfo) -> bool:
@@ -65,6 +72,7 @@ class Placer:
         row = cluster.table.row_of.get(node_name)
         if profile is None or row is None:
             return False
+        before, claims = cluster.pending.get(pod.uid), self._claims_of(pod)
         evaluation = self._model.engine.evaluation_of(pod)
         evaluation.within = np.array([row], np.intp)
         if choose(evaluation, self._context.pick).node_name != node_name:
@@ -73,8 +81,14 @@ class Placer:
         if taken.failure is not None:
             return False
         attempt = begin_attempt(QueuedPod(pod, 0.0), NOBODY)
-        self._placed.append(Placed(attempt, taken.pod, node_name, profile, evaluation.cycle, taken.waits, 1, 1))
+        placed = Placed(attempt, taken.pod, node_name, profile, evaluation.cycle, taken.waits, 1, 1)
+        self._keep(placed, before, claims)
         return True
+
+    def _keep(self, placed: Placed, before: PodInfo | None, claims: Sequence[ResourceClaim]) -> None:
+        uid = placed.pod.uid
+        self._placed[uid] = placed
+        self._taking_back.append(lambda: self._leave(uid, before, claims))
 
     def place_or_preempt(self, pod: PodInfo) -> PlacedByPreemption:
         """Try to schedule a pod; where PostFilter finds victims, evict them and try again on their node."""
@@ -83,29 +97,116 @@ class Placer:
             return PlacedByPreemption(outcome, ())
         victims = tuple(outcome.preemption.victims)
         self.evict(victims)
-        self._model.cluster.nominate(pod, outcome.preemption.node_name)
-        again = self.place(pod)
-        if isinstance(again, Failed):
-            self._model.cluster.clear_nomination(pod.uid)
-        return PlacedByPreemption(again, victims)
+        status = msgspec.structs.replace(pod.status, nominated_node_name=outcome.preemption.node_name)
+        nominated = pod.replaced(msgspec.structs.replace(pod.pod, status=status))
+        return PlacedByPreemption(self.place(nominated), victims)
 
     def evict(self, pods: Sequence[PodInfo]) -> None:
-        """Take pods off their nodes, until `undo`."""
+        """Remove pods from their nodes and from the cluster; claims that nobody else uses lose their devices."""
         for pod in pods:
-            self._model.cluster.remove_pod(pod.uid)
-            self._evicted.append(pod)
-
-    def undo(self) -> None:
-        """Take back every place, and put evicted pods back."""
-        for placed in reversed(self._placed):
-            undo(self._model.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name)
-            before = self._model.pods.get(placed.pod.full_name)
-            if before is None:
-                self._model.cluster.remove_pod(placed.pod.uid)
+            placed = self._placed.pop(pod.uid, None)
+            if placed is not None:
+                undo(self._model.cluster, placed.profile, placed.cycle, placed.pod, placed.node_name)
             else:
-                # with its nomination
-                self._model.cluster.put_pod(before)
-        self._placed.clear()
-        for pod in reversed(self._evicted):
-            self._model.cluster.put_pod(pod)
-        self._evicted.clear()
+                self._release_claims(pod)
+            self._drop(pod, placed)
+
+    def queue(self, pod: PodInfo) -> None:
+        """Have a pod without a node in the cluster; one of the same name is replaced."""
+        cluster, pods, name = self._model.cluster, self._model.pods, pod.full_name
+        before, known = cluster.pending.get(pod.uid), pods.get(name)
+
+        def take_back() -> None:
+            cluster.remove_pod(pod.uid)
+            if before is not None:
+                cluster.put_pod(before)
+            _restore(pods, name, known)
+
+        cluster.put_pod(pod)
+        pods[name] = pod
+        self._taking_back.append(take_back)
+
+    # -- objects
+
+    def put(self, obj: ApiObject) -> None:
+        """Add an object that is not a pod without a node, or replace the one under its name."""
+        name = name_of_object(obj)
+        old = self._model.find(name)
+        self._model.become(name, obj)
+        self._taking_back.append(lambda: self._model.become(name, old))
+
+    def remove(self, obj: ApiObject) -> None:
+        """Remove an object that is not a pod."""
+        name = name_of_object(obj)
+        self._model.become(name, None)
+        self._taking_back.append(lambda: self._model.become(name, obj))
+
+    # -- taking back
+
+    def mark(self) -> int:
+        """Return the present state's number, to which `undo` can go back."""
+        return len(self._taking_back)
+
+    def undo(self, to: int = 0) -> None:
+        """Take back every change since a mark, or all of them."""
+        while len(self._taking_back) > to:
+            self._taking_back.pop()()
+
+    def _leave(self, uid: str, before: PodInfo | None, claims: Sequence[ResourceClaim]) -> None:
+        """Take back a place; the pod waits again as before."""
+        cluster, placed = self._model.cluster, self._placed.pop(uid)
+        undo(cluster, placed.profile, placed.cycle, placed.pod, placed.node_name)
+        cluster.remove_pod(uid)
+        if before is not None:
+            cluster.put_pod(before)
+        for claim in claims:
+            # Unreserve may have removed the pod from its reservations
+            if cluster.claims.get(claim.full_name) is not claim:
+                cluster.add(claim)
+
+    def _drop(self, pod: PodInfo, placed: Placed | None) -> None:
+        cluster, pods, name = self._model.cluster, self._model.pods, pod.full_name
+        known = pods.pop(name, None)
+        cluster.remove_pod(pod.uid)
+
+        def take_back() -> None:
+            _restore(pods, name, known)
+            if placed is None:
+                cluster.put_pod(pod)
+                return
+            waiting = placed.attempt.queued.pod
+            taken = commit(cluster, placed.profile, placed.cycle, waiting, placed.node_name)
+            assert taken.failure is None, "it had this place before"
+            self._placed[pod.uid] = placed._replace(pod=taken.pod)
+
+        self._taking_back.append(take_back)
+
+    # -- claims to devices
+
+    def _claims_of(self, pod: PodInfo) -> list[ResourceClaim]:
+        status = pod.status
+        names = [each.resource_claim_name for each in pod.spec.resource_claims]
+        names += [each.resource_claim_name for each in status.resource_claim_statuses]
+        if status.extended_resource_claim_status is not None:
+            names.append(status.extended_resource_claim_status.resource_claim_name)
+        found = (self._model.cluster.claims.get(f"{pod.namespace}/{name}") for name in dict.fromkeys(names) if name)
+        return [claim for claim in found if claim is not None]
+
+    def _release_claims(self, pod: PodInfo) -> None:
+        """End a pod's reservations; a claim without consumers loses its devices, as its controller has it."""
+        for claim in self._claims_of(pod):
+            left = tuple(user for user in claim.status.reserved_for if user.uid != pod.uid)
+            extended = pod.status.extended_resource_claim_status
+            if extended is not None and extended.resource_claim_name == claim.name:
+                # made by the scheduler for this pod, it goes with it
+                self.remove(claim)
+            elif left != claim.status.reserved_for:
+                status = msgspec.structs.replace(claim.status, reserved_for=left) if left else ResourceClaimStatus()
+                self.put(msgspec.structs.replace(claim, status=status))
+
+
+def _restore(pods: dict[str, PodInfo], name: str, known: PodInfo | None) -> None:
+    if known is not None:
+        pods[name] = known
+    else:
+        pods.pop(name, None)

@@ -27,6 +27,10 @@ COMMANDS = {
     "up": LazyCommand(
         "kubesched.up.command:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."
     ),
+    "whatif": LazyCommand(
+        "kubesched.cli.asking.whatif:whatif_command",
+        "Try changes of a cluster or its scheduler: which pods move, stay pending, are preempted.",
+    ),
 }
 
 

@@ -3,9 +3,12 @@
 From a configuration and out-of-tree plugins to an engine (verdicts, without an API server) or to a scheduler.
 """
 
+from collections.abc import Callable
+
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
+from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster_effects import ClusterEffects
@@ -37,10 +40,11 @@ def load_config(
     registry: Registry | None = None,
     *,
     validate: bool = True,
+    adjust: Callable[[KubeSchedulerConfiguration], KubeSchedulerConfiguration] = lambda config: config,
 ) -> Loaded:
-    """Return a configuration in which in-tree plugins and those of a registry may be enabled."""
+    """Return a configuration in which in-tree plugins and those of a registry may be enabled; see `load`."""
     catalog = merge_catalogs(IN_TREE, registry.catalog()) if registry is not None else IN_TREE
-    return load(config, gates, catalog, validate=validate)
+    return load(config, gates, catalog, validate=validate, adjust=adjust)
 
 
 def engine_of(

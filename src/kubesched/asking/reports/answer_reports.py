@@ -16,6 +16,8 @@ from kubesched.asking.reports.capacity_report import capacity_report
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.asking.reports.html import as_fragment
 from kubesched.asking.reports.triage_report import node_report, triage_report
+from kubesched.asking.reports.whatif_report import comparison_report, consolidation_report, whatif_report
+from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
 
 # answers with their reports
 ANSWERS: Mapping[type[Answer], Callable[[Any], Report]] = {
@@ -23,6 +25,9 @@ ANSWERS: Mapping[type[Answer], Callable[[Any], Report]] = {
     PodAnswer: pod_report,
     NodeAnswer: node_report,
     CapacityAnswer: capacity_report,
+    WhatIfAnswer: whatif_report,
+    ComparisonAnswer: comparison_report,
+    ConsolidationAnswer: consolidation_report,
 }
 
 

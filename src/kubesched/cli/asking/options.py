@@ -22,6 +22,7 @@ from kubesched.client.credentials.kubeconfig import ContextChoice
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
+from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 
@@ -31,10 +32,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 def source_options(command: F) -> F:
     """Give a command the options of sources, and what was read as its parameter `objects`."""
 
-    @_source_option
+    @source_option
     @functools.wraps(command)
     def with_objects(*args: Any, source: ClusterSource, **kwargs: Any) -> Any:
-        return command(*args, objects=_read(source), **kwargs)
+        return command(*args, objects=read_source(source), **kwargs)
 
     return with_objects  # type: ignore[return-value]
 
@@ -42,7 +43,7 @@ def source_options(command: F) -> F:
 def model_options(command: F) -> F:
     """Give a command the options of sources and of the scheduler, and a model as its parameter `model`."""
 
-    @_source_option
+    @source_option
     @click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
     @gate_options
     @plugin_option
@@ -56,21 +57,26 @@ def model_options(command: F) -> F:
         **kwargs: Any,
     ) -> Any:
         loaded = load_configuration(config, gates, registry)
-        objects = _read(source, custom_kinds_of(loaded, registry))
+        objects = read_source(source, custom_kinds_of(loaded, registry))
         return command(*args, model=ClusterModel(objects, loaded, registry), **kwargs)
 
     return with_model  # type: ignore[return-value]
 
 
-def load_configuration(file: str | None, gates: FeatureGates, registry: Registry) -> Loaded:
-    """Return the configuration in a file, or the default; problems name the file."""
+def load_configuration(
+    file: str | None,
+    gates: FeatureGates,
+    registry: Registry,
+    adjust: Callable[[KubeSchedulerConfiguration], KubeSchedulerConfiguration] = lambda config: config,
+) -> Loaded:
+    """Return the configuration in a file, or the default, after `adjust`; problems name the file."""
     try:
-        return load_config(None if file is None else read(file), gates, registry)
+        return load_config(None if file is None else read(file), gates, registry, adjust=adjust)
     except ConfigError as error:
         raise with_plugin_hint(error).about(f"--config {file}" if file else "the defaults") from None
 
 
-def _source_option(command: F) -> F:
+def source_option(command: F) -> F:
     """Give a command the options of sources, as its parameter `source`."""
 
     @click.option("--from", "paths", multiple=True, metavar="PATH", help="A snapshot, or manifests: files, folders, -.")
@@ -94,7 +100,7 @@ def _source_option(command: F) -> F:
     return with_source  # type: ignore[return-value]
 
 
-def _read(source: ClusterSource, custom_kinds: Collection[str] = ()) -> ClusterObjects:
+def read_source(source: ClusterSource, custom_kinds: Collection[str] = ()) -> ClusterObjects:
     """Read a cluster; on a terminal standard error shows how far it has got."""
     console = Console(stderr=True)
     if not console.is_terminal:

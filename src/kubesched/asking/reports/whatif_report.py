@@ -1,0 +1,218 @@
+"""Reports of what would be.
+
+From answers of `whatif`, its comparison and its consolidation to reports.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from kubesched.asking.amounts import rounded
+from kubesched.asking.cluster_objects import Gap
+from kubesched.asking.reports.blocks import Block, Paragraph, Report, Section, Table, Tone
+from kubesched.asking.whatif.whatif_answer import (
+    BECOMES_BOUND,
+    BECOMES_PENDING,
+    DELETED,
+    LOST,
+    MOVES,
+    NEW,
+    NEW_PENDING,
+    STAYS_PENDING,
+    ClusterMeasures,
+    ComparedNode,
+    ComparisonAnswer,
+    ConsolidationAnswer,
+    EmptiedNode,
+    OwnerSpread,
+    PlacementDifference,
+    PodChange,
+    ResourceUse,
+    WhatIfAnswer,
+    WhatIfStep,
+)
+
+_CHANGES = {
+    BECOMES_PENDING: "becomes pending",
+    LOST: "is lost",
+    NEW_PENDING: "new, pending",
+    STAYS_PENDING: "stays pending",
+    DELETED: "is deleted",
+    MOVES: "moves",
+    BECOMES_BOUND: "becomes bound",
+    NEW: "new",
+}
+
+
+def whatif_report(answer: WhatIfAnswer) -> Report:
+    """Return the report of operations that were tried."""
+    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *_gaps(answer.gaps)]
+    sections = [Section("Steps", _steps(answer.steps))] if answer.steps else []
+    if answer.changes:
+        sections.append(Section("Pods", _pods(answer.changes)))
+    sections.append(Section("Cluster", (_measures(("BEFORE", "AFTER"), (answer.before, answer.after)),)))
+    if len(answer.before.zones) > 1:
+        sections.append(Section("Zones", (_zones(answer.before, answer.after),)))
+    if answer.spread and answer.before.spread.zones > 1:
+        sections.append(Section("Spread over zones", _spread(answer.spread)))
+    return Report("What if", lead, sections)
+
+
+def comparison_report(answer: ComparisonAnswer) -> Report:
+    """Return the report of two configurations on the same pods."""
+    names = answer.first.name, answer.second.name
+    if names[0] == names[1]:
+        names = f"{names[0]} (1)", f"{names[1]} (2)"
+    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *_gaps(answer.gaps)]
+    sections = [Section("Steps", _steps(answer.steps))] if answer.steps else []
+    if answer.differences:
+        rows = [
+            (each.pod, each.first_node or "pending", each.second_node or "pending", _why_different(each))
+            for each in answer.differences
+        ]
+        sections.append(Section("Placements that differ", (Table(("POD", *names, "WHY"), rows),)))
+    table = _measures(names, (answer.first.after, answer.second.after))
+    counts = ("pods scheduled", str(answer.first.scheduled), str(answer.second.scheduled))
+    sections.append(Section("In sum", (Table(table.columns, [counts, *table.rows], numeric=table.numeric),)))
+    return Report("Two configurations", lead, sections)
+
+
+def consolidation_report(answer: ConsolidationAnswer) -> Report:
+    """Return the report of the nodes that can be emptied."""
+    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *_gaps(answer.gaps)]
+    sections = []
+    if answer.emptied:
+        freed = f"{rounded('cpu', answer.freed_cpu)} cpu and {rounded('memory', answer.freed_memory)} memory"
+        lead.append(Paragraph(f"That frees {freed}. Cordon all of them first, then drain in this order."))
+        rows = [
+            (str(number), each.node, rounded("cpu", each.cpu), rounded("memory", each.memory), _moves(each))
+            for number, each in enumerate(answer.emptied, 1)
+        ]
+        columns = ("STEP", "NODE", "CPU", "MEMORY", "PODS AND THEIR NEW NODES")
+        sections.append(
+            Section("Nodes to empty", (Table(columns, rows, numeric=frozenset(columns[:1] + columns[2:4])),))
+        )
+    if answer.kept:
+        rows_kept = [(each.node, each.why) for each in answer.kept]
+        sections.append(Section("Nodes that stay", (Table(("NODE", "WHY"), rows_kept),)))
+    sections.append(Section("Cluster", (_measures(("BEFORE", "AFTER"), (answer.before, answer.after)),)))
+    return Report("Consolidation", lead, sections)
+
+
+def _moves(emptied: EmptiedNode) -> str:
+    moves = [f"{move.pod} to {move.to_node}" for each in emptied.rounds for move in each]
+    return _named(moves) if moves else "nothing to move"
+
+
+def _why_different(difference: PlacementDifference) -> str:
+    """Return the plugins whose scores differ most between the two nodes, under each configuration."""
+    texts = []
+    for scores in (difference.first_scores, difference.second_scores):
+        if len(scores) == 2:
+            texts.append(_score_gap(scores[0], scores[1]))
+    messages = [message for message in (difference.first_message, difference.second_message) if message]
+    return "; ".join([*dict.fromkeys(text for text in texts if text), *messages])
+
+
+def _score_gap(one: ComparedNode, other: ComparedNode) -> str:
+    if one.total is None or other.total is None:
+        missing = one.node if one.total is None else other.node
+        return f"{missing} is not feasible"
+    gaps = {plugin: score - other.scores.get(plugin, 0) for plugin, score in one.scores.items()}
+    largest = sorted((gap for gap in gaps.items() if gap[1]), key=lambda gap: (-abs(gap[1]), gap[0]))[:2]
+    named = ", ".join(f"{plugin} {gap:+d}" for plugin, gap in largest)
+    return f"{one.total} against {other.total}" + (f" ({named})" if named else "")
+
+
+def _gaps(gaps: Sequence[Gap]) -> list[Block]:
+    return [Paragraph(f"Not read: {gap.what} ({gap.why}); {gap.uncertain}.", Tone.MUTED) for gap in gaps]
+
+
+def _steps(steps: Sequence[WhatIfStep]) -> list[Block]:
+    rows = [(str(number), step.operation, step.message) for number, step in enumerate(steps, 1)]
+    blocks: list[Block] = [Table(("STEP", "OPERATION", "RESULT"), rows, numeric=frozenset({"STEP"}))]
+    rounds = [each for step in steps for each in step.rounds]
+    if rounds:
+        shown = [(each.node, str(each.number), _named(each.pods)) for each in rounds]
+        blocks.append(Table(("NODE", "ROUND", "EVICTED"), shown, "Order of the drain", frozenset({"ROUND"})))
+    held_up = [each for step in steps for each in step.held_up]
+    if held_up:
+        shown_budgets = [(each.pod, each.node, ", ".join(each.budgets), each.message) for each in held_up]
+        blocks.append(Table(("POD", "NODE", "BUDGET", "WHY"), shown_budgets, "Held up by budgets"))
+    left = [each for step in steps for each in step.left]
+    if left:
+        shown = [(each.pod, each.node, each.why) for each in left]
+        blocks.append(Table(("POD", "NODE", "WHY"), shown, "Left on their nodes"))
+    return blocks
+
+
+def _pods(changes: Sequence[PodChange]) -> list[Block]:
+    order = {kind: number for number, kind in enumerate(_CHANGES)}
+    rows = [
+        (each.pod, _CHANGES[each.change], each.from_node or "", each.to_node or "", _why(each))
+        for each in sorted(changes, key=lambda each: (order[each.change], each.pod))
+    ]
+    return [Table(("POD", "CHANGE", "FROM", "TO", "WHY"), rows)]
+
+
+def _why(change: PodChange) -> str:
+    parts = [f"preempted by {change.preempted_by}" if change.preempted_by else "", change.message or ""]
+    return "; ".join(part for part in parts if part)
+
+
+def _measures(names: tuple[str, str], measures: tuple[ClusterMeasures, ClusterMeasures]) -> Table:
+    one, other = measures
+    rows = [
+        ("nodes", str(one.nodes), str(other.nodes)),
+        ("pods on nodes", str(one.placed), str(other.placed)),
+        ("pods pending", str(one.pending), str(other.pending)),
+        *((f"{name} requested", before, after) for name, before, after in _uses(one.uses, other.uses)),
+        ("largest pod: cpu", *(rounded("cpu", each.fragmentation.largest_cpu) for each in measures)),
+        ("largest pod: memory", *(rounded("memory", each.fragmentation.largest_memory) for each in measures)),
+        ("stranded cpu", *(rounded("cpu", each.fragmentation.stranded_cpu) for each in measures)),
+        ("stranded memory", *(rounded("memory", each.fragmentation.stranded_memory) for each in measures)),
+        ("mean skew over zones", *(f"{each.spread.mean_skew:g}" for each in measures)),
+        ("worst skew over zones", *(str(each.spread.worst_skew) for each in measures)),
+    ]
+    return Table(("", *names), rows, numeric=frozenset(names))
+
+
+def _zones(before: ClusterMeasures, after: ClusterMeasures) -> Table:
+    old = {each.zone: each for each in before.zones}
+    new = {each.zone: each for each in after.zones}
+    rows = []
+    for zone in sorted({*old, *new}):
+        uses = _uses(old[zone].uses if zone in old else (), new[zone].uses if zone in new else ())
+        rows += [(zone, name, one, other) for name, one, other in uses]
+    return Table(("ZONE", "RESOURCE", "BEFORE", "AFTER"), rows, numeric=frozenset({"BEFORE", "AFTER"}))
+
+
+def _spread(spread: Sequence[OwnerSpread]) -> list[Block]:
+    rows = [
+        (each.owner, _counts(each.before), _counts(each.after), str(each.skew_before), str(each.skew_after))
+        for each in spread
+    ]
+    columns = ("OWNER", "BEFORE", "AFTER", "SKEW BEFORE", "SKEW AFTER")
+    return [Table(columns, rows, numeric=frozenset(columns[3:]))]
+
+
+def _counts(zones: object) -> str:
+    assert isinstance(zones, dict)
+    return " ".join(f"{zone}:{number}" for zone, number in sorted(zones.items())) or "none"
+
+
+def _uses(before: Sequence[ResourceUse], after: Sequence[ResourceUse]) -> Iterable[tuple[str, str, str]]:
+    old = {use.resource: use for use in before}
+    new = {use.resource: use for use in after}
+    for name in dict.fromkeys([*old, *new]):
+        yield name, _use(old.get(name)), _use(new.get(name))
+
+
+def _use(use: ResourceUse | None) -> str:
+    if use is None:
+        return ""
+    share = f" ({use.requested / use.allocatable:.0%})" if use.allocatable else ""
+    return f"{rounded(use.resource, use.requested)} of {rounded(use.resource, use.allocatable)}{share}"
+
+
+def _named(names: Sequence[str]) -> str:
+    more = len(names) - 5
+    return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")

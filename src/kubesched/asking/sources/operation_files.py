@@ -1,0 +1,26 @@
+"""Files that operations of `whatif` name: manifests to apply, and nodes to add.
+
+From a path to manifests, or to the one node that a file holds.
+"""
+
+from pathlib import Path
+
+from kubesched.api.codec import decode
+from kubesched.api.nodes import Node
+from kubesched.asking.sources.template_files import read_manifests
+from kubesched.asking.whatif.requests import FileReaders
+from kubesched.errors import KubeschedError
+
+
+def read_node(path: str) -> Node | None:
+    """Return the node in a file, None if there is no file; raises KubeschedError for a file with another content."""
+    if not Path(path).exists():
+        return None
+    manifests = read_manifests([path])
+    nodes = [decode(each.document, f"{each.place}: ") for each in manifests if each.kind == Node.__name__]
+    if len(manifests) != 1 or not nodes or not isinstance(nodes[0], Node):
+        raise KubeschedError(f"{path}: expected one Node, found {', '.join(each.kind for each in manifests)}")
+    return nodes[0]
+
+
+FILE_READERS = FileReaders(lambda path: read_manifests([path]), read_node)

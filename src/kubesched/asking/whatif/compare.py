@@ -1,0 +1,161 @@
+"""Two configurations on the same pods from the same start.
+
+From two models of one cluster to the placements that differ, with both nodes' scores under each configuration, and to
+sums. Both schedule the same pod, then the next.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from kubesched.asking.explain.placements import ScoreTable
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.whatif.measures import Meter
+from kubesched.asking.whatif.operations import Operation
+from kubesched.asking.whatif.trial import WhatIfTrial
+from kubesched.asking.whatif.whatif import trial_of
+from kubesched.asking.whatif.whatif_answer import (
+    ComparedConfiguration,
+    ComparedNode,
+    ComparisonAnswer,
+    PlacementDifference,
+)
+from kubesched.asking.whatif.workload_operations import reschedulable
+from kubesched.core.cluster.pod_info import PodInfo
+
+# so many differences are explained by scores; all are listed
+MOST_EXPLAINED = 100
+
+
+class NamedModel(NamedTuple):
+    """A model with a configuration, and the configuration's name."""
+
+    name: str
+    model: ClusterModel
+
+
+def compare(
+    first: NamedModel, second: NamedModel, operations: Sequence[Operation] = (), *, reschedule_all: bool = False
+) -> ComparisonAnswer:
+    """Return how two configurations place the pods that wait, or all; both start after the same operations."""
+    with trial_of(first.model) as one, trial_of(second.model) as other:
+        steps = tuple(operation.apply(one) for operation in operations)
+        for operation in operations:
+            operation.apply(other)
+        names = _start(one, reschedule_all)
+        _start(other, reschedule_all)
+        lockstep = _Lockstep(one, other)
+        for name in names:
+            lockstep.attempt(name)
+        for trial in (one, other):
+            trial.settle()
+        differences = tuple(lockstep.differences(names))
+        under_first, under_second = (_compared(first.name, one, names), _compared(second.name, other, names))
+    return ComparisonAnswer(
+        not under_first.unscheduled and not under_second.unscheduled,
+        _summary(len(names), len(differences), under_first, under_second),
+        steps,
+        len(names),
+        len(names) - len(differences),
+        under_first,
+        under_second,
+        differences,
+        first.model.gaps,
+    )
+
+
+def _start(trial: WhatIfTrial, reschedule_all: bool) -> list[str]:
+    """Return the pods to place, in order: those that wait as the queue has them, or all, the oldest first."""
+    if not reschedule_all:
+        return [pod.full_name for pod in trial.queue()]
+    waiting = trial.queue()
+    movable = reschedulable(trial)
+    for pod in movable:
+        trial.displace(pod, returns=True)
+    return [pod.full_name for pod in (*movable, *waiting)]
+
+
+class _Lockstep:
+    """Places each pod in two trials, and keeps why they differ."""
+
+    def __init__(self, one: WhatIfTrial, other: WhatIfTrial) -> None:
+        self._trials = one, other
+        self._scores: dict[str, tuple[tuple[ComparedNode, ...], tuple[ComparedNode, ...]]] = {}
+
+    def attempt(self, name: str) -> None:
+        """Try a pod in both trials."""
+        pods = [trial.model.cluster.pending.get(trial.model.pods[name].uid) for trial in self._trials]
+        marks = [trial.placer.mark() for trial in self._trials]
+        for trial, pod in zip(self._trials, pods, strict=True):
+            if pod is not None:
+                trial.attempt(pod)
+        nodes = [_node(trial, name) for trial in self._trials]
+        if nodes[0] != nodes[1] and len(self._scores) < MOST_EXPLAINED and None not in pods:
+            self._explain(name, nodes, marks)
+
+    def _explain(self, name: str, nodes: list[str], marks: list[int]) -> None:
+        """Keep the scores of both nodes under each configuration, as they were before the pod was placed."""
+        found: list[tuple[ComparedNode, ...]] = []
+        for trial, mark in zip(self._trials, marks, strict=True):
+            if trial.placer.mark() > mark + 1:
+                # others were evicted for it: its place is explained by that
+                found.append(())
+                continue
+            placed = trial.placer.mark() > mark
+            trial.placer.undo(mark)
+            pod = trial.model.pods[name]
+            found.append(_scored(trial, pod, nodes))
+            if placed:
+                trial.attempt(pod)
+        self._scores[name] = found[0], found[1]
+
+    def differences(self, names: Sequence[str]) -> Iterator[PlacementDifference]:
+        """Yield the pods that are on different nodes in the end."""
+        one, other = self._trials
+        for name in names:
+            first, second = _node(one, name), _node(other, name)
+            if first != second:
+                yield PlacementDifference(
+                    name,
+                    first or None,
+                    second or None,
+                    None if first else one.messages.get(name),
+                    None if second else other.messages.get(name),
+                    *self._scores.get(name, ((), ())),
+                )
+
+
+def _node(trial: WhatIfTrial, name: str) -> str:
+    """Return the node of a pod, an empty text if it has none or is gone."""
+    pod = trial.model.pods.get(name)
+    return trial.node_of(pod) if pod is not None else ""
+
+
+def _scored(trial: WhatIfTrial, pod: PodInfo, nodes: Sequence[str]) -> tuple[ComparedNode, ...]:
+    """Return the scores of nodes for a pod that waits."""
+    table = trial.model.cluster.table
+    evaluation = trial.model.engine.evaluation_of(pod)
+    if evaluation.pre_filtered.rejection is not None or not evaluation.feasible().count:
+        return tuple(ComparedNode(node, None, {}) for node in nodes if node)
+    scores = ScoreTable(evaluation)
+    found = []
+    for node in nodes:
+        row = table.row_of.get(node) if node else None
+        if row is not None and scores.failure is None and scores.feasible.mask[row]:
+            score = scores.score(row)
+            found.append(ComparedNode(node, score.total, score.scores))
+        elif node:
+            found.append(ComparedNode(node, None, {}))
+    return tuple(found)
+
+
+def _compared(name: str, trial: WhatIfTrial, names: Sequence[str]) -> ComparedConfiguration:
+    scheduled = sum(1 for each in names if _node(trial, each))
+    return ComparedConfiguration(name, scheduled, len(names) - scheduled, Meter(trial.model, trial.owners).measure())
+
+
+def _summary(count: int, differing: int, first: ComparedConfiguration, second: ComparedConfiguration) -> str:
+    text = f"Of {count} pods {differing} {'is' if differing == 1 else 'are'} placed differently."
+    one, other = first.unscheduled, second.unscheduled
+    if one == other:
+        return f"{text} {one} stay without a node under both." if one else text
+    return f"{text} Without a node stay {one} under {first.name} and {other} under {second.name}."

@@ -1,0 +1,175 @@
+"""Consolidation: which nodes can be emptied, in which order, and where each of their pods goes.
+
+From a model to a plan: cordon the nodes, then drain one after the other. The least used nodes are tried first; a node
+whose pods do not all find a place on the nodes that stay is kept. The plan is then tried as a whole, without the nodes
+that are kept, until every step succeeds. No pod is preempted, and none is moved twice.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.whatif.draining import DrainedNode, drain_node
+from kubesched.asking.whatif.measures import Meter
+from kubesched.asking.whatif.operations import RemoveNodes, cordon
+from kubesched.asking.whatif.pod_owners import bound_to_node, controller_of, may_not_be_evicted
+from kubesched.asking.whatif.trial import WhatIfTrial
+from kubesched.asking.whatif.whatif import trial_of
+from kubesched.asking.whatif.whatif_answer import (
+    ClusterMeasures,
+    ConsolidationAnswer,
+    EmptiedNode,
+    KeptNode,
+    LeftPod,
+    PodMove,
+)
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import CPU, MEMORY
+
+# (how many nodes were tried, of how many)
+Progress = Callable[[int, int], None]
+
+
+# so many times nodes that cannot be emptied are replaced by the next ones
+MOST_REPLACEMENTS = 4
+
+
+class _Attempt(NamedTuple):
+    """Nodes that were emptied in one go, those that could not be, and whether others were not tried."""
+
+    emptied: tuple[EmptiedNode, ...]
+    failed: dict[str, str]
+    stopped: bool
+    after: ClusterMeasures
+
+
+def consolidate(
+    model: ClusterModel, *, most: int | None = None, progress: Progress = lambda done, total: None
+) -> ConsolidationAnswer:
+    """Return the nodes that can be emptied, at most so many; the model is as before afterwards."""
+    with trial_of(model) as trial:
+        before = Meter(model, trial.owners).measure()
+        untried, kept = _candidates(trial)
+    count, replacements = _bound(model, untried), 0
+    nodes, untried = untried[:count], untried[count:]
+    attempt = _empty(model, nodes, most, progress)
+    while attempt.failed or attempt.stopped:
+        kept |= attempt.failed
+        nodes = [each.node for each in attempt.emptied]
+        if replacements < MOST_REPLACEMENTS and not attempt.stopped:
+            # the places that they keep may be enough for the next ones
+            count = len(attempt.failed)
+            nodes, untried = [*nodes, *untried[:count]], untried[count:]
+            replacements += 1
+        attempt = _empty(model, nodes, most, progress)
+    return ConsolidationAnswer(
+        bool(attempt.emptied),
+        _summary(attempt.emptied, before.nodes),
+        attempt.emptied,
+        tuple(KeptNode(node, why) for node, why in sorted(kept.items())),
+        sum(each.cpu for each in attempt.emptied),
+        sum(each.memory for each in attempt.emptied),
+        before,
+        attempt.after,
+        model.gaps,
+    )
+
+
+def _candidates(trial: WhatIfTrial) -> tuple[list[str], dict[str, str]]:
+    """Return the nodes to try, the least used first; and those that hold pods which must not be moved, with why."""
+    table = trial.model.cluster.table
+    rows = table.present_rows()
+    free = table.allocatable[: MEMORY + 1, rows]
+    shares = table.requested[: MEMORY + 1, rows] / np.maximum(free, 1)
+    used = shares.max(axis=0) if len(rows) else np.zeros(0)
+    found: list[str] = []
+    kept: dict[str, str] = {}
+    for row in rows[np.argsort(used, kind="stable")].tolist():
+        name = table.names[row]
+        reason = next((why for pod in trial.pods_on(name) if (why := _why_it_stays(pod))), None)
+        if reason is None and not table.unschedulable[row]:
+            found.append(name)
+        else:
+            kept[name] = reason or "it is cordoned already"
+    return found, kept
+
+
+def _why_it_stays(pod: PodInfo) -> str | None:
+    """Return why a pod must not be moved, or None."""
+    if bound_to_node(pod) or pod.terminating:
+        return None
+    if controller_of(pod) is None:
+        return f"pod {pod.full_name} has no controller"
+    return f"pod {pod.full_name} may not be evicted" if may_not_be_evicted(pod) else None
+
+
+def _bound(model: ClusterModel, candidates: Sequence[str]) -> int:
+    """Return how many candidates can be emptied at the very most: the others need room for all requests."""
+    table = model.cluster.table
+    rows = np.array([table.row_of[name] for name in candidates], np.intp)
+    present = table.present_rows()
+    spare = (table.allocatable[: MEMORY + 1, present] - table.requested[: MEMORY + 1, present]).sum(axis=1)
+    # with each emptied node its whole allocatable is gone from what is spare
+    gone = np.cumsum(table.allocatable[: MEMORY + 1, rows], axis=1)
+    return int(np.count_nonzero((gone <= spare[:, None]).all(axis=0))) if len(rows) else 0
+
+
+def _empty(model: ClusterModel, nodes: Sequence[str], most: int | None, progress: Progress) -> _Attempt:
+    """Cordon nodes and drain one after the other; one that cannot be emptied takes pods again from then on."""
+    emptied: list[EmptiedNode] = []
+    failed: dict[str, str] = {}
+    with trial_of(model) as trial:
+        meter = Meter(model, trial.owners)
+        originals = {name: model.node(name) for name in nodes}
+        cordon(trial, tuple(nodes))
+        for number, name in enumerate(nodes, 1):
+            if len(emptied) == most:
+                break
+            mark, budgets = trial.placer.mark(), trial.budgets.mark()
+            drained = drain_node(trial, name, may_preempt=False)
+            problem = _problem(trial, drained)
+            if problem is None:
+                emptied.append(_emptied(trial, name, drained))
+            else:
+                trial.placer.undo(mark)
+                trial.budgets.restore(budgets)
+                trial.placer.put(originals[name])
+                failed[name] = problem
+            progress(number, len(nodes))
+        RemoveNodes(tuple(each.node for each in emptied)).apply(trial)
+        after = meter.measure()
+    stopped = len(emptied) + len(failed) < len(nodes)
+    return _Attempt(tuple(emptied), failed, stopped, after)
+
+
+def _problem(trial: WhatIfTrial, drained: DrainedNode) -> str | None:
+    """Return why a node is not empty after its drain, or None."""
+    if drained.held_up:
+        held = drained.held_up[0]
+        return f"pod {held.pod}: {held.message}"
+    for each in drained.rounds:
+        for name in each.pods:
+            pod = trial.model.pods.get(name)
+            if pod is not None and not trial.node_of(pod):
+                return f"pod {name} finds no other node: {trial.messages.get(name, '')}"
+    return None
+
+
+def _emptied(trial: WhatIfTrial, node: str, drained: DrainedNode) -> EmptiedNode:
+    table = trial.model.cluster.table
+    row = table.row_of[node]
+    pods = trial.model.pods
+    rounds = tuple(
+        tuple(PodMove(name, trial.node_of(pods[name])) for name in each.pods if name in pods) for each in drained.rounds
+    )
+    left: tuple[LeftPod, ...] = drained.left
+    return EmptiedNode(node, rounds, int(table.allocatable[CPU, row]), int(table.allocatable[MEMORY, row]), left)
+
+
+def _summary(emptied: Sequence[EmptiedNode], nodes: int) -> str:
+    if not emptied:
+        return f"None of {nodes} nodes can be emptied."
+    moves = sum(len(each) for node in emptied for each in node.rounds)
+    return f"{len(emptied)} of {nodes} nodes can be emptied by moving {moves} {'pod' if moves == 1 else 'pods'}."

@@ -1,0 +1,168 @@
+"""A cluster in sums: utilisation, spread over zones, fragmentation.
+
+From the table's columns to `ClusterMeasures`. What fits is said of nodes that take a pod without requests.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.meta import ObjectMeta
+from kubesched.api.pods import Container, Pod, PodSpec
+from kubesched.asking.explain.owners import Owners
+from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel
+from kubesched.asking.whatif.pod_owners import bound_to_node
+from kubesched.asking.whatif.whatif_answer import (
+    ClusterMeasures,
+    Fragmentation,
+    OwnerSpread,
+    ResourceUse,
+    SpreadSummary,
+    ZoneUse,
+)
+from kubesched.core.cluster.table import CPU, MEMORY, NATIVE
+
+ZONE = "topology.kubernetes.io/zone"
+Amounts = NDArray[np.int64]
+ZonesOfOwners = Mapping[str, Mapping[str, int]]
+
+
+class Meter:
+    """Measures a model, before and after, against the same typical pod and owners."""
+
+    def __init__(self, model: ClusterModel, owners: Owners) -> None:
+        self._model = model
+        self._owners = owners
+        self._typical = _typical_requests(model)
+
+    def measure(self) -> ClusterMeasures:
+        """Return the cluster in sums, as it is now."""
+        table = self._model.cluster.table
+        rows = table.present_rows()
+        on_nodes = int(table.pod_count[rows].sum())
+        pending = len(self._model.cluster.pending)
+        zones = self._rows_by_zone(rows)
+        by_zone = tuple(ZoneUse(zone, len(some), self._uses(some)) for zone, some in zones.items() if zone)
+        spread = self.summary(self.zones_of_owners())
+        return ClusterMeasures(
+            len(rows), on_nodes, pending, self._uses(rows), by_zone, spread, self._fragmentation(table.size)
+        )
+
+    # -- utilisation
+
+    def _uses(self, rows: NDArray[np.intp]) -> tuple[ResourceUse, ...]:
+        table = self._model.cluster.table
+        found = [
+            ResourceUse(name, int(table.requested[code, rows].sum()), int(table.allocatable[code, rows].sum()))
+            for code, name in enumerate(NATIVE)
+        ]
+        found = [use for use in found if use.allocatable or use.requested]
+        found.append(ResourceUse("pods", int(table.pod_count[rows].sum()), int(table.allowed_pods[rows].sum())))
+        offered: dict[str, int] = {}
+        asked: dict[str, int] = {}
+        for row in rows.tolist():
+            for amounts, of_row in ((offered, table.scalars.offered[row]), (asked, table.scalars.asked[row])):
+                for name, amount in of_row.items():
+                    amounts[name] = amounts.get(name, 0) + amount
+        extended = sorted(name for name in {*offered, *asked} if offered.get(name) or asked.get(name))
+        found.extend(ResourceUse(name, asked.get(name, 0), offered.get(name, 0)) for name in extended)
+        return tuple(found)
+
+    def _rows_by_zone(self, rows: NDArray[np.intp]) -> dict[str, NDArray[np.intp]]:
+        column = self._model.cluster.table.label(ZONE)
+        codes = column.codes[rows]
+        zones = {column.values[code] if code else "": rows[codes == code] for code in np.unique(codes).tolist()}
+        return dict(sorted(zones.items()))
+
+    # -- spread
+
+    def zones_of_owners(self) -> ZonesOfOwners:
+        """Return the number of pods in each zone, by owner; pods that belong to their nodes do not count."""
+        table = self._model.cluster.table
+        zone_of = {
+            row: zone
+            for zone, rows in self._rows_by_zone(table.present_rows()).items()
+            if zone
+            for row in rows.tolist()
+        }
+        zones = sorted(set(zone_of.values()))
+        found: dict[str, dict[str, int]] = {}
+        for row, zone in zone_of.items():
+            for pod in table.pods_on[row].values():
+                owner = None if bound_to_node(pod) else self._owners.of(pod)
+                if owner is not None:
+                    counts = found.get(str(owner))
+                    if counts is None:
+                        counts = found[str(owner)] = dict.fromkeys(zones, 0)
+                    counts[zone] += 1
+        return found
+
+    def summary(self, zones_of: ZonesOfOwners) -> SpreadSummary:
+        """Return how even the spread is; owners of one pod say nothing."""
+        skews = {owner: _skew(zones) for owner, zones in zones_of.items() if sum(zones.values()) > 1}
+        number = max((len(zones) for zones in zones_of.values()), default=0)
+        if not skews:
+            return SpreadSummary(number, 0, 0.0, 0)
+        worst = min(skews, key=lambda owner: (-skews[owner], owner))
+        mean = round(sum(skews.values()) / len(skews), 2)
+        return SpreadSummary(number, len(skews), mean, skews[worst], worst if skews[worst] else None)
+
+    # -- fragmentation
+
+    def _fragmentation(self, size: int) -> Fragmentation:
+        cpu, memory = self._typical
+        rows = self._taking_rows(size)
+        table = self._model.cluster.table
+        free = np.maximum(table.allocatable[:, rows] - table.requested[:, rows], 0)
+        places = table.allowed_pods[rows] - table.pod_count[rows]
+        takes = places > 0
+        stranded = ~(takes & (free[CPU] >= cpu) & (free[MEMORY] >= memory))
+        return Fragmentation(
+            int(free[CPU][takes].max(initial=0)),
+            int(free[MEMORY][takes].max(initial=0)),
+            int(free[CPU][stranded].sum()),
+            int(free[MEMORY][stranded].sum()),
+            cpu,
+            memory,
+        )
+
+    def _taking_rows(self, size: int) -> NDArray[np.intp]:
+        """Return the rows that take a pod without requests and tolerations, or would with fewer pods."""
+        table, profiles = self._model.cluster.table, self._model.engine.profiles
+        present = table.present[:size]
+        if not present.any():
+            return np.zeros(0, np.intp)
+        name = DEFAULT_SCHEDULER if DEFAULT_SCHEDULER in profiles else next(iter(profiles))
+        spec = PodSpec(containers=(Container(name="probe"),), scheduler_name=name)
+        probe = Pod(metadata=ObjectMeta(name="probe", namespace="kubesched-probe", uid="kubesched-probe"), spec=spec)
+        evaluation = self._model.engine.evaluation_of(self._model.read(probe))
+        mask = evaluation.feasible().mask[:size] & present
+        full = np.flatnonzero(present & ~mask & (table.allowed_pods[:size] <= table.pod_count[:size]))
+        verdicts = evaluation.verdicts() if len(full) else None
+        for row in full.tolist():
+            assert verdicts is not None
+            mask[row] = verdicts.status(row).plugin == "NodeResourcesFit"
+        return np.flatnonzero(mask)
+
+
+def spread_changes(before: ZonesOfOwners, after: ZonesOfOwners) -> tuple[OwnerSpread, ...]:
+    """Return the owners whose pods are spread otherwise than before, those that became most uneven first."""
+    found = []
+    for owner in {*before, *after}:
+        old, new = before.get(owner, {}), after.get(owner, {})
+        if old != new:
+            found.append(OwnerSpread(owner, old, new, _skew(old), _skew(new)))
+    return tuple(sorted(found, key=lambda each: (each.skew_before - each.skew_after, each.owner)))
+
+
+def _skew(zones: Mapping[str, int]) -> int:
+    return max(zones.values(), default=0) - min(zones.values(), default=0)
+
+
+def _typical_requests(model: ClusterModel) -> tuple[int, int]:
+    """Return the medians of the CPU and memory that pods request."""
+    resources = [pod.resources for pod in model.pods.values()]
+    cpu = [each.milli_cpu for each in resources if each.milli_cpu]
+    memory = [each.memory for each in resources if each.memory]
+    return int(np.median(cpu)) if cpu else 0, int(np.median(memory)) if memory else 0

@@ -1,0 +1,80 @@
+"""Operations as people write them: `drain`: `zone=a`, `scale`: `deploy/web=9`.
+
+From the name of an operation and a text to the operation; what names nothing in the cluster is an error that says what
+there is. Files are read by others: their contents come as values.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Any, Final, NamedTuple
+
+from kubesched.api.nodes import Node
+from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
+from kubesched.asking.whatif.draining import Drain
+from kubesched.asking.whatif.node_choice import chosen_nodes
+from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes, parse_taint
+from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteObject, RescheduleAll, ScaleWorkload
+from kubesched.asking.whatif.workloads import parse_name
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.errors import KubeschedError
+
+
+class FileReaders(NamedTuple):
+    """Reads files for operations: the manifests in one, and the node in one (None if there is no such file)."""
+
+    manifests: Callable[[str], Iterable[Manifest]]
+    node: Callable[[str], Node | None]
+
+
+def operation_of(model: ClusterModel, name: str, value: Any, readers: FileReaders) -> Operation:
+    """Return an operation; raises UnknownObjectError and other KubeschedErrors."""
+    maker = _MAKERS.get(name)
+    if maker is None:
+        raise UnknownObjectError(f"there is no operation {name}{nearest(name, _MAKERS)}")
+    return maker(model, value, readers)
+
+
+def _taint(model: ClusterModel, value: tuple[str, str], readers: FileReaders) -> Operation:
+    return TaintNodes(chosen_nodes(model, value[0]), *parse_taint(value[1]))
+
+
+def _add_nodes(model: ClusterModel, text: str, readers: FileReaders) -> Operation:
+    number, _, like = text.partition("=")
+    if not number.isdecimal() or not like or int(number) < 1:
+        raise KubeschedError(f"--add-nodes {text}: write N=LIKE, such as 3=node-1 or 3=node.yaml")
+    known = like in model.cluster.table.row_of
+    node = None if known else readers.node(like)
+    return AddNodes(int(number), node if node is not None else model.node(like))
+
+
+def _scale(model: ClusterModel, text: str, readers: FileReaders) -> Operation:
+    name, _, number = text.rpartition("=")
+    if not name or not number.isdecimal():
+        raise KubeschedError(f"--scale {text}: write KIND/NAME=N, such as deploy/web=9")
+    return ScaleWorkload(parse_name(name), int(number))
+
+
+def _apply(model: ClusterModel, path: str, readers: FileReaders) -> Operation:
+    manifests = tuple(readers.manifests(path))
+    if not manifests:
+        raise UnknownObjectError(f"{path} has no objects")
+    return ApplyManifests(manifests, path)
+
+
+def _reschedule(model: ClusterModel, which: str, readers: FileReaders) -> Operation:
+    if which != "all":
+        raise UnknownObjectError(f"reschedule {which}: it can be all")
+    return RescheduleAll()
+
+
+_MAKERS: Final[dict[str, Callable[[ClusterModel, Any, FileReaders], Operation]]] = {
+    "drain": lambda model, text, readers: Drain(chosen_nodes(model, text)),
+    "cordon": lambda model, text, readers: Cordon(chosen_nodes(model, text)),
+    "remove": lambda model, text, readers: RemoveNodes(chosen_nodes(model, text)),
+    "taint": _taint,
+    "add_nodes": _add_nodes,
+    "scale": _scale,
+    "apply": _apply,
+    "delete": lambda model, text, readers: DeleteObject(parse_name(text)),
+    "reschedule": _reschedule,
+}
+OPERATIONS: Final = tuple(_MAKERS)

@@ -1,0 +1,233 @@
+"""A trial: the model while operations are tried on it, and what became of its pods.
+
+From pods that leave, come and are deleted to places that the scheduler gives them, in the order of its queue, until
+nothing changes any more; then to the differences against the present. `close` takes everything back.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+import msgspec
+
+from kubesched.api.pods import Pod, PodStatus
+from kubesched.asking.explain.owners import Owners
+from kubesched.asking.model import ClusterModel, gates_of
+from kubesched.asking.placing import Placer
+from kubesched.asking.whatif.budgets import BudgetAccounts
+from kubesched.asking.whatif.pod_owners import controller_of
+from kubesched.asking.whatif.whatif_answer import (
+    BECOMES_BOUND,
+    BECOMES_PENDING,
+    DELETED,
+    LOST,
+    MOVES,
+    NEW,
+    NEW_PENDING,
+    STAYS,
+    STAYS_PENDING,
+    PodChange,
+)
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.profile import Profile
+from kubesched.core.scheduling.outcomes import Failed, Placed
+
+# pods that leave their node or are new wait behind all that wait now
+_LATER = 1e12
+BARE = "it has no controller and does not come back"
+
+
+class WhatIfTrial:
+    """Changes of a model, one after the other."""
+
+    def __init__(self, model: ClusterModel) -> None:
+        self.model = model
+        self.placer = Placer(model)
+        self.owners = Owners(model)
+        self.budgets = BudgetAccounts(model)
+        # every pod at the start, by name
+        self.before: dict[str, PodInfo] = dict(model.pods)
+        self.messages: dict[str, str] = {}
+        self._held: set[str] = set()
+        self._gone: dict[str, tuple[str, str]] = {}
+        self._preempted_by: dict[str, str] = {}
+        # since when a pod waits, by UID; others since they were created
+        self._since: dict[str, float] = {}
+        # kinds of pods that found no place -> the change up to which this is true, the message
+        self._failures: dict[tuple[object, ...], tuple[int, str]] = {}
+
+    def close(self) -> None:
+        """Take everything back: the model is as before."""
+        self.placer.undo()
+
+    # -- where pods are
+
+    def node_of(self, pod: PodInfo) -> str:
+        """Return the node that a pod is on now, an empty text without one."""
+        placed = self.model.cluster.table.pods.get(pod.uid)
+        return placed.spec.node_name if placed is not None else ""
+
+    def pods_on(self, node: str) -> list[PodInfo]:
+        """Return the pods that are on a node now, by name."""
+        table = self.model.cluster.table
+        row = table.row_of.get(node)
+        return sorted(table.pods_on[row].values(), key=_name) if row is not None else []
+
+    # -- pods that leave and come
+
+    def displace(self, pod: PodInfo, *, preempted_by: str = "", returns: bool | None = None) -> bool:
+        """Take a pod off its node; return whether it waits for another, as pods with a controller do."""
+        if returns is None:
+            returns = controller_of(pod) is not None and not pod.terminating
+        self.budgets.leave(pod, returns=returns)
+        if not preempted_by:
+            self.placer.evict([pod])
+        else:
+            self._preempted_by[pod.full_name] = preempted_by
+        if not returns:
+            self._gone[pod.full_name] = (DELETED, "it is being deleted") if pod.terminating else (LOST, BARE)
+            return False
+        self._wait(self.model.cluster.reader.read(without_node(pod.pod)))
+        return True
+
+    def delete(self, pod: PodInfo, why: str) -> None:
+        """Delete a pod, which does not come back."""
+        self.budgets.leave(pod, returns=False)
+        self.placer.evict([pod])
+        self._gone[pod.full_name] = DELETED, why
+
+    def create(self, pod: Pod) -> None:
+        """Create a pod; without a node it waits for one."""
+        info = self.model.cluster.reader.read(pod)
+        self.budgets.expect(info)
+        if pod.spec.node_name:
+            self.placer.put(pod)
+        else:
+            self._wait(info)
+
+    def _wait(self, pod: PodInfo) -> None:
+        self._since[pod.uid] = _LATER + len(self._since)
+        self.placer.queue(pod)
+
+    # -- scheduling
+
+    def settle(self, uids: set[str] | None = None, *, may_preempt: bool = True) -> None:
+        """Schedule pods that wait (all, or some and their victims) in the queue's order, until nothing changes."""
+        again = True
+        while again:
+            again = False
+            for pod in self.queue(uids):
+                again |= self.attempt(pod, uids, may_preempt=may_preempt)
+            self.budgets.follow(self.placer)
+
+    def queue(self, uids: set[str] | None = None) -> list[PodInfo]:
+        """Return the pods that wait (all, or some of them) and may be scheduled, in the queue's order."""
+        pending = self.model.cluster.pending
+        found = list(pending.values()) if uids is None else [pending[uid] for uid in uids if uid in pending]
+        return [pod for _, _, pod in sorted(self._ordered(found), key=lambda entry: entry[:2])]
+
+    def _ordered(self, pods: Iterable[PodInfo]) -> Iterator[tuple[tuple[float, ...], str, PodInfo]]:
+        """Yield the pods that may be scheduled, with their places in the queue."""
+        for pod in pods:
+            profile = self.model.profile_of(pod)
+            refusal = self._refusal(profile, pod)
+            if profile is None or refusal:
+                self.messages[pod.full_name] = refusal
+                self._held.add(pod.full_name)
+                continue
+            self._held.discard(pod.full_name)
+            created = pod.metadata.creation_timestamp
+            since = self._since.get(pod.uid, created.timestamp() if created is not None else 0.0)
+            yield tuple(profile.queue_sort[0].sort_key(pod, since)), pod.full_name, pod
+
+    def _refusal(self, profile: Profile | None, pod: PodInfo) -> str:
+        if profile is None:
+            return f"the pod is for scheduler {pod.spec.scheduler_name!r}"
+        if pod.terminating:
+            return "it is being deleted"
+        return "; ".join(f"{status.plugin}: {status.message}" for status in gates_of(profile, pod))
+
+    def attempt(self, pod: PodInfo, uids: set[str] | None = None, *, may_preempt: bool = True) -> bool:
+        """Try to schedule a pod that waits; its victims are added to `uids`. Return whether anything changed."""
+        kind = _kind_of(pod)
+        log = self.model.cluster.log
+        known = self._failures.get(kind) if kind is not None else None
+        if known is not None and known[0] == log.seq:
+            self.messages[pod.full_name] = known[1]
+            return False
+        victims: Sequence[PodInfo] = ()
+        if may_preempt:
+            outcome, victims = self.placer.place_or_preempt(pod)
+        else:
+            outcome = self.placer.place(pod)
+        for victim in victims:
+            if self.displace(victim, preempted_by=pod.full_name) and uids is not None:
+                uids.add(victim.uid)
+        if isinstance(outcome, Placed):
+            self.messages.pop(pod.full_name, None)
+            return True
+        message = outcome.message if isinstance(outcome, Failed) else "it needs no attempt"
+        self.messages[pod.full_name] = message
+        if kind is not None:
+            self._failures[kind] = log.seq, message
+        return bool(victims)
+
+    # -- the differences
+
+    def changes(self) -> tuple[list[PodChange], Counter[str]]:
+        """Return what became of each pod that does not stay where it was, and the number of pods by change."""
+        found, counts = [], Counter[str]()
+        for name in sorted({*self.before, *self.model.pods}):
+            change = self._change(name)
+            counts[change.change] += 1
+            if change.change != STAYS:
+                found.append(change)
+        return found, counts
+
+    def _change(self, name: str) -> PodChange:
+        old, new = self.before.get(name), self.model.pods.get(name)
+        shown = new or old
+        assert shown is not None, "the pod was or is there"
+        was = old.spec.node_name if old is not None else ""
+        now = self.node_of(new) if new is not None else ""
+        message = None if now else self.messages.get(name)
+        if new is None:
+            kind, message = self._gone.get(name, (DELETED, ""))
+        elif old is None or old.uid != new.uid:
+            kind = NEW if now else NEW_PENDING
+        elif now:
+            kind = STAYS if now == was else MOVES if was else BECOMES_BOUND
+        else:
+            kind = BECOMES_PENDING if was else STAYS_PENDING
+        return PodChange(
+            name,
+            kind,
+            self._owner(shown),
+            was or None,
+            now or None,
+            message or None,
+            self._preempted_by.get(name),
+            True if new is not None and not now and name in self._held else None,
+        )
+
+    def _owner(self, pod: PodInfo) -> str | None:
+        owner = self.owners.of(pod)
+        return str(owner) if owner is not None else None
+
+
+def without_node(pod: Pod) -> Pod:
+    """Return a pod as its controller creates it again: without a node, and without what the node reported."""
+    status = PodStatus(phase="Pending", resource_claim_statuses=pod.status.resource_claim_statuses)
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""), status=status)
+
+
+def _kind_of(pod: PodInfo) -> tuple[object, ...] | None:
+    """Return what pods have in common that the scheduler cannot tell apart; None if they have objects of their own."""
+    if pod.spec.resource_claims or any(
+        volume.persistent_volume_claim or volume.ephemeral for volume in pod.spec.volumes
+    ):
+        return None
+    return pod.digest, tuple(sorted(pod.labels.items())), pod.status.nominated_node_name
+
+
+def _name(pod: PodInfo) -> str:
+    return pod.full_name

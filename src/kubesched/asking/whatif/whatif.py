@@ -1,0 +1,78 @@
+"""What if: operations on a cluster, one after the other, then everything pending is scheduled.
+
+From a model and operations to a `WhatIfAnswer`, the differences against the present. The model is as before afterwards.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.whatif.measures import Meter, spread_changes
+from kubesched.asking.whatif.operations import Operation
+from kubesched.asking.whatif.trial import WhatIfTrial
+from kubesched.asking.whatif.whatif_answer import (
+    BECOMES_BOUND,
+    BECOMES_PENDING,
+    DELETED,
+    LOST,
+    MOVES,
+    NEW,
+    NEW_PENDING,
+    STAYS,
+    STAYS_PENDING,
+    WITHOUT_PLACE,
+    PodChange,
+    WhatIfAnswer,
+    WhatIfStep,
+)
+
+# the words of a summary, in their order
+_WORDS = {
+    MOVES: ("moves", "move"),
+    BECOMES_BOUND: ("becomes bound", "become bound"),
+    NEW: ("is new", "are new"),
+    NEW_PENDING: ("is new and stays pending", "are new and stay pending"),
+    STAYS_PENDING: ("stays pending", "stay pending"),
+    BECOMES_PENDING: ("becomes pending", "become pending"),
+    DELETED: ("is deleted", "are deleted"),
+    LOST: ("is lost", "are lost"),
+    STAYS: ("stays", "stay"),
+}
+
+
+def whatif(model: ClusterModel, operations: Sequence[Operation]) -> WhatIfAnswer:
+    """Return what becomes of the cluster after operations; raises UnknownObjectError and other KubeschedErrors."""
+    with trial_of(model) as trial:
+        meter = Meter(model, trial.owners)
+        before, zones_before = meter.measure(), meter.zones_of_owners()
+        steps = tuple(operation.apply(trial) for operation in operations)
+        trial.settle()
+        changes, counts = trial.changes()
+        after = meter.measure()
+        spread = spread_changes(zones_before, meter.zones_of_owners())
+    fits = not any(map(lacks_place, changes)) and not any(step.held_up for step in steps)
+    summary = _summary(counts, steps)
+    return WhatIfAnswer(fits, summary, steps, dict(counts), tuple(changes), before, after, spread, model.gaps)
+
+
+@contextmanager
+def trial_of(model: ClusterModel) -> Iterator[WhatIfTrial]:
+    """Try something on a model; at the end everything is as before."""
+    trial = WhatIfTrial(model)
+    try:
+        yield trial
+    finally:
+        trial.close()
+
+
+def lacks_place(change: PodChange) -> bool:
+    """Return whether a pod has no place though it should have one."""
+    return change.change in WITHOUT_PLACE and not change.held
+
+
+def _summary(counts: dict[str, int], steps: Sequence[WhatIfStep]) -> str:
+    parts = [f"{number} {words[number != 1]}" for kind, words in _WORDS.items() if (number := counts.get(kind, 0))]
+    held_up = sum(len(step.held_up) for step in steps)
+    total = sum(counts.values())
+    text = f"Of {total} pods {', '.join(parts)}." if parts else "There are no pods."
+    return f"{text} Budgets hold up {held_up} pods of the drain." if held_up else text

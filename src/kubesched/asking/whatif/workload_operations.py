@@ -1,0 +1,285 @@
+"""Operations on workloads and other objects: scale, apply, delete; and scheduling everything anew.
+
+From a scale, manifests or a name to pods that come and go, as controllers would have it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+import msgspec
+
+from kubesched.api.codec import decode
+from kubesched.api.kinds import KINDS
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.api.policy import PodDisruptionBudget
+from kubesched.asking.answers import ObjectChange, ObjectName
+from kubesched.asking.model import UnknownObjectError, nearest
+from kubesched.asking.templates.reading import read_templates
+from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
+from kubesched.asking.whatif.operations import RemoveNodes
+from kubesched.asking.whatif.pod_owners import bound_to_node
+from kubesched.asking.whatif.trial import WhatIfTrial
+from kubesched.asking.whatif.whatif_answer import WhatIfStep
+from kubesched.asking.whatif.workloads import NamedObject, Workloads
+from kubesched.controlplane.controllers.workloads.pods import PodView
+from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.core.cluster.pod_info import PodInfo
+
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+_WITH_PODS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob")
+
+
+@dataclass(frozen=True, slots=True)
+class ScaleWorkload:
+    """A workload with another number of replicas."""
+
+    workload: NamedObject
+    replicas: int
+
+    def apply(self, trial: WhatIfTrial) -> WhatIfStep:
+        """Create the missing pods, or delete those that the controller would delete first."""
+        workloads = Workloads(trial.model, trial.owners)
+        workload = workloads.find(self.workload)
+        pods = workloads.pods(workload)
+        if self.replicas > len(pods):
+            _create(trial, workloads.template(workload, pods), self.replicas - len(pods))
+        for pod in _surplus(trial, workload, pods, len(pods) - self.replicas):
+            trial.delete(pod, f"{workload} is scaled to {self.replicas}")
+        return WhatIfStep(f"scale {workload} to {self.replicas}", f"it has {len(pods)} pods now")
+
+
+@dataclass(frozen=True, slots=True)
+class ApplyManifests:
+    """Objects that are created or replaced; workloads are rolled out."""
+
+    manifests: tuple[Manifest, ...]
+    origin: str
+
+    def apply(self, trial: WhatIfTrial) -> WhatIfStep:
+        """Put the objects, then the pods of the workloads."""
+        found = read_templates(trial.model, self.manifests)
+        written = {(each.kind, each.name) for each in self.manifests}
+        for change in found.others:
+            # what read_templates adds, the ReplicaSet of a Deployment, stays as it is in the cluster
+            if (change.object.kind, change.object.name) in written or trial.model.find(change.object) is None:
+                _put(trial, change)
+        for template in found.templates:
+            _roll_out(trial, template, self.manifests)
+        names = ", ".join(f"{each.kind} {each.name}" for each in self.manifests[:5])
+        more = len(self.manifests) - 5
+        return WhatIfStep(f"apply {self.origin}", names + (f" and {more} more" if more > 0 else ""))
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteObject:
+    """An object that is deleted; a workload with all of its pods, a node as if it vanished."""
+
+    object: NamedObject
+
+    def apply(self, trial: WhatIfTrial) -> WhatIfStep:
+        """Delete the object."""
+        kind = self.object.kind
+        if kind == Node.__name__:
+            return RemoveNodes((trial.model.node(self.object.name).name,)).apply(trial)
+        message = ""
+        if kind == Pod.__name__:
+            pod = _found_pod(trial, self.object)
+            trial.delete(pod, "it is deleted")
+            shown = NamedObject(kind, pod.namespace, pod.name)
+        elif kind in _WITH_PODS:
+            workloads = Workloads(trial.model, trial.owners)
+            shown = workloads.find(self.object)
+            pods = workloads.pods(shown)
+            for pod in pods:
+                trial.delete(pod, f"{shown} is deleted")
+            message = f"it has {len(pods)} pods"
+            _remove(trial, shown)
+        else:
+            shown = _found_object(trial, self.object)
+            _remove(trial, shown)
+        return WhatIfStep(f"delete {shown}", message)
+
+
+@dataclass(frozen=True, slots=True)
+class RescheduleAll:
+    """Every pod that does not belong to its node leaves it, and all are scheduled again, the oldest first."""
+
+    def apply(self, trial: WhatIfTrial) -> WhatIfStep:
+        """Take all pods off their nodes, then schedule them."""
+        movable = reschedulable(trial)
+        for pod in movable:
+            trial.displace(pod, returns=True)
+        for pod in movable:
+            waiting = trial.model.cluster.pending.get(pod.uid)
+            if waiting is not None:
+                trial.attempt(waiting)
+        return WhatIfStep("reschedule all", f"{len(movable)} pods are placed again, from an empty start")
+
+
+def reschedulable(trial: WhatIfTrial) -> list[PodInfo]:
+    """Return the pods on nodes that a scheduler here placed or would place, the oldest first."""
+    found = [
+        pod
+        for pod in trial.model.cluster.table.pods.values()
+        if not bound_to_node(pod) and not pod.terminating and trial.model.profile_of(pod) is not None
+    ]
+    return sorted(found, key=lambda pod: (_created(pod), pod.full_name))
+
+
+# -- parts
+
+
+def _create(trial: WhatIfTrial, template: WorkloadTemplate, count: int) -> None:
+    pods = template.new_pods(trial.model)
+    for _ in range(count):
+        _add(trial, next(pods))
+
+
+def _add(trial: WhatIfTrial, new: NewPod) -> None:
+    for obj in new.objects:
+        trial.placer.put(obj)
+    trial.create(new.pod)
+
+
+def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate, manifests: Sequence[Manifest]) -> None:
+    """Bring the pods of a workload to a template; pods of an equal template stay."""
+    name = NamedObject(template.workload.kind, template.workload.namespace, template.workload.name)
+    if name.kind == Pod.__name__:
+        old = trial.model.pods.get(template.pod.full_name)
+        if old is not None:
+            trial.delete(old, "it is replaced")
+        trial.create(template.pod)
+        return
+    workloads = Workloads(trial.model, trial.owners)
+    pods = workloads.pods(name)
+    if not _is_rolled_out(workloads, name, manifests):
+        for pod in pods:
+            trial.delete(pod, f"{name} is rolled out anew")
+        pods = []
+    if template.per_node:
+        there = {trial.node_of(pod) for pod in pods}
+        for node in trial.model.node_names():
+            if node not in there and template.wants(trial.model.node(node)):
+                _add(trial, template.pod_for_node(node))
+        return
+    _create(trial, template, max(0, template.replicas - len(pods)))
+    for pod in _surplus(trial, name, pods, len(pods) - template.replicas):
+        trial.delete(pod, f"{name} is scaled to {template.replicas}")
+
+
+def _is_rolled_out(workloads: Workloads, name: NamedObject, manifests: Sequence[Manifest]) -> bool:
+    """Return whether the cluster has the workload with the template of the manifest."""
+    known = workloads.documents.get(name)
+    new = next((each.document for each in manifests if (each.kind, each.name) == (name.kind, name.name)), None)
+    if known is None or new is None:
+        return False
+    return bool(known["spec"].get("template") == new["spec"].get("template"))
+
+
+def _surplus(trial: WhatIfTrial, workload: NamedObject, pods: Sequence[PodInfo], count: int) -> list[PodInfo]:
+    """Return the pods that the controller of a workload deletes first."""
+    if count <= 0:
+        return []
+    if workload.kind == "StatefulSet":
+        return sorted(pods, key=lambda pod: -_ordinal(pod))[:count]
+    views = [_view(trial, pod) for pod in pods]
+    by_uid = {pod.uid: pod for pod in pods}
+    now = trial.model.source.taken_at or max((_created(pod) for pod in pods), default=_NEVER)
+    return [by_uid[view.uid] for view in in_order_of_deletion(views, now, count, neighbours=views)]
+
+
+def _view(trial: WhatIfTrial, pod: PodInfo) -> PodView:
+    """Return a pod as workload controllers see it."""
+    ready = next((each for each in pod.status.conditions if each.type == "Ready" and each.status == "True"), None)
+    since = ready.last_transition_time if ready is not None else None
+    cost = pod.metadata.annotations.get(DELETION_COST, "")
+    created = pod.metadata.creation_timestamp
+    return PodView(
+        namespace=pod.namespace,
+        name=pod.name,
+        uid=pod.uid,
+        labels=dict(pod.labels),
+        phase=pod.status.phase,
+        node=trial.node_of(pod),
+        created=_text(created),
+        ready_since=None if ready is None else _text(since),
+        deleting=pod.terminating,
+        restarts=0,
+        most_restarts=(0, 0),
+        deletion_cost=int(cost) if cost.lstrip("-").isdecimal() else 0,
+        tracked=False,
+        owner=None,
+    )
+
+
+_NEVER = datetime.fromtimestamp(0, UTC)
+
+
+def _created(pod: PodInfo) -> datetime:
+    return pod.metadata.creation_timestamp or _NEVER
+
+
+def _text(time: datetime | None) -> str:
+    return time.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ") if time is not None else ""
+
+
+def _ordinal(pod: PodInfo) -> int:
+    number = pod.name.rpartition("-")[2]
+    return int(number) if number.isdecimal() else -1
+
+
+def _put(trial: WhatIfTrial, change: ObjectChange) -> None:
+    """Create or replace an object; one without a status keeps the one that it has."""
+    assert change.create is not None
+    new, old = decode(change.create), trial.model.find(change.object)
+    if old is not None:
+        new = msgspec.structs.replace(new, metadata=msgspec.structs.replace(new.metadata, uid=old.uid))
+        written = getattr(new, "status", None)
+        if written is not None and _says_nothing(new):
+            new = msgspec.structs.replace(new, status=getattr(old, "status"))  # noqa: B009
+    trial.placer.put(new)
+    if isinstance(new, PodDisruptionBudget):
+        trial.budgets.replace(new)
+
+
+def _says_nothing(obj: ApiObject) -> bool:
+    return not obj.status.allocatable if isinstance(obj, Node) else not isinstance(obj, PodDisruptionBudget)
+
+
+def _remove(trial: WhatIfTrial, name: NamedObject) -> None:
+    if name.kind not in KINDS:
+        return
+    obj = trial.model.find(ObjectName("", name.kind, name.namespace, name.name))
+    if obj is not None:
+        trial.placer.remove(obj)
+        if isinstance(obj, PodDisruptionBudget):
+            trial.budgets.drop(obj.full_name)
+
+
+def _found_pod(trial: WhatIfTrial, wanted: NamedObject) -> PodInfo:
+    pods = trial.model.pods
+    found = [pod for pod in pods.values() if pod.name == wanted.name and wanted.namespace in ("", pod.namespace)]
+    if len(found) > 1:
+        found = [pod for pod in found if pod.namespace == trial.model.source.namespace]
+    if len(found) != 1:
+        return trial.model.pod(f"{wanted.namespace or trial.model.source.namespace}/{wanted.name}")
+    return found[0]
+
+
+def _found_object(trial: WhatIfTrial, wanted: NamedObject) -> NamedObject:
+    """Return the name of an object that is neither a pod, a node nor a workload; raises UnknownObjectError."""
+    if wanted.kind not in KINDS:
+        raise UnknownObjectError(f"{wanted.kind} is not a kind that scheduling reads; deleting it changes nothing")
+    known = trial.model.cluster.objects.named(wanted.kind)
+    found = [obj for obj in known if obj.name == wanted.name and wanted.namespace in ("", obj.namespace)]
+    if len(found) > 1:
+        found = [obj for obj in found if obj.namespace == trial.model.source.namespace]
+    if len(found) != 1:
+        asked = f"{wanted.namespace}/{wanted.name}" if wanted.namespace else wanted.name
+        names = [obj.full_name if wanted.namespace else obj.name for obj in known]
+        raise UnknownObjectError(f"there is no {wanted.kind} {asked}{nearest(asked, names)}")
+    return NamedObject(wanted.kind, found[0].namespace, found[0].name)

@@ -1,0 +1,142 @@
+"""`kubesched whatif`: what would become of the pods?
+
+In: a cluster, and what to try on it, in order. Out: an answer, and exit code 0 (every pod has a place), 3 (some have
+none, or a drain is held up) or 1 (an error).
+"""
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+import click
+
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.reports.whatif_report import comparison_report, consolidation_report, whatif_report
+from kubesched.asking.sources.cluster_source import ClusterSource
+from kubesched.asking.sources.custom_kinds import custom_kinds_of
+from kubesched.asking.sources.operation_files import FILE_READERS
+from kubesched.asking.whatif.compare import NamedModel, compare
+from kubesched.asking.whatif.configurations import parse_weight, with_weights
+from kubesched.asking.whatif.consolidate import consolidate
+from kubesched.asking.whatif.operations import Operation
+from kubesched.asking.whatif.requests import operation_of
+from kubesched.asking.whatif.whatif import whatif
+from kubesched.asking.whatif.workload_operations import RescheduleAll
+from kubesched.cli.asking.options import load_configuration, model_options, read_source, source_option
+from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
+from kubesched.cli.command_group import CommandWithSubcommands
+from kubesched.cli.gate_options import gate_options
+from kubesched.cli.plugin_options import plugin_option
+from kubesched.config.feature_gates import FeatureGates, parse_flag
+from kubesched.core.framework.registry import Registry
+
+DOES_NOT_FIT = 3
+DEFAULTS = "the defaults"
+
+
+class OrderedCommand(CommandWithSubcommands):
+    """A command that knows the order in which its options were given, in the context's `meta`."""
+
+    ORDER = "kubesched.order"
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Parse the arguments, and keep the names of the options in order."""
+        _, _, order = self.make_parser(ctx).parse_args(list(args))
+        ctx.meta[self.ORDER] = [parameter.name for parameter in order]
+        return super().parse_args(ctx, args)
+
+
+@click.command("consolidate")
+@model_options
+@click.option("--most", type=click.IntRange(1), metavar="N", help="Empty at most so many nodes.")
+@output_option
+def consolidate_command(model: ClusterModel, most: int | None, output: OutputOptions) -> None:
+    """Show which nodes can be emptied, in which order, and where each pod goes."""
+    with click.progressbar(
+        length=1000, label="Trying nodes", file=sys.stderr, hidden=not sys.stderr.isatty() or output.quiet
+    ) as bar:
+        answer = consolidate(model, most=most, progress=lambda done, total: bar.update(1000 * done // total - bar.pos))
+    print_answer(answer, consolidation_report(answer), output)
+    sys.exit(0 if answer.fits else DOES_NOT_FIT)
+
+
+NODES = "NODES"
+
+
+@click.command("whatif", cls=OrderedCommand, subcommands={"consolidate": consolidate_command})
+@click.option("--drain", multiple=True, metavar=NODES, help="Drain nodes: names (a,b) or a label selector (zone=a).")
+@click.option("--cordon", multiple=True, metavar=NODES, help="Let nodes take no new pods.")
+@click.option("--remove", multiple=True, metavar=NODES, help="Let nodes vanish, with all that runs there.")
+@click.option(
+    "--taint", multiple=True, nargs=2, metavar="NODES TAINT", help="Taint nodes: key=value:Effect; - ends it."
+)
+@click.option("--add-nodes", multiple=True, metavar="N=LIKE", help="Add N nodes like a node, or like that in a file.")
+@click.option("--scale", multiple=True, metavar="KIND/NAME=N", help="Scale a workload: deploy/web=9.")
+@click.option("--apply", multiple=True, metavar="FILE", help="Create or replace objects.")
+@click.option("--delete", multiple=True, metavar="KIND/NAME", help="Delete an object; a workload with its pods.")
+@click.option("--reschedule", type=click.Choice(["all"]), help="Place all pods again, from an empty start.")
+@click.option(
+    "--config", "configs", multiple=True, metavar="FILE", help="A KubeSchedulerConfiguration; two are compared."
+)
+@click.option("--weight", "weights", multiple=True, metavar="PLUGIN=W", help="Another weight of a plugin's scores.")
+@click.option("--kubernetes-gates", "new_gates", multiple=True, metavar="A=true,B=false", help="Other feature gates.")
+@click.option("--compare", "compared", is_flag=True, help="Compare with and without --weight and --kubernetes-gates.")
+@source_option
+@gate_options
+@plugin_option
+@output_option
+@click.pass_context
+def whatif_command(
+    ctx: click.Context,
+    /,
+    source: ClusterSource,
+    configs: tuple[str, ...],
+    weights: tuple[str, ...],
+    new_gates: tuple[str, ...],
+    compared: bool,
+    gates: FeatureGates,
+    registry: Registry,
+    output: OutputOptions,
+    reschedule: str | None,
+    **options: tuple[Any, ...],
+) -> None:
+    """Try changes of a cluster or its scheduler: which pods move, stay pending, are preempted.
+
+    Changes are tried in the order given; then everything pending is scheduled. Nothing is changed in the cluster.
+    """
+    if len(configs) > 2:
+        raise click.UsageError("--config can be given twice, to compare two configurations")
+    second_gates = FeatureGates({**gates.explicit, **parse_flag(",".join(new_gates))}, gates.version)
+    changed = dict(map(parse_weight, weights))
+    last = load_configuration(
+        configs[-1] if configs else None, second_gates, registry, lambda config: with_weights(config, changed)
+    )
+    objects = read_source(source, custom_kinds_of(last, registry))
+    model = ClusterModel(objects, last, registry)
+    operations = _operations(model, ctx.meta[OrderedCommand.ORDER], options)
+    if len(configs) == 2 or compared:
+        loaded = load_configuration(configs[0] if configs else None, gates, registry)
+        first = ClusterModel(objects, loaded, registry)
+        names = _names(configs, [*weights, *new_gates])
+        answer = compare(
+            NamedModel(names[0], first), NamedModel(names[1], model), operations, reschedule_all=reschedule is not None
+        )
+        print_answer(answer, comparison_report(answer), output)
+        sys.exit(0 if answer.fits else DOES_NOT_FIT)
+    if reschedule is not None:
+        operations.append(RescheduleAll())
+    found = whatif(model, operations)
+    print_answer(found, whatif_report(found), output)
+    sys.exit(0 if found.fits else DOES_NOT_FIT)
+
+
+def _names(configs: tuple[str, ...], changes: list[str]) -> tuple[str, str]:
+    """Return the names of two compared configurations."""
+    first, last = (configs[0], configs[-1]) if configs else (DEFAULTS, DEFAULTS)
+    return first, " ".join([last, *(f"with {change}" for change in changes)])
+
+
+def _operations(model: ClusterModel, order: Iterable[str], options: dict[str, tuple[Any, ...]]) -> list[Operation]:
+    """Return the operations in the order in which they were given."""
+    values = {name: iter(given) for name, given in options.items()}
+    return [operation_of(model, name, next(values[name]), FILE_READERS) for name in order if name in values]

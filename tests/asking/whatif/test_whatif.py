@@ -1,0 +1,262 @@
+"""What becomes of pods: a case for each operation, and for each thing that happens to a pod."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.support.models import a_model
+from tests.support.whatif import by_pod
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Taint
+from kubesched.asking.whatif.draining import Drain
+from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes
+from kubesched.asking.whatif.whatif import whatif
+from kubesched.asking.whatif.whatif_answer import WhatIfAnswer
+from kubesched.asking.whatif.workload_operations import DeleteObject, RescheduleAll, ScaleWorkload
+from kubesched.asking.whatif.workloads import NamedObject
+from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_volume
+
+WEB: dict[str, Any] = {"labels": {"app": "web"}, "owner": "ReplicaSet/web", "cpu": "1"}
+NO_EXECUTE = Taint(key="broken", effect="NoExecute")
+
+
+def ask(objects: Sequence[ApiObject], *operations: Operation) -> WhatIfAnswer:
+    return whatif(a_model(*objects), operations)
+
+
+def found(answer: WhatIfAnswer) -> dict[str, str]:
+    """Return what becomes of each pod, in a few words."""
+    return {
+        name: " ".join(filter(None, [each.change, each.from_node, each.to_node and f"to {each.to_node}"]))
+        for name, each in by_pod(answer).items()
+    }
+
+
+TWO: list[ApiObject] = [a_node("a", cpu="2"), a_node("b", cpu="2")]
+CASES: dict[str, tuple[list[ApiObject], list[Operation], dict[str, str]]] = {
+    "without an operation pods that fit become bound": (
+        [*TWO, a_pod("p", cpu="1")],
+        [],
+        {"p": "becomes-bound to a"},
+    ),
+    "a drained node's pods move": (
+        [*TWO, a_pod("p", node="a", **WEB)],
+        [Drain(("a",))],
+        {"p": "moves a to b"},
+    ),
+    "a pod without another place becomes pending": (
+        [a_node("a"), a_pod("p", node="a", **WEB)],
+        [Drain(("a",))],
+        {"p": "becomes-pending a"},
+    ),
+    "a bare pod does not come back": (
+        [*TWO, a_pod("p", node="a")],
+        [Drain(("a",))],
+        {"p": "lost a"},
+    ),
+    "a pod that is being deleted goes": (
+        [*TWO, a_pod("p", node="a", terminating=True, **WEB)],
+        [Drain(("a",))],
+        {"p": "deleted a"},
+    ),
+    "a drain leaves DaemonSets and static pods": (
+        [
+            *TWO,
+            a_pod("agent", node="a", owner="DaemonSet/agent"),
+            a_pod("static", node="a", annotations={"kubernetes.io/config.mirror": "x"}),
+        ],
+        [Drain(("a",))],
+        {},
+    ),
+    "all drained nodes are cordoned before the first pod leaves": (
+        [*TWO, a_node("c"), a_pod("p", node="a", **WEB), a_pod("q", node="b", **WEB)],
+        [Drain(("a", "b"))],
+        {"p": "moves a to c", "q": "moves b to c"},
+    ),
+    "a cordoned node keeps its pods and takes none": (
+        [*TWO, a_pod("p", node="a", **WEB), a_pod("q", cpu="1")],
+        [Cordon(("a", "b"))],
+        {"q": "stays-pending"},
+    ),
+    "a removed node takes its DaemonSet pods along": (
+        [*TWO, a_pod("p", node="a", **WEB), a_pod("agent", node="a", owner="DaemonSet/agent")],
+        [RemoveNodes(("a",))],
+        {"p": "moves a to b", "agent": "deleted a"},
+    ),
+    "a taint without NoExecute leaves running pods": (
+        [*TWO, a_pod("p", node="a", **WEB)],
+        [TaintNodes(("a",), Taint(key="k", effect="NoSchedule"))],
+        {},
+    ),
+    "NoExecute evicts pods that do not tolerate it": (
+        [
+            *TWO,
+            a_pod("p", node="a", **WEB),
+            a_pod("tolerant", node="a", tolerations=["broken:NoExecute"]),
+            a_pod("agent", node="a", owner="DaemonSet/agent"),
+        ],
+        [TaintNodes(("a",), NO_EXECUTE)],
+        {"p": "moves a to b", "agent": "deleted a"},
+    ),
+    "a taint that is taken off lets pods in": (
+        [a_node("a", taints=["broken:NoSchedule"]), a_pod("p")],
+        [TaintNodes(("a",), Taint(key="broken"), remove=True)],
+        {"p": "becomes-bound to a"},
+    ),
+    "new nodes take pods, and have the pods of DaemonSets": (
+        [
+            a_node("a", cpu="1"),
+            a_pod("agent-a", node="a", owner="DaemonSet/agent", cpu="500m"),
+            a_pod("p", cpu="500m"),
+            a_pod("q", node="a", cpu="500m"),
+        ],
+        [AddNodes(2, a_node("a", cpu="1"))],
+        {
+            "agent-a-new-1": "new to a-new-1",
+            "agent-a-new-2": "new to a-new-2",
+            "p": "becomes-bound to a-new-1",
+        },
+    ),
+    "a scaled workload gets pods like the ones it has": (
+        [*TWO, a_pod("web-x", node="a", **WEB)],
+        [ScaleWorkload(NamedObject("ReplicaSet", "", "web"), 3)],
+        {"web-0": "new to b", "web-1": "new to a"},
+    ),
+    "pods that do not fit stay pending": (
+        [a_node("a", cpu="2"), a_pod("web-x", node="a", **WEB)],
+        [ScaleWorkload(NamedObject("ReplicaSet", "", "web"), 3)],
+        {"web-0": "new to a", "web-1": "new-pending"},
+    ),
+    "pending pods go first when a workload shrinks, then the newest": (
+        [
+            a_node("a"),
+            a_pod("old", node="a", created="2026-01-01T00:00:00+00:00", **WEB),
+            a_pod("new", node="a", created="2026-02-01T00:00:00+00:00", **WEB),
+            a_pod("waits", created="2025-01-01T00:00:00+00:00", **WEB),
+        ],
+        [ScaleWorkload(NamedObject("ReplicaSet", "", "web"), 1)],
+        {"waits": "deleted", "new": "deleted a"},
+    ),
+    "a StatefulSet loses its highest ordinals": (
+        [a_node("a"), *(a_pod(f"db-{number}", node="a", owner="StatefulSet/db") for number in range(12))],
+        [ScaleWorkload(NamedObject("StatefulSet", "", "db"), 10)],
+        {"db-10": "deleted a", "db-11": "deleted a"},
+    ),
+    "a deleted workload's pods make room": (
+        [a_node("a", cpu="1"), a_pod("web-x", node="a", **WEB), a_pod("p", cpu="1")],
+        [DeleteObject(NamedObject("ReplicaSet", "", "web"))],
+        {"web-x": "deleted a", "p": "becomes-bound to a"},
+    ),
+    "operations count in their order: what is added later takes what was drained": (
+        [a_node("a"), a_pod("p", node="a", **WEB)],
+        [Drain(("a",)), AddNodes(1, a_node("a"))],
+        {"p": "moves a to a-new-1"},
+    ),
+    "a more important pod preempts, and its victim waits": (
+        [a_node("a", cpu="1"), a_pod("p", node="a", **WEB), a_pod("vip", cpu="1", priority=100)],
+        [],
+        {"vip": "becomes-bound to a", "p": "becomes-pending a"},
+    ),
+    "everything is placed again, the oldest first": (
+        [
+            *TWO,
+            a_pod("first", node="b", created="2026-01-01T00:00:00+00:00", cpu="2"),
+            a_pod("second", node="a", created="2026-02-01T00:00:00+00:00", cpu="2"),
+        ],
+        [RescheduleAll()],
+        {"first": "moves b to a", "second": "moves a to b"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_becomes_of_pods(case: str) -> None:
+    objects, operations, expected = CASES[case]
+    assert found(ask(objects, *operations)) == expected
+
+
+def test_a_preempted_pod_names_who_preempted_it() -> None:
+    objects, operations, _ = CASES["a more important pod preempts, and its victim waits"]
+    victim = by_pod(ask(objects, *operations))["p"]
+    assert victim.preempted_by == "default/vip"
+    assert (victim.message or "").startswith("0/1 nodes are available: 1 Insufficient cpu")
+
+
+def test_a_budget_makes_rounds() -> None:
+    pods = [a_pod(f"p{number}", node="a", **WEB) for number in range(3)]
+    answer = ask([a_node("a"), a_node("b"), *pods, a_budget("web", "app=web", allowed=2)], Drain(("a",)))
+    step = answer.steps[0]
+    assert [(each.number, each.pods) for each in step.rounds] == [
+        (1, ("default/p0", "default/p1")),
+        (2, ("default/p2",)),
+    ]
+    assert answer.fits
+
+
+def test_a_budget_that_allows_nothing_holds_up_the_drain() -> None:
+    pods = [a_pod("p", node="a", **WEB), a_pod("q", node="a", owner="ReplicaSet/free")]
+    answer = ask([a_node("a"), a_node("b"), *pods, a_budget("web", "app=web")], Drain(("a",)))
+    [held] = answer.steps[0].held_up
+    assert (held.pod, held.budgets) == ("default/p", ("default/web",))
+    assert held.message == "The disruption budget web needs 0 healthy pods and has 0 currently"
+    assert found(answer) == {"q": "moves a to b"}
+    assert not answer.fits
+
+
+def test_pods_that_find_no_place_use_up_their_budget() -> None:
+    pods = [a_pod(f"p{number}", node="a", **WEB) for number in range(3)]
+    answer = ask([a_node("a"), a_node("b", cpu="1"), *pods, a_budget("web", "app=web", allowed=2)], Drain(("a",)))
+    step = answer.steps[0]
+    # one of two got a place and is healthy again, so one more may go
+    assert [each.pods for each in step.rounds] == [("default/p0", "default/p1"), ("default/p2",)]
+    assert found(answer) == {"p0": "moves a to b", "p1": "becomes-pending a", "p2": "becomes-pending a"}
+
+
+def test_a_pod_with_two_budgets_is_never_evicted() -> None:
+    objects = [*TWO, a_pod("p", node="a", **WEB), a_budget("one", "app=web", allowed=9)]
+    answer = ask([*objects, a_budget("two", "app", allowed=9)], Drain(("a",)))
+    [held] = answer.steps[0].held_up
+    assert held.budgets == ("default/one", "default/two")
+    assert "more than one PodDisruptionBudget" in held.message
+
+
+def test_a_local_volume_holds_its_pod_back_with_the_schedulers_message() -> None:
+    volume = a_volume("disk", claimed_by="default/data", nodes="kubernetes.io/hostname=a", phase="Bound")
+    pod = a_pod("p", node="a", volumes=["data"], **WEB)
+    answer = ask([*TWO, volume, a_claim("data", bound_to="disk"), pod], Drain(("a",)))
+    change = by_pod(answer)["p"]
+    assert change.change == "becomes-pending"
+    assert "didn't match PersistentVolume's node affinity" in (change.message or "")
+
+
+def test_utilisation_spread_and_fragmentation_before_and_after() -> None:
+    nodes = [a_node("a", cpu="2", memory="4Gi", zone="x"), a_node("b", cpu="2", memory="4Gi", zone="y")]
+    pods: list[Any] = [a_pod("p", node="a", memory="1Gi", **WEB), a_pod("q", node="b", memory="1Gi", **WEB)]
+    answer = ask([*nodes, *pods], Drain(("a",)))
+    assert [(use.resource, use.requested, use.allocatable) for use in answer.after.uses][:2] == [
+        ("cpu", 2000, 4000),
+        ("memory", 2 << 30, 8 << 30),
+    ]
+    assert [(zone.zone, zone.uses[0].requested) for zone in answer.after.zones] == [("x", 0), ("y", 2000)]
+    assert (answer.before.spread.worst_skew, answer.after.spread.worst_skew) == (0, 2)
+    [spread] = answer.spread
+    assert (spread.owner, spread.before, spread.after) == (
+        "ReplicaSet default/web",
+        {"x": 1, "y": 1},
+        {"x": 0, "y": 2},
+    )
+    before, after = answer.before.fragmentation, answer.after.fragmentation
+    assert (before.largest_cpu, before.largest_memory) == (1000, 3 << 30)
+    assert (after.largest_cpu, after.stranded_memory) == (0, 2 << 30)
+
+
+def test_an_empty_cluster_has_an_answer() -> None:
+    answer = ask([])
+    assert (answer.fits, answer.summary) == (True, "There are no pods.")
+
+
+def test_pods_that_are_not_to_be_scheduled_yet_are_no_failure() -> None:
+    answer = ask([a_node("a"), a_pod("gated", gates=["wait"]), a_pod("other", scheduler="somebody")])
+    assert {name: each.held for name, each in by_pod(answer).items()} == {"gated": True, "other": True}
+    assert answer.fits
