@@ -1,6 +1,7 @@
 """Proofs of remedies that share nothing with the search: changes applied to documents, judged by a new engine."""
 
 import copy
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -79,17 +80,25 @@ def _without_one(changes: tuple[ObjectChange, ...]) -> Iterator[list[ObjectChang
 def _without_one_operation(changes: tuple[ObjectChange, ...]) -> Iterator[list[ObjectChange]]:
     for change in changes:
         operations = list(change.patch or ())
-        # a container may not refer to a claim that the pod does not have any more
-        single = [operation for operation in operations if "/resources/claims" not in operation["path"]]
-        for left_out in single if len(operations) > 1 else ():
+        for left_out in _independent(operations) if len(operations) > 1 else ():
             patch = [operation for operation in operations if operation is not left_out]
             yield [replace(each, patch=patch) if each is change else each for each in changes]
+
+
+def _independent(operations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Return the operations without those that others entail.
+
+    A container may not refer to a claim that the pod does not have any more, nor request more than the pod.
+    """
+    of_pod = any(operation["path"].startswith("/spec/resources/") for operation in operations)
+    entailed = re.compile(r"/spec/containers/\d+/resources/(claims|requests).*" if of_pod else r".*/resources/claims.*")
+    return [operation for operation in operations if not entailed.fullmatch(operation["path"])]
 
 
 def _less_changed(changes: tuple[ObjectChange, ...]) -> Iterator[list[ObjectChange]]:
     """Yield the changes with requests and skews that differ a little less from those that the pod had."""
     for change in changes:
-        for operation in change.patch or ():
+        for operation in _independent(change.patch or ()):
             value = _less(operation)
             if value is not None:
                 patch = [{**each, "value": value} if each is operation else each for each in change.patch or ()]

@@ -8,26 +8,43 @@ from tests.support.remedy_proofs import check
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import Pod
+from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm, Pod, ResourceRequirements
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.search import find_remedies
+from kubesched.core.assembly import load_config
 from kubesched.testing import (
     a_budget,
     a_claim,
     a_container,
+    a_csi_driver,
     a_csi_node,
     a_namespace,
     a_node,
     a_pod,
     a_spread,
     a_storage_class,
+    a_storage_pool,
     a_term,
     a_volume,
     an_affinity,
+    an_ephemeral_volume,
+)
+from kubesched.testing.devices import (
+    a_claiming_pod,
+    a_device_class,
+    a_device_request,
+    a_resource_claim,
+    a_slice,
+    holding,
 )
 
+LOADED = load_config()
 WEB = {"app": "web"}
 GPU = "example.com/gpu"
+
+
+def named(*names: str) -> NodeSelectorRequirement:
+    return NodeSelectorRequirement(key="metadata.name", operator="In", values=names)
 
 
 class Case(NamedTuple):
@@ -42,33 +59,65 @@ CASES: dict[str, Case] = {
     "a request is lowered to what the nearest node has free": Case(
         [a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("x", cpu="500m", node="n1")],
         a_pod(cpu="5"),
-        [("lower the cpu request of container main from 5 to 3500m", "n1")],
+        [
+            ("lower the cpu request of container main from 5 to 3500m", "n1"),
+            ("add a node like n1 with 5 cpu", "n1-new1"),
+        ],
     ),
     "the largest container gives": Case(
         [a_node("n1", cpu="4")],
         a_pod(containers=[a_container("app", cpu="3"), a_container("log", cpu="2")]),
-        [("lower the cpu request of container app from 3 to 2", "n1")],
+        [
+            ("lower the cpu request of container app from 3 to 2", "n1"),
+            ("add a node like n1 with 5 cpu", "n1-new1"),
+        ],
     ),
     "an init container gives as well": Case(
         [a_node("n1", cpu="4")],
         a_pod(containers=[a_container("app", cpu="2")], init_containers=(a_container("setup", cpu="6"),)),
-        [("lower the cpu request of container setup from 6 to 4", "n1")],
+        [
+            ("lower the cpu request of container setup from 6 to 4", "n1"),
+            ("add a node like n1 with 6 cpu", "n1-new1"),
+        ],
     ),
     "every resource that is short": Case(
         [a_node("n1", cpu="4", memory="4Gi")],
         a_pod(cpu="5", memory="5Gi"),
         [
+            ("add a node like n1 with 5 cpu and 5Gi memory", "n1-new1"),
             (
                 "lower the cpu request of container main from 5 to 4; "
                 "lower the memory request of container main from 5Gi to 4Gi",
                 "n1",
-            )
+            ),
         ],
     ),
     "an extended resource": Case(
         [a_node("n1", allocatable={GPU: "4"})],
         a_pod(requests={GPU: "8"}),
-        [(f"lower the {GPU} request of container main from 8 to 4", "n1")],
+        [
+            (f"lower the {GPU} request of container main from 8 to 4", "n1"),
+            (f"add a node like n1 with 8 {GPU}", "n1-new1"),
+        ],
+    ),
+    "a limit follows the request that it equals, and overhead is not the container's": Case(
+        [a_node("n1", cpu="2")],
+        a_pod(containers=[a_container("app", cpu="2", limits={"cpu": "2"})], overhead={"cpu": "500m"}),
+        [
+            ("lower the cpu request of container app from 2 to 1500m", "n1"),
+            ("add a node like n1 with 2500m cpu", "n1-new1"),
+        ],
+    ),
+    "a request of the pod as a whole": Case(
+        [a_node("n1", cpu="2")],
+        a_pod(cpu="3", resources=ResourceRequirements(requests={"cpu": "4"})),
+        [
+            (
+                "lower the cpu request of the pod from 4 to 2; lower the cpu request of container main from 3 to 2",
+                "n1",
+            ),
+            ("add a node like n1 with 4 cpu", "n1-new1"),
+        ],
     ),
     "too many pods": Case(
         [a_node("n1", pods=1), a_pod("x", node="n1")],
@@ -125,6 +174,25 @@ CASES: dict[str, Case] = {
         [
             ("change disk In [ssd] in the required node affinity to disk In [ssd, hdd]", "n1"),
             ("change label disk of node n1 from hdd to ssd", "n1"),
+        ],
+    ),
+    "a node by its name": Case(
+        [a_node("n1")],
+        a_pod(affinity=an_affinity(nodes=NodeSelectorTerm(match_fields=(named("gone"),)))),
+        [
+            (
+                "change metadata.name In [gone] in the required node affinity to metadata.name In [n1]",
+                "n1",
+            )
+        ],
+    ),
+    "a node without the label of a topology": Case(
+        [a_node("n1"), a_node("n2", zone="b", cpu="1")],
+        a_pod(cpu="2", labels=WEB, spread=a_spread("zone", "app=web")),
+        [
+            ("lower the cpu request of container main from 2 to 1", "n2"),
+            ("set whenUnsatisfiable of the spread over topology.kubernetes.io/zone to ScheduleAnyway", "n1"),
+            ("add label topology.kubernetes.io/zone=b to node n1", "n1"),
         ],
     ),
     "a spread constraint": Case(
@@ -186,7 +254,10 @@ CASES: dict[str, Case] = {
     "gates, and what comes after them": Case(
         [a_node("n1", cpu="1")],
         a_pod(gates=["a"], cpu="2"),
-        [("remove scheduling gate a; lower the cpu request of container main from 2 to 1", "n1")],
+        [
+            ("remove scheduling gate a; lower the cpu request of container main from 2 to 1", "n1"),
+            ("remove scheduling gate a; add a node like n1 with 2 cpu", "n1-new1"),
+        ],
     ),
     "a scheduler that is not here": Case(
         [a_node("n1")],
@@ -253,6 +324,131 @@ CASES: dict[str, Case] = {
             ),
         ],
     ),
+    "a claim that could be bound": Case(
+        [a_node("n1"), a_storage_class("local", binding_mode="Immediate"), a_claim("data"), a_volume("pv")],
+        a_pod(volumes=["data"]),
+        [
+            ("replace claim data of volume data by an empty directory", "n1"),
+            ("bind claim default/data to volume pv", "n1"),
+        ],
+    ),
+    "a storage class that does not exist": Case(
+        [
+            a_node("n1"),
+            a_storage_class("csi", provisioner="csi.example.com"),
+            a_claim("data", storage_class="fast"),
+        ],
+        a_pod(volumes=["data"]),
+        [
+            ("replace claim data of volume data by an empty directory", "n1"),
+            ("create storage class fast with provisioner csi.example.com", "n1"),
+        ],
+    ),
+    "a volume that does not exist": Case(
+        [a_node("n1"), a_claim("data", bound_to="gone")],
+        a_pod(volumes=["data"]),
+        [
+            ("replace claim data of volume data by an empty directory", "n1"),
+            ("create volume gone of 1Gi for claim default/data", "n1"),
+        ],
+    ),
+    "a volume in another zone": Case(
+        [
+            a_node("n1", zone="a"),
+            a_claim("data", bound_to="pv"),
+            a_volume("pv", labels={"topology.kubernetes.io/zone": "b"}),
+        ],
+        a_pod(volumes=["data"]),
+        [
+            ("replace claim data of volume data by an empty directory", "n1"),
+            ("change label topology.kubernetes.io/zone of volume pv from b to a", "n1"),
+        ],
+    ),
+    "a claim that one pod may use, and does": Case(
+        [
+            a_node("n1"),
+            a_node("n2"),
+            a_claim("data", bound_to="pv", modes=["ReadWriteOncePod"]),
+            a_volume("pv", modes=["ReadWriteOncePod"]),
+            a_pod("x", node="n2", volumes=["data"]),
+        ],
+        a_pod(volumes=["data"]),
+        [("replace claim data of volume data by an empty directory", "n1"), ("evict pod default/x from node n2", "n1")],
+    ),
+    "another claim that is free": Case(
+        [a_node("n1"), a_claim("spare", bound_to="pv"), a_volume("pv")],
+        a_pod(volumes=["data"]),
+        [
+            ("use claim spare in place of data in volume data", "n1"),
+            ("replace claim data of volume data by an empty directory", "n1"),
+        ],
+    ),
+    "storage that is used up": Case(
+        [
+            a_node("n1"),
+            a_storage_class("csi", provisioner="csi.example.com"),
+            a_csi_driver(),
+            a_storage_pool(capacity="1Gi"),
+            a_claim("data", size="5Gi", storage_class="csi"),
+        ],
+        a_pod(volumes=["data"]),
+        [
+            ("replace claim data of volume data by an empty directory", "n1"),
+            ("create volume data-volume of 5Gi for claim default/data", "n1"),
+            ("free storage up to 5Gi in default/pool of storage class csi", "n1"),
+        ],
+    ),
+    "an ephemeral volume without its claim": Case(
+        [a_node("n1"), a_storage_class("csi", provisioner="csi.example.com")],
+        a_pod(volumes=[an_ephemeral_volume()]),
+        [("create claim default/pod-scratch of storage class csi", "n1")],
+    ),
+    "a device class that does not exist": Case(
+        [a_node("n1"), a_slice("s", "gpu-0", node="n1"), a_resource_claim("c", a_device_request())],
+        a_claiming_pod("pod", "c"),
+        [("remove resource claim c from the pod", "n1"), ("create device class gpu", "n1")],
+    ),
+    "devices that a claim holds which no pod uses": Case(
+        [
+            a_node("n1"),
+            a_device_class(),
+            a_slice("s", "gpu-0", node="n1"),
+            holding("gpu-0"),
+            a_resource_claim("c", a_device_request()),
+        ],
+        a_claiming_pod("pod", "c"),
+        [
+            ("remove resource claim c from the pod", "n1"),
+            ("deallocate resource claim default/other, which no pod uses", "n1"),
+            ("add a node like n1; with the devices of resource slice s", "n1-new1"),
+        ],
+    ),
+    "fewer devices than a claim asks for": Case(
+        [
+            a_node("n1"),
+            a_device_class(),
+            a_slice("s", "gpu-0", "gpu-1", node="n1"),
+            a_resource_claim("c", a_device_request(count=4)),
+        ],
+        a_claiming_pod("pod", "c"),
+        [
+            ("remove resource claim c from the pod", "n1"),
+            ("lower the devices of request r of resource claim default/c from 4 to 2", "n1"),
+        ],
+    ),
+    "devices that a claim does not select": Case(
+        [
+            a_node("n1"),
+            a_device_class(),
+            a_slice("s", "gpu-0", node="n1"),
+            a_resource_claim("c", a_device_request("r", "false")),
+        ],
+        a_claiming_pod("pod", "c"),
+        [
+            ("remove resource claim c from the pod", "n1"),
+            ("remove the selectors of request r of resource claim default/c", "n1"),
+        ],
+    ),
     "a limit of volumes": Case(
         [
             a_node("n1"),
@@ -285,7 +481,7 @@ def test_remedies(case: Case, in_cluster: bool) -> None:
     assert [(remedy.summary, remedy.node) for remedy in remedies] == case.remedies
     documents: list[Any] = [to_builtins(obj) for obj in (*case.objects, case.pod)]
     for remedy in remedies:
-        check(documents, a_model().loaded, case.pod.full_name, remedy)
+        check(documents, LOADED, case.pod.full_name, remedy)
 
 
 def test_a_pod_that_fits_needs_none() -> None:
@@ -296,11 +492,61 @@ def test_a_cluster_without_nodes_has_none() -> None:
     assert remedies_of(Case([], a_pod(), []), in_cluster=True) == ()
 
 
+def test_changes_as_json() -> None:
+    case = Case(
+        [a_node("n1", cpu="1", taints=["a=b:NoSchedule", "c:NoSchedule"]), a_pod("x", cpu="1", node="n1")],
+        a_pod(cpu="1", tolerations=["c:NoSchedule"]),
+        [],
+    )
+    remedies = {remedy.summary: remedy.to_dict() for remedy in remedies_of(case, in_cluster=True)}
+    assert remedies["add a toleration for taint a=b:NoSchedule; evict pod default/x from node n1"] == {
+        "summary": "add a toleration for taint a=b:NoSchedule; evict pod default/x from node n1",
+        "scope": "others",
+        "changes": [
+            {
+                "object": {"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "pod"},
+                "patch": [
+                    {
+                        "op": "add",
+                        "path": "/spec/tolerations/-",
+                        "value": {"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"},
+                    }
+                ],
+            },
+            {"object": {"apiVersion": "v1", "kind": "Pod", "namespace": "default", "name": "x"}, "delete": True},
+        ],
+        "node": "n1",
+        "recreate": False,
+    }
+
+
+def test_a_new_node_is_created_as_a_document() -> None:
+    case = Case([a_node("n1", cpu="1", zone="a", unschedulable=True)], a_pod(cpu="1"), [])
+    *_, added = remedies_of(case, in_cluster=True)
+    (change,) = added.changes
+    assert change.to_dict() == {
+        "object": {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": "n1-new1"},
+        "create": {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {
+                "name": "n1-new1",
+                "labels": {"kubernetes.io/hostname": "n1-new1", "topology.kubernetes.io/zone": "a"},
+            },
+            "spec": {},
+            "status": {
+                "capacity": {"cpu": "1", "memory": "8Gi", "pods": 110},
+                "allocatable": {"cpu": "1", "memory": "8Gi", "pods": 110},
+            },
+        },
+    }
+
+
 def test_a_pod_that_is_there_has_to_be_made_anew_by_its_owner() -> None:
     case = Case([a_node("n1", cpu="1")], a_pod(cpu="2", owner="ReplicaSet/web"), [])
-    (there,) = remedies_of(case, in_cluster=True)
+    there, _ = remedies_of(case, in_cluster=True)
     assert (there.recreate, there.owner, there.scope) == (True, "ReplicaSet/web", "pod")
-    (asked,) = remedies_of(case, in_cluster=False)
+    asked, _ = remedies_of(case, in_cluster=False)
     assert (asked.recreate, asked.owner) == (False, None)
 
 

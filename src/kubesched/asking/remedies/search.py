@@ -6,7 +6,6 @@ with the fewest steps is tried next; a kind of remedy that is found already is n
 """
 
 import heapq
-from collections.abc import Iterable
 from itertools import count
 from typing import NamedTuple
 
@@ -16,7 +15,7 @@ from kubesched.asking.remedies.moving import moved
 from kubesched.asking.remedies.proposing import extensions
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.shrinking import shrunk
-from kubesched.asking.remedies.steps import Scope, Step, Steps
+from kubesched.asking.remedies.steps import Scope, Steps
 from kubesched.asking.remedies.summaries import summary_of
 from kubesched.asking.remedies.trials import Trial, Trials
 from kubesched.core.cluster.pod_info import PodInfo
@@ -26,8 +25,6 @@ MOST_REMEDIES = 8
 # How many candidates are tried, besides those that prove a remedy to be minimal.
 MOST_TRIALS = 120
 MOST_STEPS = 8
-# So many remedies may have steps of several kinds.
-MOST_MIXED = 3
 # fields of a pod that may be changed in place; any other change makes it anew
 IN_PLACE = frozenset({"toleration", "gate"})
 
@@ -82,10 +79,12 @@ class RemedySearch:
             heapq.heappush(self._waiting, candidate)
 
     def _is_known(self, steps: Steps) -> bool:
-        """Return whether a remedy was found that needs no other kinds of steps, or enough with several kinds."""
+        """Return whether a remedy was found that needs no other kinds of steps, or one of several kinds alike."""
         topics = _topics(steps)
-        mixed = sum(len(known) > 1 for known in self._found)
-        return (len(topics) > 1 and mixed >= MOST_MIXED) or any(known <= topics for known in self._found)
+        if any(known <= topics for known in self._found):
+            return True
+        mixed = {_scope(found) for known, (found, _) in self._found.items() if len(known) > 1}
+        return len(topics) > 1 and _scope(steps) in mixed
 
     def _try(self, candidate: _Candidate) -> bool:
         """Return whether the pod has a node after a candidate's steps; if not, add what may help there."""
@@ -111,15 +110,17 @@ class RemedySearch:
         recreate = self._trials.in_cluster and not of_pod <= IN_PLACE
         controllers = [owner for owner in pod.metadata.owner_references if owner.controller]
         owner = f"{controllers[0].kind}/{controllers[0].name}" if controllers and recreate else None
-        scope = max(step.scope for step in steps).name.lower()
+        scope = _scope(steps).name.lower()
         return Remedy(summary_of(steps), scope, self._trials.changes(steps), node, recreate, owner)
 
 
-def _cost(steps: Iterable[Step], remaining: int) -> tuple[int, int, float]:
+def _cost(steps: Steps, remaining: int) -> tuple[int, int, float]:
     """Return what sorts sets of steps: how many, what they change, how much."""
-    steps = tuple(steps)
-    scope = max((step.scope for step in steps), default=Scope.POD)
-    return len(steps) + remaining, scope, sum(step.size for step in steps)
+    return len(steps) + remaining, _scope(steps), sum(step.size for step in steps)
+
+
+def _scope(steps: Steps) -> Scope:
+    return max((step.scope for step in steps), default=Scope.POD)
 
 
 def _topics(steps: Steps) -> frozenset[str]:

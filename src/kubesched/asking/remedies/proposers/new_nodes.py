@@ -1,7 +1,8 @@
 """One more node like one that is there.
 
 From the kinds of nodes that the cluster has to steps that create one of each kind, fresh: without taints of its
-condition, without a cordon, with the devices that nodes of the kind have.
+condition, without a cordon, with the devices that nodes of the kind have. Where all kinds are too small for the pod,
+it is a larger one.
 """
 
 from collections.abc import Iterator
@@ -11,11 +12,13 @@ import numpy as np
 from kubesched.api.codec import to_builtins
 from kubesched.api.devices import ResourceSlice
 from kubesched.api.nodes import Node
+from kubesched.asking.amounts import quantity
 from kubesched.asking.remedies.proposers.obstacles import creation
 from kubesched.asking.remedies.proposers.taints import OF_CONDITIONS
 from kubesched.asking.remedies.steps import Document, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.plugins.node_affinity import required_of
+from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 
 MOST_KINDS = 8
 HOSTNAME = "kubernetes.io/hostname"
@@ -35,13 +38,38 @@ def new_nodes(trial: Trial) -> Iterator[Steps]:
     columns += [table.taints.codes[rows], *(table.label(key).codes[rows] for key in keys if key != HOSTNAME)]
     _, first, counts = np.unique(np.stack(columns), axis=1, return_index=True, return_counts=True)
     largest = max(1, int(table.allocatable[0, rows].max()))
-    for place in np.argsort(-counts, kind="stable")[:MOST_KINDS].tolist():
-        row = int(rows[first[place]])
-        node = trial.node(row)
-        name = _new_name(trial, node.name)
-        size = int(table.allocatable[0, row]) / largest
-        step = creation(_fresh(node, name), "new node", f"add a node like {node.name}", size)
-        yield (step, *(_slices(trial, node.name, name) if trial.pod.spec.resource_claims else ()))
+    kinds = [int(rows[first[place]]) for place in np.argsort(-counts, kind="stable")[:MOST_KINDS].tolist()]
+    request = _request(trial)
+    too_small = [_too_small(trial, row, request) for row in kinds]
+    for row, missing in zip(kinds, too_small, strict=True):
+        if not missing or all(too_small):
+            node = trial.node(row)
+            name = _new_name(trial, node.name)
+            size = int(table.allocatable[0, row]) / largest
+            if missing:
+                size = sum(2 - table.allocatable_of(row, each) / wanted for each, wanted in missing.items())
+            step = creation(
+                _fresh(node, name, missing), "new node", f"add a node like {node.name}{_with(missing)}", size
+            )
+            yield (step, *(_slices(trial, node.name, name) if trial.pod.spec.resource_claims else ()))
+
+
+def _request(trial: Trial) -> dict[str, int]:
+    """Return what the pod requests, as NodeResourcesFit counts it."""
+    plugin = trial.profile.plugins.get(NodeResourcesFit.name) if trial.profile is not None else None
+    request = plugin.request_of(trial.pod) if isinstance(plugin, NodeResourcesFit) else None
+    return dict(zip(request.names, request.wanted, strict=True)) if request is not None else {}
+
+
+def _too_small(trial: Trial, row: int, request: dict[str, int]) -> dict[str, int]:
+    """Return the amounts that exceed what a node has when it is empty."""
+    table = trial.model.cluster.table
+    return {name: wanted for name, wanted in request.items() if wanted > table.allocatable_of(row, name)}
+
+
+def _with(missing: dict[str, int]) -> str:
+    amounts = [f"{quantity(name, amount)} {name}" for name, amount in missing.items()]
+    return f" with {' and '.join(amounts)}" if amounts else ""
 
 
 def _new_name(trial: Trial, name: str) -> str:
@@ -52,8 +80,8 @@ def _new_name(trial: Trial, name: str) -> str:
     return f"{name}-new{number}"
 
 
-def _fresh(node: Node, name: str) -> Document:
-    """Return the document of a node like another one."""
+def _fresh(node: Node, name: str, more: dict[str, int]) -> Document:
+    """Return the document of a node like another one, with more of some resources."""
     document = to_builtins(node)
     meta = document["metadata"]
     for key in OF_ONE_OBJECT:
@@ -67,6 +95,9 @@ def _fresh(node: Node, name: str) -> Document:
     document["spec"] = {"taints": taints} if taints else {}
     status = document.get("status", {})
     document["status"] = {key: status[key] for key in ("capacity", "allocatable", "declaredFeatures") if key in status}
+    for key in ("capacity", "allocatable") if more else ():
+        amounts = document["status"].setdefault(key, {})
+        amounts.update({resource: quantity(resource, amount) for resource, amount in more.items()})
     return document
 
 
