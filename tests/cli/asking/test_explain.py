@@ -328,6 +328,7 @@ BAD: dict[str, tuple[list[str], int, str]] = {
     ),
     "a name of another namespace": (["pod", "cart"], 1, "there is no pod default/cart; did you mean shop/cart?"),
     "a wrong node": (["node", "x"], 1, "there is no node x; there are 4, such as a, b, c"),
+    "a name alone": (["cart"], 2, "Error: say what cart is: kubesched explain pod cart, or node cart"),
     "neither a name nor a manifest": (["pod"], 2, "Error: name a pod, or give a manifest with -f"),
     "a manifest that is not there": (["pod", "-f", "nowhere.yaml"], 1, "nowhere.yaml: No such file or directory"),
 }

@@ -59,14 +59,22 @@ def explain_pods_command(model: ClusterModel, output: OutputOptions) -> None:
     _triage(model, output)
 
 
+def _no_words(ctx: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
+    """Refuse words that name no subcommand, such as the name of a pod alone."""
+    if words:
+        raise click.UsageError(f"say what {words[0]} is: kubesched explain pod {words[0]}, or node {words[0]}")
+    return words
+
+
 @click.command(
     "explain",
     cls=CommandWithSubcommands,
     subcommands={"pods": explain_pods_command, "pod": explain_pod_command, "node": explain_node_command},
 )
+@click.argument("words", nargs=-1, metavar="[pods | pod NAME | node NAME]", callback=_no_words)
 @model_options
 @output_option
-def explain(model: ClusterModel, output: OutputOptions) -> None:
+def explain(words: tuple[str, ...], model: ClusterModel, output: OutputOptions) -> None:
     """Explain why pods are pending, and what would help.
 
     Without a subcommand: everything that is pending, by cause.
