@@ -19,7 +19,7 @@ from kubesched.asking.placing import Placer
 from kubesched.core.scheduling.decision import decide
 from kubesched.core.scheduling.diagnosis import diagnose
 from kubesched.core.scheduling.outcomes import Failed, Placed
-from kubesched.testing import a_budget, a_node, a_pod, an_affinity
+from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_spread, a_volume, an_affinity
 
 
 def explained(*objects: Any, pod: str = "default/pod") -> PodAnswer:
@@ -184,10 +184,39 @@ LACKS: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
         {"cpu": "2"},
         ["lacks cpu, counted with the pods that are nominated to it"],
     ),
-    "what has no look-up is said in plain words": (
+    "pods that anti-affinity forbids": (
         [a_node("n"), a_pod("there", node="n", labels={"app": "db"})],
         {"affinity": an_affinity(apart="app=db@hostname")},
-        ["has pods that its anti-affinity forbids beside it"],
+        ["has a pod with app=db on it, which its anti-affinity forbids beside it"],
+    ),
+    "pods that affinity wants": (
+        [a_node("n", zone="z")],
+        {"affinity": an_affinity(near="app=db@zone")},
+        ["has no pod with app=db in its topology.kubernetes.io/zone z, which its pod affinity wants"],
+    ),
+    "of several terms none is named": (
+        [a_node("n", zone="z")],
+        {"affinity": an_affinity(near=["app=db@zone", "app=web@zone"])},
+        ["does not match its pod affinity"],
+    ),
+    "pods whose anti-affinity forbids it": (
+        [a_node("n"), a_pod("there", node="n", affinity=an_affinity(apart="app=new@hostname"))],
+        {"labels": {"app": "new"}},
+        ["has pods whose anti-affinity forbids it"],
+    ),
+    "a label that the pod is spread over": (
+        [a_node("n")],
+        {"spread": a_spread("zone", "app=web")},
+        ["has no label topology.kubernetes.io/zone, over which the pod is spread"],
+    ),
+    "a volume out of reach": (
+        [
+            a_node("n", zone="b"),
+            a_volume("v", nodes="topology.kubernetes.io/zone=a", claimed_by="default/data", phase="Bound"),
+            a_claim("data", bound_to="v", phase="Bound"),
+        ],
+        {"volumes": ["data"]},
+        ["is out of reach of volume v (label topology.kubernetes.io/zone is b, a wanted)"],
     ),
 }
 
@@ -196,6 +225,20 @@ LACKS: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
 def test_lacks(objects: list[Any], pod: dict[str, Any], expected: list[str]) -> None:
     (miss,) = explained(*objects, a_pod(**pod)).nearest
     assert [lack.message for lack in miss.lacks] == expected
+
+
+def test_a_spread_that_a_node_would_break() -> None:
+    answer = explained(
+        a_node("full", zone="a"),
+        a_node("small", zone="b", cpu="1"),
+        a_pod("there", node="full", labels={"app": "web"}),
+        a_pod(cpu="2", labels={"app": "web"}, spread=a_spread("zone", "app=web")),
+    )
+    lacks = {miss.node: [lack.message for lack in miss.lacks] for miss in answer.nearest}
+    assert lacks["full"] == [
+        "would break the pod's spread over topology.kubernetes.io/zone (maxSkew 1): "
+        "topology.kubernetes.io/zone a has its share"
+    ]
 
 
 # -- preemption
