@@ -1,5 +1,6 @@
 """`kubesched.Cluster`: the same answers from Python, and what is wrong said in one line."""
 
+import asyncio
 import json
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.support.served_cluster import a_served_cluster
 
 from kubesched import Cluster, KubeschedError, filter_plugin, unschedulable
 from kubesched.api.codec import to_builtins
@@ -28,7 +30,7 @@ OBJECTS = (a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("big", cpu="8"), 
 BIG: dict[str, Any] = {
     "apiVersion": "v1",
     "kind": "Pod",
-    "metadata": {"name": "new"},
+    "metadata": {"name": "new", "namespace": "default"},
     "spec": {"containers": [{"name": "new", "image": "new", "resources": {"requests": {"cpu": "8"}}}]},
 }
 WORKLOAD: dict[str, Any] = {
@@ -199,6 +201,34 @@ def test_gates_are_a_mapping_or_a_text() -> None:
 def test_a_wrong_name_gets_the_nearest_right_one(name: str, words: str) -> None:
     with pytest.raises(KubeschedError, match=words):
         Cluster.of(OBJECTS).explain(name)
+
+
+def test_a_live_cluster_is_asked_also_from_within_a_running_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    nodes = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}} for name in ("n1", "n2")]
+
+    async def in_a_notebook() -> Cluster:
+        return Cluster.connect()
+
+    with a_served_cluster(tmp_path, *nodes, BIG) as served:
+        connected = Cluster.connect(served.kubeconfig())
+        monkeypatch.setenv("KUBECONFIG", served.kubeconfig())
+        in_loop = asyncio.run(in_a_notebook())
+    for cluster in (connected, in_loop):
+        assert (cluster.nodes, cluster.pending) == (["n1", "n2"], ["default/new"])
+        assert cluster.explain("new").verdict == "unschedulable"
+
+
+def test_a_name_and_a_kubeconfig_are_two_clusters() -> None:
+    with pytest.raises(KubeschedError, match="connect takes the name of a cluster, or a kubeconfig and a context"):
+        Cluster.connect("kubeconfig", name="dev")
+
+
+def test_a_cluster_of_files_needs_no_client_and_no_server() -> None:
+    heavy = ("aiohttp", "kubesched.controlplane.server.server")
+    code = f"import sys; from kubesched import Cluster; sys.exit(any(name in sys.modules for name in {heavy}))"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
 def test_a_cluster_needs_no_commands() -> None:

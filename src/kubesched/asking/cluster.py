@@ -22,7 +22,6 @@ from kubesched.asking.capacity.node_kinds import NodePrices
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod, explain_pod
-from kubesched.asking.explain.explain_template import explain_manifests
 from kubesched.asking.explain.node_answer import NodeAnswer
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage import triage
@@ -31,6 +30,7 @@ from kubesched.asking.model import ClusterModel
 
 # imported for notebooks
 from kubesched.asking.reports import answer_reports as answer_reports
+from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
 from kubesched.asking.sources.operation_files import FILE_READERS
@@ -43,6 +43,7 @@ from kubesched.asking.whatif.consolidate import consolidate
 from kubesched.asking.whatif.requests import operation_of
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
+from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
@@ -73,6 +74,26 @@ class Cluster:
         self._model = model
 
     # -- where a cluster comes from
+
+    @classmethod
+    def connect(
+        cls,
+        kubeconfig: PathName | None = None,
+        context: str | None = None,
+        name: str | None = None,
+        *,
+        config: Config = None,
+        gates: Gates = None,
+        plugins: Plugins = (),
+    ) -> "Cluster":
+        """Return a live cluster as it is now: the one that kubectl finds, or by `name` one of `kubesched up`."""
+        if name and (kubeconfig or context):
+            raise KubeschedError("connect takes the name of a cluster, or a kubeconfig and a context")
+        scheduler = _Scheduler(config, gates, plugins)
+        source = ClusterSource(
+            cluster=name or "", kubeconfig=os.fspath(kubeconfig or ""), choice=ContextChoice(context=context or "")
+        )
+        return cls(scheduler.model(read_cluster(source, scheduler.custom_kinds)))
 
     @classmethod
     def read(
@@ -141,6 +162,9 @@ class Cluster:
             return explain_named_pod(self._model, self._model.full_name(pod))
         if isinstance(pod, Pod):
             return explain_pod(self._model, self._model.read(pod))
+        # imported here: an API server, which pods of the cluster do not need
+        from kubesched.asking.explain.explain_template import explain_manifests
+
         return explain_manifests(self._model, _manifests([pod]))
 
     def explain_node(self, name: str) -> NodeAnswer:

@@ -17,7 +17,8 @@ import msgspec
 from kubesched.client.effects import ApiEffects
 from kubesched.client.events import EventRecorder
 from kubesched.client.extenders import HttpExtenderClient
-from kubesched.client.informers.informer import Informers, watched_kinds
+from kubesched.client.informers.informer import Informers
+from kubesched.client.informers.watched_kinds import watched_kinds
 from kubesched.client.rest import Rest
 from kubesched.common.notes import Note
 from kubesched.config.load import Loaded

@@ -14,7 +14,7 @@ from random import Random
 
 import msgspec
 
-from kubesched.client.informers.informer import kinds_of
+from kubesched.client.informers.watched_kinds import kinds_of
 from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
 from kubesched.controlplane.controllers.framework.options import Options

@@ -7,7 +7,8 @@ import pytest
 import yaml
 
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
-from kubesched.client.credentials.kubeconfig import ContextChoice, kubectl_files, read_merged
+from kubesched.client.credentials.context_choice import ContextChoice
+from kubesched.client.credentials.kubeconfig import kubectl_files, read_merged
 from kubesched.controlplane.named_clusters import locked
 from kubesched.errors import KubeconfigError, KubeschedError
 

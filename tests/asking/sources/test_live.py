@@ -13,7 +13,7 @@ from kubesched.api.release import GIT_VERSION
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources import live
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
-from kubesched.client.credentials.kubeconfig import ContextChoice
+from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.client.informers import paged_list
 from kubesched.errors import KubeschedError
 

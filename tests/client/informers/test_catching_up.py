@@ -11,8 +11,9 @@ from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
-from kubesched.client.informers.informer import MOST_PATIENCE_SECONDS, Informers, WatchedKind
+from kubesched.client.informers.informer import MOST_PATIENCE_SECONDS, Informers
 from kubesched.client.informers.server_incarnation import KUBE_SYSTEM
+from kubesched.client.informers.watched_kinds import WatchedKind
 from kubesched.client.rest import Query, Refused, Unreachable
 
 NODES, SERVICES = "/api/v1/nodes", "/api/v1/services"

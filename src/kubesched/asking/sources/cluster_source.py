@@ -6,14 +6,15 @@ Without a word it is the cluster that kubectl would ask.
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.files import read_files
-from kubesched.asking.sources.live import Progress, read_live
-from kubesched.asking.sources.named import kubeconfig_of
-from kubesched.client.credentials.kubeconfig import CURRENT_CONTEXT, ContextChoice
-from kubesched.client.credentials.rest_config import kubectl_rest_config
+from kubesched.client.credentials.context_choice import CURRENT_CONTEXT, ContextChoice
 from kubesched.errors import KubeconfigError, KubeschedError
+
+if TYPE_CHECKING:
+    from kubesched.asking.sources.live import Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +34,7 @@ class ClusterSource:
 def read_cluster(
     source: ClusterSource,
     custom_kinds: Collection[str] = (),
-    progress: Progress = lambda kind, count: None,
+    progress: "Progress" = lambda kind, count: None,
 ) -> ClusterObjects:
     """Return the objects of a cluster; raises KubeschedError.
 
@@ -42,9 +43,6 @@ def read_cluster(
     _check(source)
     if source.paths:
         cluster = read_files(source.paths, custom_kinds)
-    elif source.cluster:
-        target = kubectl_rest_config(kubeconfig_of(source.cluster))
-        cluster = replace(read_live(target, custom_kinds, progress), origin=f"cluster {source.cluster}")
     else:
         cluster = _live(source, custom_kinds, progress)
     if not source.namespace:
@@ -62,7 +60,15 @@ def _check(source: ClusterSource) -> None:
         raise KubeschedError(f"{' and '.join(named)} name different clusters: leave all but one out")
 
 
-def _live(source: ClusterSource, custom_kinds: Collection[str], progress: Progress) -> ClusterObjects:
+def _live(source: ClusterSource, custom_kinds: Collection[str], progress: "Progress") -> ClusterObjects:
+    # imported here: a client of API servers, which files do not need
+    from kubesched.asking.sources.live import read_live
+    from kubesched.asking.sources.named import kubeconfig_of
+    from kubesched.client.credentials.rest_config import kubectl_rest_config
+
+    if source.cluster:
+        target = kubectl_rest_config(kubeconfig_of(source.cluster))
+        return replace(read_live(target, custom_kinds, progress), origin=f"cluster {source.cluster}")
     try:
         target = kubectl_rest_config(source.kubeconfig, source.choice)
     except KubeconfigError as error:

@@ -4,7 +4,7 @@ From a configuration and its plugins to names of kinds.
 """
 
 from kubesched.api.custom import CustomObject
-from kubesched.client.informers.informer import watched_kinds
+from kubesched.client.informers.watched_kinds import watched_kinds
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of
 from kubesched.core.framework.registry import Registry

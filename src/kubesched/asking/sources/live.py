@@ -23,8 +23,8 @@ from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources.files import UNREAD_KINDS, gaps_of_unread
 from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document, reduced_workload
-from kubesched.client.informers.informer import ALWAYS, UNFINISHED, watched_kind
 from kubesched.client.informers.paged_list import read_pages
+from kubesched.client.informers.watched_kinds import ALWAYS, UNFINISHED, watched_kind
 from kubesched.client.rest import Query, Refused, RestClient, RestConfig, Unreachable
 from kubesched.errors import InvalidObjectError, KubeschedError
 

@@ -10,7 +10,6 @@ import click
 
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
-from kubesched.asking.explain.explain_template import explain_manifests
 from kubesched.asking.explain.pod_answer import BOUND, FINISHED, SCHEDULABLE
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.model import ClusterModel
@@ -34,6 +33,9 @@ def explain_pod_command(name: str | None, file: str | None, model: ClusterModel,
     if (name is None) == (file is None):
         raise click.UsageError("name a pod, or give a manifest with -f")
     if file is not None:
+        # imported here: an API server, which pods of the cluster do not need
+        from kubesched.asking.explain.explain_template import explain_manifests
+
         answer = explain_manifests(model, read_manifests([file]))
     else:
         answer = explain_named_pod(model, model.full_name(str(name)))

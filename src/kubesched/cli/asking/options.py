@@ -18,7 +18,7 @@ from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.config import read
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
-from kubesched.client.credentials.kubeconfig import ContextChoice
+from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded

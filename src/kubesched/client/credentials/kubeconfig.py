@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.client.credentials.exec_plugin import API_VERSIONS, INTERACTIVE_MODES, ExecConfig, without_nulls
 from kubesched.client.credentials.oidc import OidcConfig, OidcTokens
 from kubesched.client.credentials.sources import Pem, Secret
@@ -168,17 +169,6 @@ _CLUSTER_FIELDS = frozenset(
 
 def _located(file: Path, path: str) -> Path:
     return Path(os.path.normpath(file.absolute().parent / path))
-
-
-class ContextChoice(msgspec.Struct, frozen=True):
-    """What a command line puts in the place of the current context, and of parts of a context."""
-
-    context: str = ""
-    cluster: str = ""
-    user: str = ""
-
-
-CURRENT_CONTEXT = ContextChoice()
 
 
 def kubectl_files(explicit: str, environment: Mapping[str, str]) -> list[Path]:

@@ -20,12 +20,11 @@ from urllib.parse import urlsplit
 from msgspec.structs import replace
 from multidict import CIMultiDict
 
+from kubesched.client.credentials.context_choice import CURRENT_CONTEXT, ContextChoice
 from kubesched.client.credentials.exec_plugin import ExecPlugin
 from kubesched.client.credentials.kubeconfig import (
-    CURRENT_CONTEXT,
     EXEC_EXTENSION,
     AuthInfo,
-    ContextChoice,
     Kubeconfig,
     keep_tokens,
     kubectl_files,
