@@ -16,9 +16,7 @@ from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
-from kubesched.asking.capacity.capacity import CapacityOptions, capacity
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer
-from kubesched.asking.capacity.node_kinds import NodePrices
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod, explain_pod
@@ -37,7 +35,6 @@ from kubesched.asking.sources.operation_files import FILE_READERS
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
 from kubesched.asking.sources.template_files import read_manifests
-from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.whatif.compare import NamedModel, compare
 from kubesched.asking.whatif.consolidate import consolidate
 from kubesched.asking.whatif.requests import operation_of
@@ -187,6 +184,11 @@ class Cluster:
         the kinds that the cluster has or like `nodes`. `weights` place the workloads in rounds. `prices` are by
         instance type.
         """
+        # imported here: an API server, which other questions do not need
+        from kubesched.asking.capacity.capacity import CapacityOptions, capacity
+        from kubesched.asking.capacity.node_kinds import NodePrices
+        from kubesched.asking.templates.reading import read_templates
+
         options = CapacityOptions(
             until, own_replicas, tuple(weights), pool_label, tuple(nodes), NodePrices(table=prices or {})
         )
