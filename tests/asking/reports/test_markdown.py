@@ -42,7 +42,6 @@ Pod web does not fit.
    kubectl delete pod 'web'
    ```
 
-
 **web**
 
 - web: web

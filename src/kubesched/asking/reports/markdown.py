@@ -16,7 +16,12 @@ _BEGINNING = re.compile(r"^(\s*)(?:([#>+=-])|(\d+)([.)]))")
 
 def as_markdown(report: Report) -> str:
     """Return a report as Markdown."""
-    return "\n".join(_lines(report)).rstrip() + "\n"
+    lines: list[str] = []
+    for line in _lines(report):
+        # one empty line is enough
+        if line or (lines and lines[-1]):
+            lines.append(line)
+    return "\n".join(lines).rstrip() + "\n"
 
 
 def _lines(report: Report) -> Iterator[str]:
