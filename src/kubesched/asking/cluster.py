@@ -1,7 +1,7 @@
 """A cluster to ask about, from Python and from notebooks.
 
 From files, a kubeconfig or objects to answers: frozen values, which notebooks show as HTML. All commands that ask are
-here under their names.
+here under their names. Questions about workloads need an API server, whose modules are imported when one is asked.
 """
 
 import os
@@ -31,14 +31,9 @@ from kubesched.asking.reports import answer_reports as answer_reports
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
-from kubesched.asking.sources.operation_files import FILE_READERS
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
 from kubesched.asking.sources.template_files import read_manifests
-from kubesched.asking.whatif.compare import NamedModel, compare
-from kubesched.asking.whatif.consolidate import consolidate
-from kubesched.asking.whatif.requests import operation_of
-from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.common.files import UnusableFileError, read_at_most
@@ -159,7 +154,6 @@ class Cluster:
             return explain_named_pod(self._model, self._model.full_name(pod))
         if isinstance(pod, Pod):
             return explain_pod(self._model, self._model.read(pod))
-        # imported here: an API server, which pods of the cluster do not need
         from kubesched.asking.explain.explain_template import explain_manifests
 
         return explain_manifests(self._model, _manifests([pod]))
@@ -184,7 +178,6 @@ class Cluster:
         the kinds that the cluster has or like `nodes`. `weights` place the workloads in rounds. `prices` are by
         instance type.
         """
-        # imported here: an API server, which other questions do not need
         from kubesched.asking.capacity.capacity import CapacityOptions, capacity
         from kubesched.asking.capacity.node_kinds import NodePrices
         from kubesched.asking.templates.reading import read_templates
@@ -200,6 +193,10 @@ class Cluster:
         `drain`, `cordon`, `remove`: names of nodes, or a label selector; `taint`: (nodes, taint); `add_nodes`: `3=n1`;
         `scale`: `deploy/web=9`; `apply`: a file; `delete`: `pod/web`; `reschedule`: `all`. Each may be a list of such.
         """
+        from kubesched.asking.sources.operation_files import FILE_READERS
+        from kubesched.asking.whatif.requests import operation_of
+        from kubesched.asking.whatif.whatif import whatif
+
         pairs = [(name, each) for name, value in operations.items() for each in _several(value)]
         return whatif(self._model, [operation_of(self._model, name, each, FILE_READERS) for name, each in pairs])
 
@@ -207,12 +204,16 @@ class Cluster:
         self, *, config: Config = None, gates: Gates = None, plugins: Plugins = (), reschedule_all: bool = False
     ) -> ComparisonAnswer:
         """Compare this cluster's scheduler with another one on the pods that wait, or on all."""
+        from kubesched.asking.whatif.compare import NamedModel, compare
+
         other = _Scheduler(config, gates, plugins).model(self._model.source)
         models = NamedModel("this configuration", self._model), NamedModel("the other one", other)
         return compare(*models, reschedule_all=reschedule_all)
 
     def consolidate(self, *, most: int | None = None) -> ConsolidationAnswer:
         """Say which nodes can be emptied, at most so many, in which order, and where each pod goes."""
+        from kubesched.asking.whatif.consolidate import consolidate
+
         return consolidate(self._model, most=most)
 
 
