@@ -7,8 +7,11 @@ HTML, and becomes a pandas DataFrame.
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from importlib import import_module
 from typing import Any, ClassVar
+
+import msgspec
 
 from kubesched.errors import KubeschedError
 
@@ -84,6 +87,10 @@ def plain(value: Any) -> Any:
     """Return a value as plain JSON."""
     if isinstance(value, Answer):
         return value.to_dict()
+    if isinstance(value, msgspec.Struct):
+        return msgspec.to_builtins(value)
+    if isinstance(value, datetime):
+        return msgspec.to_builtins(value)
     if isinstance(value, Mapping):
         return {str(key): plain(each) for key, each in value.items()}
     if isinstance(value, list | tuple):
@@ -97,6 +104,8 @@ def plain(value: Any) -> Any:
 
 def _row(value: Any) -> dict[str, Any]:
     """Return a value as a row: its fields under their Python names, what is nested as plain JSON."""
+    if isinstance(value, msgspec.Struct):
+        return {name: plain(each) for name, each in msgspec.structs.asdict(value).items()}
     if not isinstance(value, Answer):
         return {"value": plain(value)}
     return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}

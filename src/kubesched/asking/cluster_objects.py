@@ -5,10 +5,14 @@ From a source (a live cluster, a snapshot, manifests) to the model that question
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from kubesched.api.meta import ApiObject
 from kubesched.asking.answers import Answer
+
+if TYPE_CHECKING:
+    # slow to import, and only live clusters have one
+    from kubesched.client.rest import RestConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +31,7 @@ class ClusterObjects:
     `objects` are of the kinds that scheduling reads; `workloads` are the documents of Deployments, StatefulSets, Jobs
     and the like, by which pods are counted and scaled. `origin` names the source in messages, `kubernetes` is the
     release of its API server. `namespace` is that of names without one; `only_namespace` is set if one was asked for.
+    `server` is how the API server of a live cluster is reached.
     """
 
     objects: tuple[ApiObject, ...]
@@ -38,3 +43,4 @@ class ClusterObjects:
     anonymised: bool = False
     namespace: str = "default"
     only_namespace: str = ""
+    server: "RestConfig | None" = None

@@ -76,13 +76,13 @@ def placement_of(evaluation: Evaluation, node_name: str, *, again: bool) -> Plac
         count,
         chosen,
         others,
-        _decided_by(chosen, others, len(best)),
+        decided_by(chosen, others, len(best)),
         again=today if again else None,
         ties=len(best),
     )
 
 
-def _decided_by(chosen: NodeScore | None, others: tuple[NodeScore, ...], ties: int) -> str:
+def decided_by(chosen: NodeScore | None, others: tuple[NodeScore, ...], ties: int) -> str:
     """Return which plugins made the difference between a node and the best of the others."""
     if chosen is None:
         return "the node is not feasible any more"

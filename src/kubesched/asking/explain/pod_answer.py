@@ -5,11 +5,13 @@ From `explain_pod` to reports, JSON, notebooks and the page.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import ClassVar
 
 from kubesched.asking.answers import Answer
 from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.remedies.remedy import Remedy
+from kubesched.serving.decisions.records import DecisionRecord
 
 # verdicts
 SCHEDULABLE, UNSCHEDULABLE, BOUND, GATED = "schedulable", "unschedulable", "bound", "gated"
@@ -132,6 +134,8 @@ class PlacementAnswer(Answer):
     # where the pod would go if it were scheduled again today; for a bound pod
     again: str | None = None
     ties: int = 0
+    # when it was decided; None for what would happen today
+    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +154,9 @@ class PodAnswer(Answer):
     preemption: PreemptionAnswer | None = None
     waits: PodWaits | None = None
     placement: PlacementAnswer | None = None
+    # where a scheduler's record is at hand: why a bound pod went to its node then, and the last decisions
+    placed: PlacementAnswer | None = None
+    decisions: tuple[DecisionRecord, ...] = ()
     owner: str | None = None
     priority: int = 0
     pod_group: str | None = None

@@ -20,6 +20,7 @@ from kubesched.asking.explain.pod_answer import (
     Reason,
 )
 from kubesched.asking.reports.blocks import Block, Facts, Paragraph, Report, Section, Table, Tone
+from kubesched.asking.reports.decisions_report import decisions_section, moment
 from kubesched.asking.reports.remedy_items import remedy_items
 
 MOST_NODES_NAMED = 5
@@ -59,8 +60,11 @@ def _sections(answer: PodAnswer) -> Iterator[Section]:
         yield Section("Preemption", list(_preemption(answer.preemption)))
     if answer.placement is not None:
         yield Section("Scores", list(_placement(answer.placement)))
+    if answer.placed is not None and answer.placed.at is not None:
+        yield Section(f"Scores when it was scheduled, {moment(answer.placed.at)}", list(_placement(answer.placed)))
     if answer.waits is not None:
         yield Section("Waits for", list(_waits(answer.waits)))
+    yield from decisions_section(answer.decisions)
     yield from gaps_section(answer.gaps)
 
 
@@ -114,7 +118,7 @@ def _placement(answer: PlacementAnswer) -> Iterator[Block]:
         rows.append(("total", *(str(node.total) for node in nodes)))
         rows.append(("rank", *(str(node.rank) for node in nodes)))
         yield Table(head, rows, numeric=frozenset(head[1:]))
-    yield Paragraph(f"What decides: {answer.decided_by}.")
+    yield Paragraph(f"What {'decides' if answer.at is None else 'decided'}: {answer.decided_by}.")
 
 
 def _waits(waits: PodWaits) -> Iterator[Block]:

@@ -5,6 +5,7 @@ In: a cluster, and what to explain. Out: an answer, and exit code 0 (it fits), 3
 
 import sys
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import click
 
@@ -18,7 +19,11 @@ from kubesched.asking.reports.triage_report import node_report, triage_report
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.cli.asking.options import model_options
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
+from kubesched.cli.asking.scheduler_options import remembered, scheduler_options
 from kubesched.cli.command_group import CommandWithSubcommands
+
+if TYPE_CHECKING:
+    from kubesched.asking.sources.scheduler_records import SchedulerAddress
 
 DOES_NOT_FIT = 3
 
@@ -26,9 +31,16 @@ DOES_NOT_FIT = 3
 @click.command("pod")
 @click.argument("name", metavar="[NAMESPACE/]NAME", required=False)
 @click.option("-f", "--filename", "file", metavar="FILE", help="A pod that does not exist yet, or a workload.")
+@scheduler_options
 @model_options
 @output_option
-def explain_pod_command(name: str | None, file: str | None, model: ClusterModel, output: OutputOptions) -> None:
+def explain_pod_command(
+    name: str | None,
+    file: str | None,
+    scheduler: "SchedulerAddress | None",
+    model: ClusterModel,
+    output: OutputOptions,
+) -> None:
     """Explain one pod: why it is pending, or why it is where it is."""
     if (name is None) == (file is None):
         raise click.UsageError("name a pod, or give a manifest with -f")
@@ -38,7 +50,7 @@ def explain_pod_command(name: str | None, file: str | None, model: ClusterModel,
 
         answer = explain_manifests(model, read_manifests([file]))
     else:
-        answer = explain_named_pod(model, model.full_name(str(name)))
+        answer = remembered(model, explain_named_pod(model, model.full_name(str(name))), scheduler)
     print_answer(answer, pod_report(answer), output)
     sys.exit(0 if answer.verdict in (SCHEDULABLE, BOUND, FINISHED) else DOES_NOT_FIT)
 

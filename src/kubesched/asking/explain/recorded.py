@@ -1,0 +1,66 @@
+"""What a scheduler's record adds to the answer about a pod: its decisions, attempts and backoff, why it went where.
+
+From an answer, which is about today, and records to the answer with both.
+"""
+
+from dataclasses import replace
+
+from kubesched.asking.explain.placements import decided_by
+from kubesched.asking.explain.pod_answer import BOUND, FINISHED, NodeScore, PlacementAnswer, PodAnswer, PodWaits
+from kubesched.asking.records import PodRecords
+from kubesched.serving.decisions import records as recorded
+from kubesched.serving.decisions.records import DecisionRecord, ScoredNode
+
+
+def with_records(answer: PodAnswer, records: PodRecords | None, uid: str, node: str = "") -> PodAnswer:
+    """Return an answer with what a scheduler remembers of the pod; `node` is where the pod is bound."""
+    if records is None:
+        return answer
+    if records.gap is not None:
+        return replace(answer, gaps=(*answer.gaps, records.gap))
+    decisions = records.of(uid)
+    if not decisions:
+        return answer
+    if answer.verdict in (BOUND, FINISHED):
+        return replace(answer, decisions=decisions, placed=_placed(decisions, node))
+    return replace(answer, decisions=decisions, waits=_waits(answer.waits, decisions[0], records))
+
+
+def _waits(waits: PodWaits | None, last: DecisionRecord, records: PodRecords) -> PodWaits:
+    """Return what a pod waits for, with its attempts and the backoff that is left."""
+    left = 0.0
+    if last.backoff_until is not None and records.now is not None:
+        left = max(0.0, round((last.backoff_until - records.now).total_seconds(), 1))
+    return replace(waits or PodWaits(()), attempts=last.attempt or None, backoff_seconds=left)
+
+
+def _placed(decisions: tuple[DecisionRecord, ...], node: str) -> PlacementAnswer | None:
+    """Return why a pod went to its node when it was decided; None if that is not remembered."""
+    for decision in decisions:
+        if decision.outcome in (recorded.BOUND, recorded.ASSUMED) and decision.node == node:
+            return _placement(decision)
+    return None
+
+
+def _placement(decision: DecisionRecord) -> PlacementAnswer:
+    scored = [_score(each, decision.scores) for each in decision.scores]
+    if not scored:
+        only = decision.feasible_nodes == 1
+        why = "no other node was feasible" if only else "the scores were not recorded: the scheduler was busy"
+        return PlacementAnswer(decision.node, decision.feasible_nodes, None, (), why, at=decision.time)
+    chosen, others = scored[0], tuple(scored[1:])
+    return PlacementAnswer(
+        decision.node,
+        decision.feasible_nodes,
+        chosen,
+        others,
+        decided_by(chosen, others, decision.ties),
+        ties=decision.ties,
+        at=decision.time,
+    )
+
+
+def _score(node: ScoredNode, among: tuple[ScoredNode, ...]) -> NodeScore:
+    """Return the score of a node with its rank: the nodes that were better are all recorded."""
+    rank = 1 + sum(each.total > node.total for each in among)
+    return NodeScore(node.node, rank, node.total, node.scores)

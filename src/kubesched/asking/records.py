@@ -1,0 +1,28 @@
+"""What a scheduler remembers of a pod: its decisions, or why they are not known.
+
+From `sources`, which reads them from a scheduler, to `explain`. The decisions are those of `/debug/decisions`.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from kubesched.asking.cluster_objects import Gap
+from kubesched.serving.decisions.records import DecisionRecord
+
+
+@dataclass(frozen=True, slots=True)
+class PodRecords:
+    """The decisions about the pods of one name, the newest first.
+
+    `now` is the scheduler's time when they were read, `since` that of its oldest decision, None if it has none. `gap`
+    is set if they could not be read.
+    """
+
+    decisions: tuple[DecisionRecord, ...] = ()
+    now: datetime | None = None
+    since: datetime | None = None
+    gap: Gap | None = None
+
+    def of(self, uid: str) -> tuple[DecisionRecord, ...]:
+        """Return the decisions about one pod: another one may have had its name before."""
+        return tuple(record for record in self.decisions if record.uid == uid)

@@ -1,0 +1,62 @@
+"""What a scheduler decided about a pod, as blocks.
+
+From the decisions in an answer to a table, the newest first.
+"""
+
+from collections.abc import Iterator
+from datetime import datetime
+
+from kubesched.asking.reports.blocks import Paragraph, Section, Table, Tone
+from kubesched.serving.decisions.records import DecisionRecord
+
+MOST_SHOWN = 8
+
+
+def decisions_section(decisions: tuple[DecisionRecord, ...]) -> Iterator[Section]:
+    """Return the section about the decisions of the scheduler, if there are any."""
+    if not decisions:
+        return
+    rows = [
+        (
+            moment(each.time),
+            str(each.attempt or ""),
+            each.outcome,
+            each.node or each.nominated_node or "-",
+            _why(each),
+            _then(each),
+        )
+        for each in decisions[:MOST_SHOWN]
+    ]
+    table = Table(("TIME", "ATTEMPT", "OUTCOME", "NODE", "WHY", "THEN"), rows, numeric=frozenset({"ATTEMPT"}))
+    more = len(decisions) - MOST_SHOWN
+    note = (Paragraph(f"{more:,} earlier decisions are not shown.", Tone.MUTED),) if more > 0 else ()
+    yield Section("What the scheduler decided", (table, *note))
+
+
+def moment(time: datetime) -> str:
+    """Return a time as people read it."""
+    return time.strftime("%Y-%m-%d %H:%M:%S")
+
+
+def _why(record: DecisionRecord) -> str:
+    if record.message:
+        return record.message
+    if not record.feasible_nodes:
+        return ""
+    tie = f", {record.ties:,} tied" if record.ties > 1 else ""
+    return f"best of {record.feasible_nodes:,} feasible nodes{tie}" if record.feasible_nodes > 1 else "the only node"
+
+
+def _then(record: DecisionRecord) -> str:
+    """Return what followed: a preemption, a backoff, the event that moved the pod."""
+    parts = []
+    if record.preemption is not None:
+        parts.append(f"preempts {record.preemption.victims} on {record.preemption.node}")
+    if record.backoff_until is not None:
+        parts.append(f"backoff until {record.backoff_until.strftime('%H:%M:%S')}")
+    if record.moves:
+        last = record.moves[-1]
+        parts.append(f"{last.event} at {last.time.strftime('%H:%M:%S')}")
+    if record.bound_at is not None:
+        parts.append(f"bound at {record.bound_at.strftime('%H:%M:%S')}")
+    return "; ".join(parts)

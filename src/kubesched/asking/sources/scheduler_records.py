@@ -1,0 +1,125 @@
+"""The decisions that a scheduler remembers, read from its /debug/decisions.
+
+From the address of a scheduler, or of the API server of `kubesched up`, to the decisions about a pod. Whatever goes
+wrong is a gap: an explanation does not need them.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from kubesched import __version__
+from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.records import PodRecords
+from kubesched.asking.sources.own_loop import in_own_loop
+from kubesched.client.credentials.sources import NO_PEM, Credentials, Pem, PemSource, Source, TokenFile
+from kubesched.client.rest import Refused, RestClient, RestConfig
+from kubesched.errors import KubeschedError
+from kubesched.serving.decisions.page import PATH
+from kubesched.serving.decisions.records import read_page
+
+SECONDS = 10.0
+CLOSING_SECONDS = 0.05
+# so many decisions about one pod are read
+MOST_DECISIONS = 20
+# where problems with its certificate are to be solved
+ORIGIN = "the scheduler: name its authority with --scheduler-ca"
+UNCERTAIN = "what the scheduler decided before, how often it tried, and how long the pod backs off"
+NO_PAGE = f"it has no {PATH}: it is kube-scheduler or an older kubesched, or runs without --decision-record-memory=16Mi"
+
+
+@dataclass(frozen=True, slots=True)
+class SchedulerAddress:
+    """The URL of a scheduler's pages, and the files with its authority and with credentials.
+
+    Without a token and a certificate the credentials of the cluster's kubeconfig are sent; without an authority its
+    authority is trusted, or else the system's.
+    """
+
+    url: str
+    authority: str = ""
+    token_file: str = ""
+    certificate: str = ""
+    key: str = ""
+
+    @property
+    def problem(self) -> str:
+        """Return what is wrong with the address, an empty text if nothing is."""
+        try:
+            parts = urlsplit(self.url)
+            port = parts.port
+        except ValueError:
+            return f"{self.url} is no URL such as https://127.0.0.1:10259"
+        if parts.scheme != "https" or not parts.hostname or port == 0:
+            return f"{self.url} is no URL such as https://127.0.0.1:10259"
+        if bool(self.certificate) != bool(self.key):
+            return "a certificate and its key have to be given together"
+        return ""
+
+
+def read_records(source: ClusterObjects, pod: str, scheduler: SchedulerAddress | None = None) -> PodRecords | None:
+    """Return the decisions about a pod, of the scheduler that is named or else of the cluster's API server.
+
+    None if no scheduler is named, and the cluster is not one of `kubesched up`.
+    """
+    if scheduler is not None:
+        return read_scheduler(scheduler, source.server, pod)
+    return read_api_server(source.server, pod) if source.server is not None else None
+
+
+def read_scheduler(address: SchedulerAddress, cluster: RestConfig | None, pod: str) -> PodRecords:
+    """Return the decisions of a scheduler about a pod, `namespace/name`; `cluster` has the kubeconfig's credentials."""
+    what = f"decisions of the scheduler at {address.url}"
+    try:
+        if address.problem:
+            raise KubeschedError(address.problem)
+        return in_own_loop(_read(_config(address, cluster), pod))
+    except Refused as refused:
+        why = NO_PAGE if refused.code == 404 else f"{refused.code}: {refused}"
+        return PodRecords(gap=Gap(what, why, UNCERTAIN))
+    except (KubeschedError, ValueError) as error:
+        return PodRecords(gap=Gap(what, str(error), UNCERTAIN))
+
+
+def read_api_server(cluster: RestConfig, pod: str) -> PodRecords | None:
+    """Return the decisions that an API server has, which is that of `kubesched up`; None if it has none to read."""
+    try:
+        return in_own_loop(_read(cluster, pod))
+    except (KubeschedError, ValueError):
+        return None
+
+
+async def _read(target: RestConfig, pod: str) -> PodRecords:
+    client = RestClient(target, f"kubesched/{__version__}", timeout_seconds=SECONDS)
+    try:
+        page = read_page(await client.get(PATH, {"pod": pod, "limit": str(MOST_DECISIONS)}))
+    finally:
+        await client.close()
+        # TLS connections end a moment after they are closed
+        await asyncio.sleep(CLOSING_SECONDS)
+    return PodRecords(page.decisions, page.now, page.since)
+
+
+def _config(address: SchedulerAddress, cluster: RestConfig | None) -> RestConfig:
+    """Return where and how to ask."""
+    own = bool(address.token_file or address.certificate)
+    if cluster is not None and not own and not address.authority:
+        return msgspec.structs.replace(cluster, server=address.url.rstrip("/"), server_name=None, origin=ORIGIN)
+    pem = PemSource(
+        authorities=_pem("--scheduler-ca", address.authority),
+        certificate=_pem("--scheduler-certificate", address.certificate),
+        key=_pem("--scheduler-key", address.key),
+    )
+    sources: list[Source] = []
+    if address.token_file:
+        sources.append(TokenFile(Path(address.token_file), "--scheduler-token-file"))
+    credentials = Credentials(pem, sources)
+    headers = credentials.headers if own or cluster is None else cluster.headers
+    return RestConfig(address.url.rstrip("/"), headers, tls=credentials.tls, origin=ORIGIN)
+
+
+def _pem(option: str, path: str) -> Pem:
+    return Pem(option, path=Path(path)) if path else NO_PEM

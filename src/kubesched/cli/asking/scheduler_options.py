@@ -1,0 +1,60 @@
+"""The options that name a scheduler whose record is read, and what the record adds to an answer.
+
+In: texts of options. Out: the address of a scheduler as the command's parameter `scheduler`, None if none is named.
+"""
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from kubesched.asking.explain.pod_answer import PodAnswer
+from kubesched.asking.explain.recorded import with_records
+from kubesched.asking.model import ClusterModel
+
+if TYPE_CHECKING:
+    # slow to import, and only live clusters and --scheduler need it
+    from kubesched.asking.sources.scheduler_records import SchedulerAddress
+
+F = TypeVar("F", bound=Callable[..., Any])
+_FILES = ("authority", "token_file", "certificate", "key")
+
+
+def scheduler_options(command: F) -> F:
+    """Give a command the options of a scheduler, as its parameter `scheduler`."""
+
+    @click.option("--scheduler", "url", metavar="URL", help="Also say what this scheduler decided (/debug/decisions).")
+    @click.option("--scheduler-ca", "authority", metavar="FILE", help="The authority of its certificate.")
+    @click.option("--scheduler-token-file", "token_file", metavar="FILE", help="A token for it; else the kubeconfig's.")
+    @click.option("--scheduler-certificate", "certificate", metavar="FILE", help="A client certificate for it, ...")
+    @click.option("--scheduler-key", "key", metavar="FILE", help="... and the key.")
+    @functools.wraps(command)
+    def with_scheduler(*args: Any, url: str | None, **kwargs: Any) -> Any:
+        files = {name: kwargs.pop(name) or "" for name in _FILES}
+        return command(*args, scheduler=_address(url, files), **kwargs)
+
+    return with_scheduler  # type: ignore[return-value]
+
+
+def _address(url: str | None, files: dict[str, str]) -> "SchedulerAddress | None":
+    if url is None:
+        if any(files.values()):
+            raise click.UsageError("--scheduler-ca and the like are about a scheduler: add --scheduler URL")
+        return None
+    from kubesched.asking.sources.scheduler_records import SchedulerAddress
+
+    address = SchedulerAddress(url, **files)
+    if address.problem:
+        raise click.BadParameter(address.problem, param_hint="--scheduler")
+    return address
+
+
+def remembered(model: ClusterModel, answer: PodAnswer, scheduler: "SchedulerAddress | None") -> PodAnswer:
+    """Return an answer with what a scheduler remembers of the pod: the named one, or that of `kubesched up`."""
+    pod = model.pods.get(answer.pod)
+    if pod is None or (scheduler is None and model.source.server is None):
+        return answer
+    from kubesched.asking.sources.scheduler_records import read_records
+
+    return with_records(answer, read_records(model.source, answer.pod, scheduler), pod.uid, pod.spec.node_name)
