@@ -135,7 +135,7 @@ def test_the_report_of_a_pending_pod() -> None:
         "\n"
         "| TIME | ATTEMPT | OUTCOME | NODE | WHY | THEN |\n"
         "|---|---:|---|---|---|---|\n"
-        "| 2026-01-01 12:00:00 | 3 | unschedulable | - | 0/2 nodes are available: 2 Insufficient cpu. | "
+        "| 2026-01-01 12:00:00 | 3 | unschedulable | - | 2 lack cpu | "
         "preempts 2 on n1; backoff until 12:00:04; NodeAdd at 12:00:09 |\n"
     )
 

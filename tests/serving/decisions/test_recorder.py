@@ -13,11 +13,11 @@ from kubesched.core.framework.effects import Bind, Effect
 from kubesched.core.framework.observer import Bound, ChosenNode, FailedAttempt, Observer, Observers
 from kubesched.core.framework.status import unschedulable
 from kubesched.core.loop.scheduler import Scheduler
+from kubesched.serving.decisions.detail_budget import MOST_SECONDS, SHARE
 from kubesched.serving.decisions.recorder import (
     MOST_CHARACTERS,
     MOST_EVICTED,
     MOST_MOVES,
-    PAUSE_FACTOR,
     DecisionRecorder,
 )
 from kubesched.serving.decisions.records import DecisionRecord
@@ -29,9 +29,7 @@ Story = Callable[[World, Scheduler], Any]
 
 def told(story: Story, **options: Any) -> list[DecisionRecord]:
     """Return the decisions of a story, the oldest first."""
-    recorder = DecisionRecorder(
-        now=lambda: asyncio.get_running_loop().time(), clock=lambda: asyncio.get_running_loop().time()
-    )
+    recorder = DecisionRecorder(now=lambda: asyncio.get_running_loop().time(), clock=lambda: 0.0)
     found: list[DecisionRecord] = []
 
     async def and_read(world: World, scheduler: Scheduler) -> None:
@@ -198,21 +196,35 @@ class Clock:
         return self.now
 
 
-def test_details_take_a_small_share_of_the_time_and_every_decision_is_recorded() -> None:
+def test_details_take_a_small_share_of_a_long_burst_and_every_decision_is_recorded() -> None:
     clock = Clock()
     recorder = DecisionRecorder(now=lambda: 1.0, clock=clock)
-    gathered = []
+    spent = []
 
     def gather() -> None:
-        gathered.append(clock.now)
+        spent.append(0.001)
         clock.now += 0.001
 
-    for _ in range(1000):
+    for _ in range(20_000):
         recorder.node_chosen(ChosenNode(POD, "n1", 1, 5, 5, 0.0, gather))
         clock.now += 0.001
-    assert len(recorder.ring) == 1000
-    assert len(gathered) == pytest.approx(1000 / PAUSE_FACTOR, abs=1)
-    assert sum(record.detailed for record in recorder.ring.page(limit=1000).decisions) == len(gathered)
+    assert recorder.ring.recorded == 20_000
+    assert sum(spent) == pytest.approx(MOST_SECONDS + SHARE * clock.now, abs=0.002)
+    page = recorder.ring.page(limit=1000)
+    assert 0 < sum(record.detailed for record in page.decisions) < 10
+
+
+def test_decisions_now_and_then_all_have_details() -> None:
+    clock = Clock()
+    recorder = DecisionRecorder(now=lambda: 1.0, clock=clock)
+
+    def gather() -> None:
+        clock.now += 0.001
+
+    for _ in range(100):
+        recorder.node_chosen(ChosenNode(POD, "n1", 1, 5, 5, 0.0, gather))
+        clock.now += 0.3
+    assert all(record.detailed for record in recorder.ring.page().decisions)
 
 
 # -- observers that fail

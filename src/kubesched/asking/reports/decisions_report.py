@@ -6,27 +6,32 @@ From the decisions in an answer to a table, the newest first.
 from collections.abc import Iterator
 from datetime import datetime
 
+from kubesched.asking.explain.plain_words import counted
 from kubesched.asking.reports.blocks import Paragraph, Section, Table, Tone
 from kubesched.serving.decisions.records import DecisionRecord
 
 MOST_SHOWN = 8
+MOST_EVENTS = 2
 
 
 def decisions_section(decisions: tuple[DecisionRecord, ...]) -> Iterator[Section]:
     """Return the section about the decisions of the scheduler, if there are any."""
     if not decisions:
         return
-    rows = [
-        (
-            moment(each.time),
-            str(each.attempt or ""),
-            each.outcome,
-            each.node or each.nominated_node or "-",
-            _why(each),
-            _then(each),
+    rows: list[tuple[str, ...]] = []
+    why = ""
+    for each in decisions[:MOST_SHOWN]:
+        above, why = why, _why(each)
+        rows.append(
+            (
+                moment(each.time),
+                str(each.attempt or ""),
+                each.outcome,
+                each.node or each.nominated_node or "-",
+                "the same" if why and why == above else why,
+                _then(each),
+            )
         )
-        for each in decisions[:MOST_SHOWN]
-    ]
     table = Table(("TIME", "ATTEMPT", "OUTCOME", "NODE", "WHY", "THEN"), rows, numeric=frozenset({"ATTEMPT"}))
     more = len(decisions) - MOST_SHOWN
     note = (Paragraph(f"{more:,} earlier decisions are not shown.", Tone.MUTED),) if more > 0 else ()
@@ -39,8 +44,11 @@ def moment(time: datetime) -> str:
 
 
 def _why(record: DecisionRecord) -> str:
+    if record.rejected:
+        return counted((each.message, each.nodes) for each in record.rejected)
     if record.message:
-        return record.message
+        # the reasons of nodes, without what PostFilter says
+        return record.message.partition(". ")[0]
     if not record.feasible_nodes:
         return ""
     tie = f", {record.ties:,} tied" if record.ties > 1 else ""
@@ -55,8 +63,8 @@ def _then(record: DecisionRecord) -> str:
     if record.backoff_until is not None:
         parts.append(f"backoff until {record.backoff_until.strftime('%H:%M:%S')}")
     if record.moves:
-        last = record.moves[-1]
-        parts.append(f"{last.event} at {last.time.strftime('%H:%M:%S')}")
+        events = " and ".join(dict.fromkeys(move.event for move in record.moves[-MOST_EVENTS:]))
+        parts.append(f"{events} at {record.moves[-1].time.strftime('%H:%M:%S')}")
     if record.bound_at is not None:
         parts.append(f"bound at {record.bound_at.strftime('%H:%M:%S')}")
     return "; ".join(parts)

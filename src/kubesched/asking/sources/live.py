@@ -129,7 +129,9 @@ async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progr
         await rest.close()
         # TLS connections end a moment after they are closed
         await asyncio.sleep(CLOSING_SECONDS)
-    return replace(reading.cluster(), origin=target.origin, kubernetes=version, namespace=target.namespace)
+    return replace(
+        reading.cluster(), origin=target.origin, kubernetes=version, namespace=target.namespace, server=target
+    )
 
 
 async def _server_version(rest: RestClient) -> str:

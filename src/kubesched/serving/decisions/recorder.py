@@ -8,19 +8,16 @@ whether it has them.
 import time
 from collections.abc import Callable, Collection
 from sys import getsizeof
-from typing import TypeVar
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.decision_details import PlacementScores, RejectedNodes
 from kubesched.core.framework.observer import ATTEMPT_FAILED, Bound, ChosenNode, FailedAttempt, Observer
 from kubesched.core.framework.status import Status
+from kubesched.serving.decisions.detail_budget import DetailBudget
 from kubesched.serving.decisions.memory import DEFAULT_BYTES
 from kubesched.serving.decisions.records import ASSUMED, BOUND, GATED, SKIPPED
 from kubesched.serving.decisions.ring import OBJECT_BYTES, DecisionRing, EntryMove, EntryPreemption, RingEntry
 
-T = TypeVar("T")
-# after details that took some time, the next are gathered so many times as long later: they take 0.5 % of the time
-PAUSE_FACTOR = 200.0
 # bounds of what an entry has
 MOST_CHARACTERS = 1024
 MOST_PLUGINS = 32
@@ -40,18 +37,7 @@ class DecisionRecorder(Observer):
     ) -> None:
         self.ring = DecisionRing(limit_bytes, now)
         self._now = now
-        self._clock = clock
-        self._next_details = float("-inf")
-
-    def _details(self, gather: Callable[[], T]) -> T | None:
-        """Return details, None if it is too early for them."""
-        began = self._clock()
-        if began < self._next_details:
-            return None
-        found = gather()
-        took = self._clock() - began
-        self._next_details = began + took * PAUSE_FACTOR
-        return found
+        self._budget = DetailBudget(clock)
 
     # -- attempts
 
@@ -71,12 +57,10 @@ class DecisionRecorder(Observer):
             feasible,
             seconds,
         )
-        began = self._clock()
-        if began >= self._next_details:
-            entry.scores = scores = gather()
+        if self._budget.affords():
+            entry.scores = scores = self._budget.spend(gather)
             entry.detailed = True
             entry.size = _scores_bytes(scores)
-            self._next_details = began + (self._clock() - began) * PAUSE_FACTOR
         if attempts > 1:
             self._note_wake(entry)
         self.ring.add(entry)
@@ -99,12 +83,10 @@ class DecisionRecorder(Observer):
         entry.attempt, entry.seconds, entry.evaluated = failed.attempts, failed.seconds, failed.evaluated_nodes
         entry.message, entry.rejected_by = message, rejected_by
         entry.nominated = failed.nominated_node_name
-        if failed.rejections is not None:
-            rejected = self._details(failed.rejections)
-            if rejected is not None:
-                entry.detailed = True
-                entry.rejected = _cut(rejected)
-                size += _rejected_bytes(entry.rejected)
+        if failed.rejections is not None and self._budget.affords():
+            entry.detailed = True
+            entry.rejected = _cut(self._budget.spend(failed.rejections))
+            size += _rejected_bytes(entry.rejected)
         entry.size = size + len(entry.nominated)
         self.ring.add(entry)
 

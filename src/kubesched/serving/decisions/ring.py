@@ -163,7 +163,7 @@ def record_of(entry: RingEntry) -> DecisionRecord:
         node=entry.node,
         evaluated_nodes=entry.evaluated,
         feasible_nodes=entry.feasible,
-        seconds=entry.seconds,
+        seconds=round(entry.seconds, 6),
         message=entry.message,
         rejected_by=entry.rejected_by,
         detailed=entry.detailed,
