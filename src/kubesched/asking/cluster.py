@@ -31,6 +31,8 @@ from kubesched.asking.reports import answer_reports as answer_reports
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
+from kubesched.asking.sources.remembering import remembered
+from kubesched.asking.sources.operation_files import FILE_READERS
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
 from kubesched.asking.sources.template_files import read_manifests
@@ -151,7 +153,7 @@ class Cluster:
         if pod is None:
             return triage(self._model, self._model.source.taken_at or datetime.now(UTC))
         if isinstance(pod, str):
-            return explain_named_pod(self._model, self._model.full_name(pod))
+            return remembered(self._model, explain_named_pod(self._model, self._model.full_name(pod)))
         if isinstance(pod, Pod):
             return explain_pod(self._model, self._model.read(pod))
         from kubesched.asking.explain.explain_template import explain_manifests

@@ -16,10 +16,11 @@ from kubesched.asking.explain.triage import triage
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.asking.reports.triage_report import node_report, triage_report
+from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.cli.asking.options import model_options
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
-from kubesched.cli.asking.scheduler_options import remembered, scheduler_options
+from kubesched.cli.asking.scheduler_options import scheduler_options
 from kubesched.cli.command_group import CommandWithSubcommands
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""The options that name a scheduler whose record is read, and what the record adds to an answer.
+"""The options that name a scheduler whose record is read.
 
 In: texts of options. Out: the address of a scheduler as the command's parameter `scheduler`, None if none is named.
 """
@@ -9,12 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from kubesched.asking.explain.pod_answer import PodAnswer
-from kubesched.asking.explain.recorded import with_records
-from kubesched.asking.model import ClusterModel
-
 if TYPE_CHECKING:
-    # slow to import, and only live clusters and --scheduler need it
+    # slow to import, and only --scheduler needs it
     from kubesched.asking.sources.scheduler_records import SchedulerAddress
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -48,13 +44,3 @@ def _address(url: str | None, files: dict[str, str]) -> "SchedulerAddress | None
     if address.problem:
         raise click.BadParameter(address.problem, param_hint="--scheduler")
     return address
-
-
-def remembered(model: ClusterModel, answer: PodAnswer, scheduler: "SchedulerAddress | None") -> PodAnswer:
-    """Return an answer with what a scheduler remembers of the pod: the named one, or that of `kubesched up`."""
-    pod = model.pods.get(answer.pod)
-    if pod is None or (scheduler is None and model.source.server is None):
-        return answer
-    from kubesched.asking.sources.scheduler_records import read_records
-
-    return with_records(answer, read_records(model.source, answer.pod, scheduler), pod.uid, pod.spec.node_name)

@@ -1,0 +1,24 @@
+"""Answers about pods with what a scheduler remembers of them.
+
+From an answer to the same with the decisions of a scheduler: one that is named, or that of a cluster of `kubesched up`.
+"""
+
+from typing import TYPE_CHECKING
+
+from kubesched.asking.explain.pod_answer import PodAnswer
+from kubesched.asking.explain.recorded import with_records
+from kubesched.asking.model import ClusterModel
+
+if TYPE_CHECKING:
+    # slow to import: only live clusters and named schedulers need it
+    from kubesched.asking.sources.scheduler_records import SchedulerAddress
+
+
+def remembered(model: ClusterModel, answer: PodAnswer, scheduler: "SchedulerAddress | None" = None) -> PodAnswer:
+    """Return an answer with the decisions about the pod, as it is if no scheduler can be asked."""
+    pod = model.pods.get(answer.pod)
+    if pod is None or (scheduler is None and model.source.server is None):
+        return answer
+    from kubesched.asking.sources.scheduler_records import read_records
+
+    return with_records(answer, read_records(model.source, answer.pod, scheduler), pod.uid, pod.spec.node_name)
