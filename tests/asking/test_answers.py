@@ -50,7 +50,7 @@ def test_plain_json_has_fields_in_camel_case_without_absent_values() -> None:
     assert plain == {
         "parts": [{"aName": "a", "tags": ["x"]}, {"aName": "b", "tags": []}],
         "others": ["one"],
-        "takenAt": "2026-01-02 00:00:00+00:00",
+        "takenAt": "2026-01-02T00:00:00Z",
         "scores": {"n1": 3},
         "first": {"aName": "c", "tags": []},
     }

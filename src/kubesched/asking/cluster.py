@@ -31,8 +31,8 @@ from kubesched.asking.reports import answer_reports as answer_reports
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
-from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.operation_files import FILE_READERS
+from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
 from kubesched.asking.sources.template_files import read_manifests

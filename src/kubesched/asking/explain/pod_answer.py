@@ -156,7 +156,7 @@ class PodAnswer(Answer):
     placement: PlacementAnswer | None = None
     # where a scheduler's record is at hand: why a bound pod went to its node then, and the last decisions
     placed: PlacementAnswer | None = None
-    decisions: tuple[DecisionRecord, ...] = ()
+    decisions: tuple[DecisionRecord, ...] | None = None
     owner: str | None = None
     priority: int = 0
     pod_group: str | None = None

@@ -64,7 +64,7 @@ def _sections(answer: PodAnswer) -> Iterator[Section]:
         yield Section(f"Scores when it was scheduled, {moment(answer.placed.at)}", list(_placement(answer.placed)))
     if answer.waits is not None:
         yield Section("Waits for", list(_waits(answer.waits)))
-    yield from decisions_section(answer.decisions)
+    yield from decisions_section(answer.decisions or ())
     yield from gaps_section(answer.gaps)
 
 
