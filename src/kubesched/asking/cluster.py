@@ -195,7 +195,6 @@ class Cluster:
         `drain`, `cordon`, `remove`: names of nodes, or a label selector; `taint`: (nodes, taint); `add_nodes`: `3=n1`;
         `scale`: `deploy/web=9`; `apply`: a file; `delete`: `pod/web`; `reschedule`: `all`. Each may be a list of such.
         """
-        from kubesched.asking.sources.operation_files import FILE_READERS
         from kubesched.asking.whatif.requests import operation_of
         from kubesched.asking.whatif.whatif import whatif
 
