@@ -31,7 +31,6 @@ from kubesched.asking.reports import answer_reports as answer_reports
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
-from kubesched.asking.sources.operation_files import FILE_READERS
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
@@ -195,6 +194,7 @@ class Cluster:
         `drain`, `cordon`, `remove`: names of nodes, or a label selector; `taint`: (nodes, taint); `add_nodes`: `3=n1`;
         `scale`: `deploy/web=9`; `apply`: a file; `delete`: `pod/web`; `reschedule`: `all`. Each may be a list of such.
         """
+        from kubesched.asking.sources.operation_files import FILE_READERS
         from kubesched.asking.whatif.requests import operation_of
         from kubesched.asking.whatif.whatif import whatif
 
