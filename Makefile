@@ -69,6 +69,7 @@ fuzz: $(READY)
 docs: $(READY)
 	$(BIN)/python -m kubesched.controlplane.compatibility > docs/api-compatibility.md
 	$(BIN)/python -m tools.layers docs/architecture.md
+	$(BIN)/python -m tools.answer_forms docs/answers.md
 	$(BIN)/python -m tools.examples docs/cookbook.md
 
 # SRC: a checkout, or a git directory with TO=TAG; FROM=TAG lists the named files that changed since; HELP: a file with

@@ -23,8 +23,20 @@ def test_a_recipe_prints_what_it_shows(
     assert differences == [], "\n".join(differences)
 
 
+def test_the_readme_shows_what_is_printed(tmp_path: Path) -> None:
+    blocks = [
+        block
+        for section in sections((ROOT / "README.md").read_text())
+        for block in section.blocks
+        if "--from examples/asking" in block[1]
+    ]
+    assert blocks
+    differences = [str(each) for each in DocumentRunner(tmp_path).differences(DocumentSection("", tuple(blocks), True))]
+    assert differences == [], "\n".join(differences)
+
+
 def test_there_are_recipes_and_nearly_all_are_run() -> None:
-    assert len(RECIPES) >= 3
+    assert len(RECIPES) >= 10
     assert sum(not recipe.is_run for recipe in RECIPES) <= 2
 
 

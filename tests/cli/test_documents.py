@@ -25,7 +25,8 @@ def blocks(path: Path, language: str) -> list[str]:
 
 def commands(path: Path) -> list[list[str]]:
     """Return the arguments of every call of kubesched, without redirections."""
-    lines = [line for block in blocks(path, "console") + blocks(path, "") for line in block.splitlines()]
+    texts = (re.sub(r"\\\n\s*", "", block) for block in blocks(path, "console") + blocks(path, ""))
+    lines = [line for text in texts for line in text.splitlines()]
     calls = [part for line in lines for part in re.split(r"\|\s|&&", line.removeprefix("$ ")) if "kubesched " in part]
     words = [shlex.split(call, comments=True) for call in calls if call.strip().startswith("kubesched ")]
     return [[word for word in call[1:] if word != ">"] for call in words]

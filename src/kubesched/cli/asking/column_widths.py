@@ -8,13 +8,16 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len
 
+# a longer word in a head is broken before one in a cell is
+LONGEST_HEAD = 12
+
 
 def column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return a width for each column of texts, all together at most `room`, at least 1 each."""
+    """Return a width for each column of texts, of which the first is its head; all together at most `room`."""
     wanted = [max((cell_len(text) for text in column), default=1) for column in columns]
     if sum(wanted) <= room:
         return wanted
-    least = [max((cell_len(word) for text in column for word in text.split()), default=1) for column in columns]
+    least = [max(min(_longest_word(head), LONGEST_HEAD), *map(_longest_word, cells), 1) for head, *cells in columns]
     if sum(least) > room:
         return _at_most(least, room)
     widths, left = list(least), room - sum(least)
@@ -32,3 +35,7 @@ def _at_most(widths: Sequence[int], room: int) -> list[int]:
     while cut > 1 and sum(min(width, cut) for width in widths) > room:
         cut -= 1
     return [min(width, cut) for width in widths]
+
+
+def _longest_word(text: str) -> int:
+    return max(map(cell_len, text.split()), default=0)
