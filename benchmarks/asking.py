@@ -20,6 +20,8 @@ from rich.table import Table
 
 from kubesched.api.meta import ApiObject
 from kubesched.asking.answers import Answer
+from kubesched.asking.capacity.capacity import CapacityOptions, capacity
+from kubesched.asking.capacity.capacity_answer import CapacityAnswer
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
@@ -27,6 +29,8 @@ from kubesched.asking.explain.triage import triage
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_files
 from kubesched.asking.sources.snapshots import written
+from kubesched.asking.templates.reading import read_templates
+from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_spread, an_affinity
 
@@ -50,6 +54,33 @@ PENDING: list[dict[str, Any]] = [
     {"gates": ["quota"]},
 ]
 
+
+def a_workload(name: str = "more", *, spread: bool = False) -> Manifest:
+    """Return a Deployment of pods of two CPUs."""
+    labels = {"app": name}
+    constraint = {
+        "maxSkew": 1,
+        "topologyKey": "topology.kubernetes.io/zone",
+        "whenUnsatisfiable": "DoNotSchedule",
+        "labelSelector": {"matchLabels": labels},
+    }
+    container = {"name": "main", "image": "main", "resources": {"requests": {"cpu": "2", "memory": "1Gi"}}}
+    spec = {"containers": [container], "topologySpreadConstraints": [constraint] if spread else []}
+    template = {"metadata": {"labels": labels}, "spec": spec}
+    document = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name},
+        "spec": {"selector": {"matchLabels": labels}, "template": template},
+    }
+    return Manifest(name, document)
+
+
+def count(model: ClusterModel, *workloads: Manifest, **options: Any) -> CapacityAnswer:
+    """Return how many replicas of workloads fit."""
+    return capacity(model, read_templates(model, workloads), CapacityOptions(**options))
+
+
 Question = Callable[[ClusterModel], Answer]
 # by name, with the seconds that it may take
 QUESTIONS: dict[str, tuple[Question, float]] = {
@@ -58,6 +89,11 @@ QUESTIONS: dict[str, tuple[Question, float]] = {
     "explain pod, bound": (lambda model: explain_named_pod(model, "default/pod-000000"), 3.0),
     "explain node": (lambda model: explain_node(model, "node-00000"), 3.0),
     "explain pods": (lambda model: triage(model, NOW), 15.0),
+    "capacity": (lambda model: count(model, a_workload()), 15.0),
+    "capacity, and nodes to add": (lambda model: count(model, a_workload(), until=100_000), 15.0),
+    "capacity, spread over zones": (lambda model: count(model, a_workload(spread=True)), 15.0),
+    "capacity, spread, and nodes to add": (lambda model: count(model, a_workload(spread=True), until=21_000), 15.0),
+    "capacity by weights": (lambda model: count(model, a_workload(), a_workload("other"), weights=(2, 1)), 15.0),
 }
 
 

@@ -6,6 +6,7 @@ nodes the first in the order of names is taken, so that equal questions get equa
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +17,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel, name_of_object
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.observer import NOBODY
+from kubesched.core.framework.profile import Profile
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import commit, undo
 from kubesched.core.scheduling.cycle import CycleContext, schedule
@@ -31,16 +33,23 @@ class PlacedByPreemption(NamedTuple):
 
 
 class Placer:
-    """Schedules pods on a model, and changes it; `undo` takes everything back, the last change first."""
+    """Schedules pods on a model, and changes it; `undo` takes everything back, the last change first.
 
-    def __init__(self, model: ClusterModel) -> None:
+    Without `preempts`, PostFilter does not run for a pod that fits nowhere.
+    """
+
+    def __init__(self, model: ClusterModel, *, preempts: bool = True) -> None:
         self._model = model
         self._context = CycleContext(model.engine, pick=lambda count: 0)
         # extenders are not called: the model says so in its gaps
         self._context.extenders = ()
+        profiles = dict(model.engine.profiles)
+        if not preempts:
+            profiles = {name: _without_post_filter(profile) for name, profile in profiles.items()}
         # a manifest need not name the scheduler, which the API server would fill in
-        if DEFAULT_SCHEDULER in model.engine.profiles:
-            self._context.profiles = {**model.engine.profiles, "": model.engine.profiles[DEFAULT_SCHEDULER]}
+        if DEFAULT_SCHEDULER in profiles:
+            profiles[""] = profiles[DEFAULT_SCHEDULER]
+        self._context.profiles = profiles
         # the places that stand, by UID
         self._placed: dict[str, Placed] = {}
         self._taking_back: list[Callable[[], None]] = []
@@ -210,3 +219,9 @@ def _restore(pods: dict[str, PodInfo], name: str, known: PodInfo | None) -> None
         pods[name] = known
     else:
         pods.pop(name, None)
+
+
+def _without_post_filter(profile: Profile) -> Profile:
+    without = copy(profile)
+    without.post_filter = ()
+    return without

@@ -16,8 +16,6 @@ from kubesched.asking.templates.workload_template import WorkloadTemplate
 
 # a plan with more nodes is not looked for
 MOST_NODES: Final = 20_000
-# where nodes are tried one by one, because each helps as the others allow
-MOST_TRIED: Final = 300
 
 
 class Shortfall(NamedTuple):
@@ -84,12 +82,10 @@ class _Search:
     def nodes_of(self, kind: NodeKind, short: Sequence[Shortfall]) -> list[NewNode]:
         """Return the nodes of one kind that take all missing replicas, none if that kind does not."""
         gains = [self._gain([(kind, zone)], short) for zone in range(len(kind.zones))]
-        helpful = [zone for zone, gain in enumerate(gains) if any(each.placed for each in gain)]
-        if not helpful:
-            return []
         if all(each.batched for gain in gains for each in gain):
+            helpful = [zone for zone, gain in enumerate(gains) if any(each.placed for each in gain)]
             return self._by_arithmetic(kind, short, helpful, [gains[zone] for zone in helpful])
-        return self._one_by_one(kind, short)
+        return self._by_rounds(kind, short)
 
     def combined(self, short: Sequence[Shortfall], kinds: Sequence[NodeKind]) -> list[list[NewNode]]:
         """Return the set in which each template gets the kind that is cheapest for it; none if that is not enough."""
@@ -130,32 +126,53 @@ class _Search:
             return [(kind, zones[number % len(zones)]) for number in range(count)]
 
         # fewer than `low` are too few for one of the templates alone
-        while low < high:
-            middle = (low + high) // 2
-            if self._is_enough(nodes(middle), short):
-                high = middle
-            else:
-                low = middle + 1
-        return nodes(low) if self._is_enough(nodes(low), short) else []
+        found = self._shortest(nodes(high), low, short)
+        return found if self._is_enough(found, short) else []
 
-    def _one_by_one(self, kind: NodeKind, short: Sequence[Shortfall]) -> list[NewNode]:
-        """Return the nodes, added one by one in the zone where the next one takes most."""
+    def _by_rounds(self, kind: NodeKind, short: Sequence[Shortfall]) -> list[NewNode]:
+        """Return the nodes, where what a node takes depends on others: added in rounds, one in each zone that helps."""
         chosen: list[NewNode] = []
         missing = list(short)
         with self._filling.further() as trial:
             here = _Search(trial)
-            while missing and len(chosen) < MOST_TRIED:
-                choices = [[(kind, zone)] for zone in range(len(kind.zones))]
-                gains = [here._gained(choice, missing, len(chosen)) for choice in choices]
-                best = max(range(len(gains)), key=gains.__getitem__)
-                step = choices[best] if gains[best] else [(kind, zone) for zone in range(len(kind.zones))]
-                add_nodes(trial, step, len(chosen))
-                left = [Shortfall(template, count - trial.fill(template, count).placed) for template, count in missing]
-                if left == missing:
+            while len(chosen) <= MOST_NODES:
+                first = len(chosen)
+                a_round = here._helpful(kind, missing, first)
+                if here._is_enough(a_round, missing, first):
+                    return chosen + here._shortest(a_round, 1, missing, first)
+                left = here._added(a_round, missing, first)
+                gain, rest = _total(missing) - _total(left), _total(left)
+                if not gain:
                     return []
-                missing = [each for each in left if each.missing]
-                chosen += step
-        return chosen if not missing else []
+                # half of what is left at once, since later rounds may take less
+                more = a_round * (rest // gain // 2)
+                missing = here._added(more, left, first + len(a_round)) if more else left
+                chosen += [*a_round, *more]
+                if not missing:
+                    return chosen
+        return []
+
+    def _helpful(self, kind: NodeKind, short: Sequence[Shortfall], first: int) -> list[NewNode]:
+        """Return a node in each zone where one more takes something; in all of them, if it does so nowhere alone."""
+        every = [(kind, zone) for zone in range(len(kind.zones))]
+        return [node for node in every if any(each.placed for each in self._gain([node], short, first))] or every
+
+    def _added(self, nodes: Sequence[NewNode], short: Sequence[Shortfall], first: int) -> list[Shortfall]:
+        """Add nodes for good, place what is missing, and return what still is."""
+        add_nodes(self._filling, nodes, first)
+        left = [Shortfall(each, missing - self._filling.fill(each, missing).placed) for each, missing in short]
+        return [each for each in left if each.missing]
+
+    def _shortest(self, nodes: list[NewNode], low: int, short: Sequence[Shortfall], first: int = 0) -> list[NewNode]:
+        """Return the fewest of the first nodes that are enough, at least `low`; all of them are."""
+        high = len(nodes)
+        while low < high:
+            middle = (low + high) // 2
+            if self._is_enough(nodes[:middle], short, first):
+                high = middle
+            else:
+                low = middle + 1
+        return nodes[:high]
 
     # -- trials
 
@@ -168,12 +185,13 @@ class _Search:
                 for number, (template, missing) in enumerate(short)
             ]
 
-    def _gained(self, nodes: Sequence[NewNode], short: Sequence[Shortfall], first: int) -> int:
-        return sum(filled.placed for filled in self._gain(nodes, short, first))
-
-    def _is_enough(self, nodes: Sequence[NewNode], short: Sequence[Shortfall]) -> bool:
-        gains = self._gain(nodes, short)
+    def _is_enough(self, nodes: Sequence[NewNode], short: Sequence[Shortfall], first: int = 0) -> bool:
+        gains = self._gain(nodes, short, first)
         return all(filled.placed >= each.missing for filled, each in zip(gains, short, strict=True))
+
+
+def _total(short: Iterable[Shortfall]) -> int:
+    return sum(each.missing for each in short)
 
 
 def _nodes_needed(gains: Sequence[int], missing: int) -> int:

@@ -28,7 +28,7 @@ from kubesched.errors import KubeschedError
 # pods that are placed one by one, at most; a count that gets there is a lower bound
 MOST_ONE_BY_ONE: Final = 200_000
 # Where a target is reached before the cluster is full, so many pods are placed to see where they go.
-MOST_SHOWN: Final = 20_000
+MOST_SHOWN: Final = 10_000
 PROGRESS_EVERY: Final = 500
 
 # called with what is being placed, and how many are
@@ -61,7 +61,7 @@ class Filling:
     def __init__(self, model: ClusterModel, progress: Progress = lambda what, count: None) -> None:
         self.model = model
         self._progress = progress
-        self._placer = Placer(model)
+        self._placer = Placer(model, preempts=False)
         self._batches: list[PodBatch] = []
         # the next pods of each template
         self._pods: dict[WorkloadTemplate, Iterator[NewPod]] = {}
@@ -120,8 +120,7 @@ class Filling:
     def put(self, objects: Sequence[ApiObject]) -> None:
         """Put objects into the cluster, until the end."""
         for obj in objects:
-            self.model.cluster.add(obj)
-            self._stack.callback(self.model.cluster.remove, obj)
+            self._placer.put(obj)
 
     # -- ways of placing
 
