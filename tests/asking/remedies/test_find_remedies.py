@@ -43,6 +43,9 @@ WEB = {"app": "web"}
 GPU = "example.com/gpu"
 
 
+UNREADABLE = NodeSelectorRequirement(key="disk", operator="Like", values=("ssd",))
+
+
 def named(*names: str) -> NodeSelectorRequirement:
     return NodeSelectorRequirement(key="metadata.name", operator="In", values=names)
 
@@ -175,6 +178,11 @@ CASES: dict[str, Case] = {
             ("change disk In [ssd] in the required node affinity to disk In [ssd, hdd]", "n1"),
             ("change label disk of node n1 from hdd to ssd", "n1"),
         ],
+    ),
+    "preferred node affinity that cannot be read": Case(
+        [a_node("n1"), a_node("n2")],
+        a_pod(affinity=an_affinity(prefer_nodes=(1, NodeSelectorTerm(match_expressions=(UNREADABLE,))))),
+        [("remove the preferred node affinity", "n1")],
     ),
     "a node by its name": Case(
         [a_node("n1")],

@@ -45,6 +45,8 @@ def extensions(trial: Trial, target: str | None) -> Iterator[MoreSteps]:
     elif trial.rejections.pre_filter:
         for status in trial.rejections.pre_filter[:1]:
             yield from (MoreSteps(steps, target) for steps in _proposals(trial, status, None))
+    elif trial.decision.failure is not None and trial.decision.failure.plugin:
+        yield from (MoreSteps(steps, target) for steps in _proposals(trial, trial.decision.failure, None))
     else:
         rows = _targets(trial.rejections) if target is None else _row(trial, target)
         for row in rows:

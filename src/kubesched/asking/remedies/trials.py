@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 
+import numpy as np
+
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
@@ -16,6 +18,7 @@ from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.steps import Step, changes_of
 from kubesched.core.cluster.affinity_terms import AffinityTerm
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_slots import NOWHERE
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Status
@@ -70,13 +73,18 @@ class Trial:
     def pods_selected_by(self, term: AffinityTerm) -> list[PodInfo]:
         """Return the placed pods that a term selects."""
         if term not in self._selected:
-            cluster = self.model.cluster
-            self._selected[term] = [
-                pod
-                for pod in cluster.table.pods.values()
-                if term.matches(pod.namespace, pod.labels, cluster.namespace_labels(pod.namespace))
-            ]
+            self._selected[term] = self._matching(term)
         return self._selected[term]
+
+    def _matching(self, term: AffinityTerm) -> list[PodInfo]:
+        """Return the placed pods that a term selects; it is asked once for all pods with the same labels."""
+        cluster, slots = self.model.cluster, self.model.cluster.table.slots
+        placed = np.flatnonzero(slots.row[: slots.size] != NOWHERE)
+        codes, which = np.unique(slots.group[placed], return_inverse=True)
+        groups = [cluster.table.counts.groups[code] for code in codes.tolist()]
+        matches = [term.matches(g.namespace, g.labels, cluster.namespace_labels(g.namespace)) for g in groups]
+        chosen = placed[np.array(matches, np.bool_)[which]] if groups else placed
+        return [pod for slot in chosen.tolist() if (pod := slots.pods[slot]) is not None]
 
     def node(self, row: int) -> Node:
         """Return the node of a row."""

@@ -15,12 +15,15 @@ from kubesched.asking.remedies.steps import Document, Edit, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def node_selection(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     """Yield changes of the pod, then labels of the node."""
     if obstacle.row is None:
+        # what it demands contradicts itself or cannot be read
         yield (_without_affinity(trial),)
+        yield (_without_affinity(trial, PREFERRED),)
         return
     node = trial.node(obstacle.row)
     unmet = _unmet_selector(trial, node)
@@ -145,12 +148,13 @@ def _rewritten(term: NodeSelectorTerm, old: NodeSelectorRequirement, new: NodeSe
     return edit
 
 
-def _without_affinity(trial: Trial) -> Step:
+def _without_affinity(trial: Trial, part: str = REQUIRED) -> Step:
     def edit(document: Document) -> None:
-        affinity = field(document, "spec", "affinity")
-        affinity.get("nodeAffinity", {}).pop(REQUIRED, None)
+        affinity = document.get("spec", {}).get("affinity", {})
+        affinity.get("nodeAffinity", {}).pop(part, None)
 
-    return pod_step(trial, "affinity", "remove the required node affinity", edit, 2.0)
+    word = "required" if part == REQUIRED else "preferred"
+    return pod_step(trial, f"{word} affinity", f"remove the {word} node affinity", edit, 2.0)
 
 
 # -- of the node

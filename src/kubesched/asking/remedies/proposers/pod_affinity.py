@@ -26,6 +26,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.plugins.inter_pod_affinity.filtering import AFFINITY, ANTI_AFFINITY, EXISTING_ANTI_AFFINITY
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
+PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_affinity(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
@@ -35,7 +36,9 @@ def pod_affinity(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     apart = affinity.pod_anti_affinity if affinity is not None else None
     reasons = obstacle.status.reasons
     if obstacle.row is None:
+        # a selector that cannot be read
         yield (*_removed(trial, near, "podAffinity"), *_removed(trial, apart, "podAntiAffinity"))
+        yield tuple(_without_preferences(trial, name) for name in ("podAffinity", "podAntiAffinity"))
     elif AFFINITY.reasons == reasons:
         yield tuple(_removed(trial, near, "podAffinity"))
         yield tuple(_placed_in_domain(trial, obstacle.row))
@@ -55,6 +58,13 @@ def _removed(trial: Trial, part: PodAffinity | None, name: str) -> Iterator[Step
     for term in part.required_during_scheduling_ignored_during_execution if part is not None else ():
         text = f"remove the required pod {word} to {_text(trial, term)}"
         yield pod_step(trial, f"pod {word}", text, _without(name, term))
+
+
+def _without_preferences(trial: Trial, name: str) -> Step:
+    def edit(document: Document) -> None:
+        document.get("spec", {}).get("affinity", {}).get(name, {}).pop(PREFERRED, None)
+
+    return pod_step(trial, "preferred affinity", f"remove the preferred terms of {name}", edit, 1.0)
 
 
 def _text(trial: Trial, term: PodAffinityTerm) -> str:
