@@ -16,6 +16,12 @@ from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.waking_events import waits_of
 from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.placing import Placer
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.status import Status
 from kubesched.core.scheduling.decision import decide
 from kubesched.core.scheduling.diagnosis import diagnose
 from kubesched.core.scheduling.outcomes import Failed, Placed
@@ -392,3 +398,43 @@ def test_what_evicting_all_victims_violates_the_scheduler_counts(cluster: Any, t
     if answer.preemption is not None:
         for candidate in answer.preemption.candidates:
             assert sum(bool(victim.violates) for victim in candidate.victims) <= candidate.budget_violations
+
+
+# -- what goes wrong
+
+
+class Failing(FilterPlugin):
+    """Fails on every node."""
+
+    name = "Failing"
+
+    def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+        raise ValueError("no such thing")
+
+
+CONFIG = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {filter: {enabled: [{name: Failing}]}}
+"""
+
+
+def test_a_plugin_that_fails() -> None:
+    registry = Registry()
+    registry.register(Failing)
+    answer = explain_named_pod(a_model(a_node(), a_pod(), config=CONFIG, registry=registry), "default/pod")
+    assert answer.verdict == "error"
+    assert answer.message.startswith('running "Failing" filter plugin: ')
+    assert answer.summary == (
+        f"The scheduler cannot judge pod default/pod: {answer.message}. It tries again after a backoff."
+    )
+
+
+def test_a_scheduler_that_looks_at_a_part_of_the_nodes_is_told() -> None:
+    config = (
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\npercentageOfNodesToScore: 10"
+    )
+    model = a_model(a_node(), a_pod(), config=config)
+    (gap,) = explain_named_pod(model, "default/pod").gaps
+    assert (gap.what, gap.uncertain) == ("percentageOfNodesToScore is 10", "it may choose a node of a lower rank")

@@ -17,6 +17,7 @@ from kubesched.asking.explain.owners import Owners
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, requests_of
 from kubesched.asking.explain.plain_words import number
 from kubesched.asking.explain.pod_answer import Lack
+from kubesched.asking.explain.shares import ClusterTotals
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import PODS, Rejections
@@ -105,13 +106,19 @@ def _requests(pod: PodInfo) -> dict[str, str]:
 
 
 def _pending(model: ClusterModel, owners: Owners, row: int) -> Iterator[PendingKind]:
-    """Return the pending pods by workload and by what the node lacks for them, those that fit first."""
+    """Return the pending pods by workload and by what the node lacks for them.
+
+    Those that fit come first, then those for which least is lacking; of equal ones the largest pods.
+    """
     found: dict[object, PendingKind] = {}
+    sizes: dict[str, float] = {}
+    totals = ClusterTotals(model.cluster.table)
     for kind in pending_kinds(model):
         pod = kind.pod
         profile = model.profile_of(pod)
         if profile is None or pod.terminating or gates_of(profile, pod):
             continue
+        sizes[pod.full_name] = totals.share(requests_of(pod), 1)[0]
         lacks, message = _lacks(model, pod, row)
         room = 0 if lacks or message else _room_for(model, kind, model.cluster.table.names[row])
         workload = owners.of(pod)
@@ -120,7 +127,10 @@ def _pending(model: ClusterModel, owners: Owners, row: int) -> Iterator[PendingK
         made = PendingKind(owner, len(kind.pods), pod.full_name, _requests(pod), room, lacks, message)
         known = found.get(key)
         found[key] = made if known is None else _with_pods(known, known.pods + made.pods)
-    yield from sorted(found.values(), key=lambda kind: (not kind.room_for, len(kind.lacks), -kind.pods, kind.owner))
+    yield from sorted(
+        found.values(),
+        key=lambda kind: (not kind.room_for, len(kind.lacks), -sizes[kind.example], -kind.pods, kind.owner),
+    )
 
 
 def _with_pods(kind: PendingKind, pods: int) -> PendingKind:

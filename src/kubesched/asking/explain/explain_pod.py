@@ -11,7 +11,7 @@ import msgspec
 from kubesched.api.pods import Pod
 from kubesched.asking.explain.lacks import lacks_of, near_misses
 from kubesched.asking.explain.owners import Owners
-from kubesched.asking.explain.placements import placement_of
+from kubesched.asking.explain.placements import placement_of, sampling_gaps
 from kubesched.asking.explain.plain_words import counted, number
 from kubesched.asking.explain.pod_answer import (
     ANOTHER_SCHEDULERS,
@@ -231,6 +231,6 @@ def _answer(
         priority=pod.priority,
         pod_group=group[1] if group is not None else None,
         nominated_node=pod.status.nominated_node_name or None,
-        gaps=model.gaps,
+        gaps=(*model.gaps, *sampling_gaps(model, pod)) if "placement" in parts else model.gaps,
         **parts,
     )

@@ -6,8 +6,11 @@ From an evaluation with feasible nodes to a `PlacementAnswer`.
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.explain.plain_words import number
 from kubesched.asking.explain.pod_answer import NodeScore, PlacementAnswer
+from kubesched.asking.model import ClusterModel
+from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import WORST
 from kubesched.core.framework.status import Status
@@ -80,6 +83,17 @@ def placement_of(evaluation: Evaluation, node_name: str, *, again: bool) -> Plac
         again=today if again else None,
         ties=len(best),
     )
+
+
+def sampling_gaps(model: ClusterModel, pod: PodInfo) -> tuple[Gap, ...]:
+    """Return what is uncertain if the configuration has the scheduler look at a part of the nodes only."""
+    profile = model.profile_of(pod)
+    whole = model.loaded.config.percentage_of_nodes_to_score
+    percentage = (profile.percentage_of_nodes_to_score if profile is not None else 0) or whole
+    if not 0 < percentage < 100:
+        return ()
+    why = "the scheduler looks at that part of the nodes, and begins with other ones each time"
+    return (Gap(f"percentageOfNodesToScore is {percentage}", why, "it may choose a node of a lower rank"),)
 
 
 def decided_by(chosen: NodeScore | None, others: tuple[NodeScore, ...], ties: int) -> str:
