@@ -56,6 +56,17 @@ def test_a_name_without_a_namespace_is_one_of_the_chosen_namespace(manifests: st
     assert "there is no pod default/a" in run("explain", "pod", "a", "--from", manifests).stderr
 
 
+def test_an_anonymised_snapshot_has_no_names(manifests: str, tmp_path: Path) -> None:
+    files = [tmp_path / "1.gz", tmp_path / "2.gz", tmp_path / "3.gz"]
+    for file, key in zip(files, (["--key", "k"], ["--key", "k"], []), strict=True):
+        assert run("snapshot", "--anonymise", *key, "-o", str(file), "--from", manifests).exit_code == 0
+    one, two, three = ([obj.name for obj in read_snapshot("", file.read_bytes()).objects] for file in files)
+    assert one == two
+    assert {"node", "a", "b"}.isdisjoint(one)
+    # without a key nobody can tell which name a code stands for
+    assert one != three
+
+
 BAD = [
     (
         "a folder that does not exist",

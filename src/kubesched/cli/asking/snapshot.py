@@ -3,12 +3,14 @@
 In: a cluster. Out: a file that `--from` reads, written as a whole or not at all, and a line about it.
 """
 
+import secrets
 import sys
 from pathlib import Path
 
 import click
 
 from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import counts_of, written
 from kubesched.cli.asking.options import source_options
@@ -26,13 +28,25 @@ _NAMED = ("Node", "Pod")
     type=click.Path(dir_okay=False, allow_dash=True),
     help="The file to write, such as cluster.snapshot.gz; - for standard output.",
 )
+@click.option("--anonymise", is_flag=True, help="Replace names and values by codes; every verdict stays the same.")
+@click.option(
+    "--key", metavar="TEXT", help="With --anonymise: the same key gives the same codes; without it they are random."
+)
 @source_options
-def snapshot(output: str, objects: ClusterObjects) -> None:
+def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObjects) -> None:
     """Write a cluster to a file, which --from reads.
 
     The file has what scheduling reads of nodes, pods, volumes, claims, budgets and workloads. Secrets, ConfigMaps,
     environment, commands and most annotations are not in it.
+
+    With --anonymise names, namespaces, values of labels and taints, images, UIDs and texts of devices are codes, and
+    equal texts have equal codes. Keys of labels and taints, names of resources, drivers, schedulers and scheduling
+    gates stay, since plugins and configurations go by them.
     """
+    if key is not None and not anonymise:
+        raise click.UsageError("--key is for --anonymise")
+    if anonymise:
+        objects = anonymised(objects, key.encode() if key is not None else secrets.token_bytes(32))
     content = written(objects)
     if output == "-":
         sys.stdout.buffer.write(content)
