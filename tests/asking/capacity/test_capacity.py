@@ -112,7 +112,9 @@ def test_without_a_target_none_is_too_few() -> None:
 def test_a_cluster_without_nodes_has_no_room() -> None:
     answer = asked(a_model(), WEB, until=1)
     assert not answer.fits
-    assert answer.summary == ("Of 1 replicas of Pod default/web, 0 fit. No nodes were found with which all fit.")
+    assert answer.summary == (
+        "Of 1 replicas of Pod default/web, 0 fit. The cluster has no nodes; describe some with --node-template."
+    )
 
 
 # -- several templates
@@ -246,6 +248,74 @@ def test_replicas_of_a_stateful_set_attach_no_more_volumes_than_a_node_allows() 
     )
     answer = capacity(model, read_templates(model, [a_stateful_set()]))
     assert answer.templates[0].nodes == {"n1": 2, "n2": 1}
+
+
+def test_a_daemon_set_that_runs_already_gets_no_second_pod_on_a_node() -> None:
+    there = a_pod("web-x", node="n1", cpu="1", owner="DaemonSet/web")
+    model = a_model(a_node("n1", cpu="1"), a_node("n2", cpu="1"), a_node("n3", cpu="500m"), there)
+    found = read_templates(model, [a_manifest("DaemonSet", {"template": a_pod_template()})])
+    (part,) = capacity(model, found).templates
+    assert (part.replicas, part.wanted, part.nodes) == (2, 3, {"n1": 1, "n2": 1})
+    assert [(limit.reason, limit.nodes) for limit in part.limits] == [("Insufficient cpu", 1)]
+
+
+def test_claims_that_are_bound_at_once_are_counted_where_the_pods_go_and_that_is_said() -> None:
+    model = a_model(a_node("n1", cpu="1"), a_storage_class("local", provisioner="disk", binding_mode="Immediate"))
+    answer = capacity(model, read_templates(model, [a_stateful_set()]))
+    assert answer.templates[0].replicas == 10
+    assert [(gap.what, gap.why) for gap in answer.gaps] == [
+        ("volumes of StorageClass local", "it binds claims before their pods are scheduled")
+    ]
+
+
+def test_pods_with_gates_are_counted_without_them_and_that_is_said() -> None:
+    answer = asked(three_nodes(), a_template(a_pod("web", cpu="1", gates=["quota"])))
+    assert answer.templates[0].replicas == 8
+    assert [(gap.what, gap.uncertain) for gap in answer.gaps] == [
+        ("pods of Pod default/web", "they are counted as if they were not held back")
+    ]
+
+
+# -- the same numbers as cluster-capacity gives
+
+
+def small_nodes(*pods: int) -> list[ApiObject]:
+    """Return four nodes of 2 CPUs and 4 GB with some pods of 150m on each."""
+    nodes: list[ApiObject] = [a_node(f"n{number}", cpu="2", memory="4G") for number in range(4)]
+    return nodes + [
+        a_pod(f"old-{node}-{number}", node=f"n{node}", cpu="150m", memory="100Mi")
+        for node, count in enumerate(pods)
+        for number in range(count)
+    ]
+
+
+@pytest.mark.parametrize(
+    ("objects", "fields", "replicas"),
+    [
+        pytest.param(small_nodes(), {"cpu": "150m", "memory": "100Mi"}, [13, 13, 13, 13], id="an empty cluster"),
+        pytest.param(
+            small_nodes(2, 2, 1, 1), {"cpu": "150m", "memory": "100Mi"}, [11, 11, 12, 12], id="with six pods there"
+        ),
+        pytest.param(
+            [a_node(f"n{number}", cpu=cpu, pods=3) for number, cpu in enumerate(("300m", "400m", "1200m"))],
+            {"cpu": "100m", "memory": "5M"},
+            [3, 3, 3],
+            id="nodes that run three pods",
+        ),
+        pytest.param(
+            small_nodes(),
+            {"cpu": "150m", "labels": {"app": "x"}, "affinity": an_affinity(near="app=x@hostname")},
+            [13],
+            id="pods that stay together on a node",
+        ),
+    ],
+)
+def test_numbers_are_those_of_cluster_capacity(
+    objects: list[ApiObject], fields: dict[str, Any], replicas: list[int]
+) -> None:
+    (part,) = asked(a_model(*objects), a_template(a_pod("small", **fields))).templates
+    assert part.nodes is not None
+    assert sorted(part.nodes.values()) == replicas
 
 
 # -- the largest pod

@@ -9,23 +9,38 @@ from hypothesis import strategies as st
 from tests.support.models import a_model
 from tests.support.templates import a_template
 
-from kubesched.api.meta import ApiObject
+from kubesched.api.devices import ResourceClaimTemplate, ResourceClaimTemplateSpec
+from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.nodes import Node
-from kubesched.api.pods import Pod
+from kubesched.api.pods import Pod, PodResourceClaim
+from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.asking.capacity.filling import Filled, Filling
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.placing import Placer
-from kubesched.asking.templates.workload_template import WorkloadTemplate
+from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
 from kubesched.core.scheduling.outcomes import Placed
-from kubesched.testing import a_node, a_pod, a_spread, an_affinity
+from kubesched.testing import (
+    a_claim,
+    a_csi_driver,
+    a_csi_node,
+    a_node,
+    a_pod,
+    a_spread,
+    a_storage_class,
+    a_volume,
+    an_affinity,
+    an_ephemeral_volume,
+)
+from kubesched.testing.devices import a_device_class, a_device_request, a_resource_claim, a_slice
 
 ZONES = ("a", "b", "c")
 
 
-def one_by_one(model: ClusterModel, *templates: WorkloadTemplate, seed: int = 0) -> list[dict[str, int]]:
+def one_by_one(model: ClusterModel, *templates: WorkloadTemplate, seed: int | None = 0) -> list[dict[str, int]]:
     """Place pods of each template in turn until one fits nowhere, drawing among equals; return the pods by node."""
     placer = Placer(model)
-    placer._context.pick = Random(seed).randrange
+    if seed is not None:
+        placer._context.pick = Random(seed).randrange
     found, put = [], []
     for template in templates:
         by_node: dict[str, int] = {}
@@ -161,6 +176,62 @@ def test_a_target_is_reached_as_far_as_pods_fit_one_by_one(
         counted = filling.fill(template, target, show=False)
     most = sum(one_by_one(model, template)[0].values())
     assert filled.placed == counted.placed == min(most, target)
+
+
+# -- pods with claims of their own
+
+
+@st.composite
+def storage(draw: st.DrawFn) -> list[ApiObject]:
+    """Draw nodes, volumes of which some are on a node, and limits of volumes."""
+    objects: list[ApiObject] = [a_csi_driver("disk", storage_capacity=False)]
+    for number in range(draw(st.integers(1, 4))):
+        objects.append(a_node(f"n{number}", zone=draw(st.sampled_from(ZONES)), pods=draw(st.sampled_from([2, 4]))))
+        limit = draw(st.sampled_from([None, 1, 2, 3]))
+        if limit is not None:
+            objects.append(a_csi_node(f"n{number}", {"disk": limit}))
+    provisioner = draw(st.sampled_from(["disk", "kubernetes.io/no-provisioner"]))
+    objects.append(a_storage_class("local", provisioner=provisioner))
+    for number in range(draw(st.integers(0, 5))):
+        where = draw(st.sampled_from(["kubernetes.io/hostname=n0", "topology.kubernetes.io/zone=a", None]))
+        objects.append(a_volume(f"v{number}", nodes=where))
+    return objects
+
+
+@settings(max_examples=40, deadline=None)
+@given(storage(), st.booleans())
+def test_pods_with_volumes_are_the_count_of_placing_one_by_one(objects: list[ApiObject], ephemeral: bool) -> None:
+    model = a_model(*objects)
+    claim = ClaimedVolume("data", a_claim("data"), ephemeral)
+    volume = an_ephemeral_volume("data") if ephemeral else "data"
+    template = a_template(a_pod("web", cpu="100m", volumes=[volume]), claims=(claim,))
+    with Filling(model) as filling:
+        filled = filling.fill(template)
+    assert by_node(model, filled) == one_by_one(model, template, seed=None)[0]
+    assert not model.cluster.objects.of(PersistentVolumeClaim)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.lists(st.integers(0, 4), min_size=1, max_size=4), st.integers(1, 3))
+def test_pods_with_devices_are_the_count_of_placing_one_by_one(devices: list[int], wanted: int) -> None:
+    claim = a_resource_claim("gpus", a_device_request(count=wanted))
+    objects: list[ApiObject] = [
+        a_device_class("gpu"),
+        ResourceClaimTemplate(
+            metadata=ObjectMeta(name="gpus", namespace="default"), spec=ResourceClaimTemplateSpec(spec=claim.spec)
+        ),
+    ]
+    for number, count in enumerate(devices):
+        objects.append(a_node(f"n{number}"))
+        names = [f"gpu{each}" for each in range(count)]
+        objects.append(a_slice(f"s{number}", *names, node=f"n{number}", pool=f"n{number}"))
+    model = a_model(*objects)
+    asks = PodResourceClaim(name="gpus", resource_claim_template_name="gpus")
+    template = a_template(a_pod("web", cpu="100m", resource_claims=(asks,)))
+    with Filling(model) as filling:
+        filled = filling.fill(template)
+    assert filled.placed == sum(count // wanted for count in devices)
+    assert by_node(model, filled) == one_by_one(model, template, seed=None)[0]
 
 
 # -- what is filled, and by what it is limited

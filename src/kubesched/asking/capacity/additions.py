@@ -104,10 +104,12 @@ class _Search:
             names = add_nodes(trial, [(kind, zone) for zone in range(len(kind.zones))])
             for template, missing in short:
                 filled = trial.fill(template, missing)
+                if filled.batched and filled.placed:
+                    continue
                 if filled.verdicts is not None and filled.placed < missing:
                     statuses = [filled.verdicts.status(self._model.cluster.table.row_of[name]) for name in names]
                     return "; ".join(dict.fromkeys(", ".join(status.reasons) for status in statuses))
-        return ""
+        return f"more than {MOST_NODES:,} nodes would be needed"
 
     # -- ways of searching
 

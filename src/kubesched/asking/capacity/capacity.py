@@ -13,6 +13,7 @@ import numpy as np
 
 from kubesched.api.nodes import Node
 from kubesched.asking.capacity.additions import NewNode, Shortfall, add_nodes, cost_of, nodes_for, plan_of
+from kubesched.asking.capacity.assumptions import bound_later, held_back
 from kubesched.asking.capacity.capacity_answer import (
     BY_WEIGHTS,
     IN_ORDER,
@@ -80,8 +81,11 @@ def capacity(
     options = options or CapacityOptions()
     _check(found.templates, options)
     with model.fork(found.others):
-        question = _Question(model, found.templates, options, progress)
-        return question.answer()
+        changes, gaps = bound_later(model, found.templates)
+        with model.fork(changes):
+            answer = _Question(model, found.templates, options, progress).answer()
+            gaps = (*answer.gaps, *gaps, *held_back(model, found.templates))
+            return replace(answer, gaps=gaps)
 
 
 class _Question:

@@ -49,11 +49,6 @@ class Filled(NamedTuple):
     batched: bool = False
     open_end: bool = False
 
-    @property
-    def is_full(self) -> bool:
-        """Return whether a pod was found that fits nowhere."""
-        return self.verdicts is not None
-
 
 class Filling:
     """Fills a model with pods, until it is closed; then everything is as before."""
@@ -186,12 +181,13 @@ class Filling:
     # -- daemon sets
 
     def _run_on_nodes(self, template: WorkloadTemplate) -> Filled:
-        """Place one pod on each node on which a daemon set wants one."""
+        """Place one pod on each node on which a daemon set wants one and has none; those that it has count, too."""
         table = self.model.cluster.table
+        running = self._running(template)
         wanted = np.zeros(table.size, np.bool_)
         for row in table.present_rows().tolist():
             node = table.nodes[row]
-            wanted[row] = node is not None and template.wants(node)
+            wanted[row] = node is not None and not running[row] and template.wants(node)
         evaluation, profile = self._evaluation(NewPod(template.pod))
         if self._are_equal(template) and is_row_local(evaluation, profile):
             self._stack.enter_context(self.model.cluster.holding((evaluation.pod,)))
@@ -200,13 +196,27 @@ class Filling:
             self._batches.append(PodBatch(evaluation.pod, counts))
             judged = wanted if fill.verdicts.judged is None else wanted & fill.verdicts.judged
             verdicts = msgspec.structs.replace(fill.verdicts, judged=judged & (counts == 0))
-            return Filled(int(counts.sum()), counts, verdicts, batched=True)
+            return Filled(int(counts.sum() + running.sum()), counts + running, verdicts, batched=True)
         self.settle()
-        return self._node_by_node(template, np.flatnonzero(wanted).tolist(), evaluation)
+        return self._node_by_node(template, np.flatnonzero(wanted).tolist(), running, evaluation)
 
-    def _node_by_node(self, template: WorkloadTemplate, rows: list[int], evaluation: Evaluation) -> Filled:
+    def _running(self, template: WorkloadTemplate) -> Counts:
+        """Return the rows on which a daemon set runs a pod already."""
+        table, workload = self.model.cluster.table, template.workload
+        running = np.zeros(table.size, np.int64)
+        for pod in table.pods.values():
+            owners = pod.metadata.owner_references
+            if pod.namespace == workload.namespace and any(
+                owner.controller and (owner.kind, owner.name) == (workload.kind, workload.name) for owner in owners
+            ):
+                running[table.slots.row_of(pod.slot)] = 1
+        return running
+
+    def _node_by_node(
+        self, template: WorkloadTemplate, rows: list[int], running: Counts, evaluation: Evaluation
+    ) -> Filled:
         table = self.model.cluster.table
-        counts = np.zeros(table.size, np.int64)
+        counts = running.copy()
         ids, judged = np.zeros(table.size, np.int16), np.zeros(table.size, np.bool_)
         for row in rows:
             outcome = self._place(template.pod_for_node(table.names[row]))

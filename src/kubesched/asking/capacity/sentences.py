@@ -17,6 +17,8 @@ def summary_of(answer: CapacityAnswer) -> str:
     sentences += [_of_template(each, answer) for each in answer.templates]
     if answer.plans:
         sentences.append(f"With {plan_text(answer.plans[0], more=True)} all fit.")
+    elif not answer.node_count:
+        sentences.append("The cluster has no nodes; describe some with --node-template.")
     elif any(part.missing for part in answer.templates):
         sentences.append("No nodes were found with which all fit.")
     return " ".join(sentence for sentence in sentences if sentence)

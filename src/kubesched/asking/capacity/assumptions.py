@@ -1,0 +1,51 @@
+"""What is assumed where a scheduler alone does not decide.
+
+From a model and templates to changes of the model while they are counted, and to gaps that say so: claims that are
+bound before their pods are scheduled, and pods that are held back.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from kubesched.api.codec import to_builtins
+from kubesched.api.storage import StorageClass
+from kubesched.asking.answers import ObjectChange
+from kubesched.asking.cluster_objects import Gap
+from kubesched.asking.model import ClusterModel, gates_of, name_of_object
+from kubesched.asking.templates.workload_template import WorkloadTemplate
+
+_LATER = "WaitForFirstConsumer"
+
+
+def bound_later(
+    model: ClusterModel, templates: Sequence[WorkloadTemplate]
+) -> tuple[tuple[ObjectChange, ...], tuple[Gap, ...]]:
+    """Return storage classes of templates' claims as if they bound claims where the pods go, and the gaps.
+
+    A claim of a class that binds at once is bound before its pod is scheduled, by controllers that choose the volume.
+    """
+    names = dict.fromkeys(each.claim.spec.storage_class_name for template in templates for each in template.claims)
+    found = [model.cluster.objects.get(StorageClass, name) for name in names if name]
+    classes = [each for each in found if each is not None and each.volume_binding_mode != _LATER]
+    changes = tuple(
+        ObjectChange(name_of_object(each), create={**to_builtins(each), "volumeBindingMode": _LATER})
+        for each in classes
+    )
+    gaps = tuple(
+        Gap(
+            f"volumes of StorageClass {each.name}",
+            "it binds claims before their pods are scheduled",
+            "claims are counted as if their volumes were where the pods go",
+        )
+        for each in classes
+    )
+    return changes, gaps
+
+
+def held_back(model: ClusterModel, templates: Sequence[WorkloadTemplate]) -> Iterator[Gap]:
+    """Yield the gaps for templates whose pods PreEnqueue holds back."""
+    for template in templates:
+        pod = model.read(template.pod)
+        profile = model.profile_of(pod)
+        messages = [status.message for status in gates_of(profile, pod)] if profile is not None else []
+        if messages:
+            yield Gap(f"pods of {template}", "; ".join(messages), "they are counted as if they were not held back")
