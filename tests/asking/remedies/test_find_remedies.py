@@ -516,8 +516,11 @@ def test_changes_as_json() -> None:
                 "patch": [
                     {
                         "op": "add",
-                        "path": "/spec/tolerations/-",
-                        "value": {"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"},
+                        "path": "/spec/tolerations",
+                        "value": [
+                            {"key": "c", "operator": "Exists", "effect": "NoSchedule"},
+                            {"key": "a", "operator": "Equal", "value": "b", "effect": "NoSchedule"},
+                        ],
                     }
                 ],
             },

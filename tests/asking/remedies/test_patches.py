@@ -41,6 +41,16 @@ PATCHES: dict[str, tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]] 
         {"spec": {"volumes": [{"name": "v", "emptyDir": {}}]}},
         [{"op": "replace", "path": "/spec/volumes/0", "value": {"name": "v", "emptyDir": {}}}],
     ),
+    "tolerations are written as a whole, since an API server adds some to those of a manifest": (
+        {"kind": "Pod", "spec": {"tolerations": [1]}},
+        {"kind": "Pod", "spec": {"tolerations": [1, 2, 3]}},
+        [{"op": "add", "path": "/spec/tolerations", "value": [1, 2, 3]}],
+    ),
+    "so are the labels of a namespace": (
+        {"kind": "Namespace", "metadata": {"labels": {"kubernetes.io/metadata.name": "a"}}},
+        {"kind": "Namespace", "metadata": {"labels": {"kubernetes.io/metadata.name": "a", "team": "b"}}},
+        [{"op": "add", "path": "/metadata/labels", "value": {"kubernetes.io/metadata.name": "a", "team": "b"}}],
+    ),
     "keys are escaped": (
         {"labels": {}},
         {"labels": {"a/b~c": "1"}},

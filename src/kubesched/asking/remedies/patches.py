@@ -2,22 +2,46 @@
 
 From two documents of an object to the operations between them. They are applied to the object as the API server has it,
 which may have fields that our structs leave out: nothing is replaced that did not change, whole lists and maps are
-added only where there were none, and a `remove` names what exists.
+added only where there were none, and a `remove` names what exists. Manifests have less than the objects that an API
+server makes of them: what it fills in is written as a whole.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 Operation = Mapping[str, Any]
 # A volume has one source, and a limit that follows its request is no change of its own: these are written as a whole.
 _WHOLE_VOLUME = re.compile(r"/spec/volumes/\d+")
 _RESOURCES = re.compile(r".*/resources")
+# what an API server adds to: tolerations of conditions, allocatable resources from capacity, the name of a namespace
+_FILLED_IN = {"Pod": "/spec/tolerations", "Node": "/status/allocatable", "Namespace": "/metadata/labels"}
 
 
 def patch_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Operation]:
     """Return the JSON Patch from a document to another."""
-    return list(_of_maps("", old, new))
+    whole = _FILLED_IN.get(str(old.get("kind", "")), "")
+    return [_widened(whole, new, operation) for operation in _once(whole, _of_maps("", old, new))]
+
+
+def _once(whole: str, operations: Iterable[Operation]) -> Iterator[Operation]:
+    """Yield operations, of those inside of what is written as a whole only the first."""
+    seen = False
+    for operation in operations:
+        inside = bool(whole) and operation["path"].startswith(f"{whole}/")
+        if not inside or not seen:
+            yield operation
+        seen = seen or inside
+
+
+def _widened(whole: str, new: Mapping[str, Any], operation: Operation) -> Operation:
+    """Return an operation on all of what is written as a whole, if it is inside of it."""
+    if not whole or not operation["path"].startswith(f"{whole}/"):
+        return operation
+    value: Any = new
+    for key in whole.split("/")[1:]:
+        value = value[key]
+    return {"op": "add", "path": whole, "value": value}
 
 
 def pointer(*keys: str | int) -> str:
