@@ -30,6 +30,13 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_files
 from kubesched.asking.sources.snapshots import written
 from kubesched.asking.templates.reading import read_templates
+from kubesched.asking.whatif.compare import NamedModel, compare
+from kubesched.asking.whatif.configurations import with_weights
+from kubesched.asking.whatif.consolidate import consolidate
+from kubesched.asking.whatif.draining import Drain
+from kubesched.asking.whatif.whatif import whatif
+from kubesched.asking.whatif.workload_operations import ScaleWorkload
+from kubesched.asking.whatif.workloads import parse_name
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_spread, an_affinity
@@ -37,6 +44,8 @@ from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_spread, an_aff
 PARTS = ("read", "model", "answer", "sum", "cpu")
 ZONES = 10
 PER_WORKLOAD = 20
+# a workload of the cluster
+APP = "rs/app-1-6d4b75cb6d"
 CREATED = "2026-01-01T00:00:00Z"
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -94,7 +103,18 @@ QUESTIONS: dict[str, tuple[Question, float]] = {
     "capacity, spread over zones": (lambda model: count(model, a_workload(spread=True)), 15.0),
     "capacity, spread, and nodes to add": (lambda model: count(model, a_workload(spread=True), until=21_000), 15.0),
     "capacity by weights": (lambda model: count(model, a_workload(), a_workload("other"), weights=(2, 1)), 15.0),
+    "whatif, draining 50 nodes": (lambda model: whatif(model, [Drain(tuple(model.node_names()[:50]))]), 15.0),
+    "whatif, scaling by 2000": (lambda model: whatif(model, [ScaleWorkload(parse_name(APP), 2040)]), 15.0),
+    "whatif, comparing": (lambda model: _compared(model), 15.0),
+    "whatif, comparing all pods": (lambda model: _compared(model, reschedule_all=True), 15.0),
+    "whatif consolidate": (lambda model: consolidate(model), 15.0),
 }
+
+
+def _compared(model: ClusterModel, *, reschedule_all: bool = False) -> Answer:
+    loaded = load_config(adjust=lambda config: with_weights(config, {"NodeResourcesBalancedAllocation": 5}))
+    other = ClusterModel(model.source, loaded)
+    return compare(NamedModel("default", model), NamedModel("other", other), reschedule_all=reschedule_all)
 
 
 def objects(nodes: int, pods: int, pending: int) -> Iterator[ApiObject]:

@@ -34,7 +34,6 @@ _CHANGES = {
     BECOMES_PENDING: "becomes pending",
     LOST: "is lost",
     NEW_PENDING: "new, pending",
-    STAYS_PENDING: "stays pending",
     DELETED: "is deleted",
     MOVES: "moves",
     BECOMES_BOUND: "becomes bound",
@@ -145,16 +144,29 @@ def _steps(steps: Sequence[WhatIfStep]) -> list[Block]:
 
 
 def _pods(changes: Sequence[PodChange]) -> list[Block]:
+    """Return what changes, pod by pod; pods that stay pending as before are counted by their message."""
     order = {kind: number for number, kind in enumerate(_CHANGES)}
     rows = [
         (each.pod, _CHANGES[each.change], each.from_node or "", each.to_node or "", _why(each))
         for each in sorted(changes, key=lambda each: (order[each.change], each.pod))
+        if each.change != STAYS_PENDING
     ]
-    return [Table(("POD", "CHANGE", "FROM", "TO", "WHY"), rows)]
+    blocks: list[Block] = [Table(("POD", "CHANGE", "FROM", "TO", "WHY"), rows)] if rows else []
+    waiting: dict[str, list[str]] = {}
+    for each in changes:
+        if each.change == STAYS_PENDING:
+            waiting.setdefault(_why(each), []).append(each.pod)
+    if waiting:
+        groups = sorted(waiting.items(), key=lambda group: (-len(group[1]), group[1][0]))
+        counted = [(str(len(pods)), why, pods[0]) for why, pods in groups]
+        blocks.append(Table(("PODS", "WHY", "SUCH AS"), counted, "Pending as before", frozenset({"PODS"})))
+    return blocks
 
 
 def _why(change: PodChange) -> str:
-    parts = [f"preempted by {change.preempted_by}" if change.preempted_by else "", change.message or ""]
+    """Return who preempted a pod, and why it has no place, without what preemption found."""
+    message = (change.message or "").partition(". ")[0].removesuffix(".")
+    parts = [f"preempted by {change.preempted_by}" if change.preempted_by else "", message]
     return "; ".join(part for part in parts if part)
 
 

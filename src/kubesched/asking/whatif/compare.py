@@ -12,7 +12,7 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.measures import Meter
 from kubesched.asking.whatif.operations import Operation
 from kubesched.asking.whatif.trial import WhatIfTrial
-from kubesched.asking.whatif.whatif import trial_of
+from kubesched.asking.whatif.whatif import apply_all, trial_of
 from kubesched.asking.whatif.whatif_answer import (
     ComparedConfiguration,
     ComparedNode,
@@ -38,9 +38,8 @@ def compare(
 ) -> ComparisonAnswer:
     """Return how two configurations place the pods that wait, or all; both start after the same operations."""
     with trial_of(first.model) as one, trial_of(second.model) as other:
-        steps = tuple(operation.apply(one) for operation in operations)
-        for operation in operations:
-            operation.apply(other)
+        steps = apply_all(one, operations)
+        apply_all(other, operations)
         names = _start(one, reschedule_all)
         _start(other, reschedule_all)
         lockstep = _Lockstep(one, other)

@@ -27,7 +27,8 @@ class Drain:
         held_up = tuple(each for one in drained for each in one.held_up)
         left = tuple(each for one in drained for each in one.left)
         evicted = sum(len(each.pods) for each in rounds)
-        message = f"{evicted} pods are evicted in {len(rounds)} rounds"
+        pods = "1 pod is" if evicted == 1 else f"{evicted} pods are"
+        message = f"{pods} evicted in {len(rounds)} {'round' if len(rounds) == 1 else 'rounds'}"
         if held_up:
             message += f"; budgets hold up {len(held_up)}"
         return WhatIfStep(f"drain {named(self.nodes)}", message, self.nodes, rounds, held_up, left)

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Container, Pod, PodSpec
-from kubesched.asking.explain.owners import Owners
 from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel
-from kubesched.asking.whatif.pod_owners import bound_to_node
+from kubesched.asking.whatif.pod_owners import OwnerNames, bound_to_node
 from kubesched.asking.whatif.whatif_answer import (
     ClusterMeasures,
     Fragmentation,
@@ -31,10 +30,12 @@ ZonesOfOwners = Mapping[str, Mapping[str, int]]
 class Meter:
     """Measures a model, before and after, against the same typical pod and owners."""
 
-    def __init__(self, model: ClusterModel, owners: Owners) -> None:
+    def __init__(self, model: ClusterModel, owners: OwnerNames) -> None:
         self._model = model
         self._owners = owners
         self._typical = _typical_requests(model)
+        # pods in each zone by owner, at the last measurement
+        self.zones_of_owners: ZonesOfOwners = {}
 
     def measure(self) -> ClusterMeasures:
         """Return the cluster in sums, as it is now."""
@@ -44,7 +45,8 @@ class Meter:
         pending = len(self._model.cluster.pending)
         zones = self._rows_by_zone(rows)
         by_zone = tuple(ZoneUse(zone, len(some), self._uses(some)) for zone, some in zones.items() if zone)
-        spread = self.summary(self.zones_of_owners())
+        self.zones_of_owners = self._zones_of_owners()
+        spread = _summary(self.zones_of_owners)
         return ClusterMeasures(
             len(rows), on_nodes, pending, self._uses(rows), by_zone, spread, self._fragmentation(table.size)
         )
@@ -77,7 +79,7 @@ class Meter:
 
     # -- spread
 
-    def zones_of_owners(self) -> ZonesOfOwners:
+    def _zones_of_owners(self) -> ZonesOfOwners:
         """Return the number of pods in each zone, by owner; pods that belong to their nodes do not count."""
         table = self._model.cluster.table
         zone_of = {
@@ -92,21 +94,11 @@ class Meter:
             for pod in table.pods_on[row].values():
                 owner = None if bound_to_node(pod) else self._owners.of(pod)
                 if owner is not None:
-                    counts = found.get(str(owner))
+                    counts = found.get(owner)
                     if counts is None:
-                        counts = found[str(owner)] = dict.fromkeys(zones, 0)
+                        counts = found[owner] = dict.fromkeys(zones, 0)
                     counts[zone] += 1
         return found
-
-    def summary(self, zones_of: ZonesOfOwners) -> SpreadSummary:
-        """Return how even the spread is; owners of one pod say nothing."""
-        skews = {owner: _skew(zones) for owner, zones in zones_of.items() if sum(zones.values()) > 1}
-        number = max((len(zones) for zones in zones_of.values()), default=0)
-        if not skews:
-            return SpreadSummary(number, 0, 0.0, 0)
-        worst = min(skews, key=lambda owner: (-skews[owner], owner))
-        mean = round(sum(skews.values()) / len(skews), 2)
-        return SpreadSummary(number, len(skews), mean, skews[worst], worst if skews[worst] else None)
 
     # -- fragmentation
 
@@ -154,6 +146,17 @@ def spread_changes(before: ZonesOfOwners, after: ZonesOfOwners) -> tuple[OwnerSp
         if old != new:
             found.append(OwnerSpread(owner, old, new, _skew(old), _skew(new)))
     return tuple(sorted(found, key=lambda each: (each.skew_before - each.skew_after, each.owner)))
+
+
+def _summary(zones_of: ZonesOfOwners) -> SpreadSummary:
+    """Return how even the spread is; owners of one pod say nothing."""
+    skews = {owner: _skew(zones) for owner, zones in zones_of.items() if sum(zones.values()) > 1}
+    number = max((len(zones) for zones in zones_of.values()), default=0)
+    if not skews:
+        return SpreadSummary(number, 0, 0.0, 0)
+    worst = min(skews, key=lambda owner: (-skews[owner], owner))
+    mean = round(sum(skews.values()) / len(skews), 2)
+    return SpreadSummary(number, len(skews), mean, skews[worst], worst if skews[worst] else None)
 
 
 def _skew(zones: Mapping[str, int]) -> int:

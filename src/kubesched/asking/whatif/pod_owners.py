@@ -4,6 +4,8 @@ From a pod to whether it belongs to its node, may be evicted, and is created aga
 """
 
 from kubesched.api.meta import OwnerReference
+from kubesched.asking.explain.owners import TEMPLATE_HASH, Owners
+from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -29,3 +31,22 @@ def bound_to_node(pod: PodInfo) -> str | None:
 def may_not_be_evicted(pod: PodInfo) -> bool:
     """Return whether an annotation asks cluster autoscalers not to evict the pod."""
     return pod.metadata.annotations.get(DO_NOT_EVICT[0]) == DO_NOT_EVICT[1]
+
+
+class OwnerNames:
+    """The names of the workloads that pods belong to; remembered, since many pods have the same."""
+
+    def __init__(self, model: ClusterModel) -> None:
+        self.owners = Owners(model)
+        self._known: dict[tuple[str, ...], str | None] = {}
+
+    def of(self, pod: PodInfo) -> str | None:
+        """Return `Kind namespace/name` of a pod's workload, None for a bare pod."""
+        controller = controller_of(pod)
+        if controller is None:
+            return None
+        key = pod.namespace, controller.kind, controller.name, pod.labels.get(TEMPLATE_HASH, "")
+        if key not in self._known:
+            owner = self.owners.of(pod)
+            self._known[key] = str(owner) if owner is not None else None
+        return self._known[key]

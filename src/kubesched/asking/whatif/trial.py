@@ -6,15 +6,15 @@ nothing changes any more; then to the differences against the present. `close` t
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 import msgspec
 
 from kubesched.api.pods import Pod, PodStatus
-from kubesched.asking.explain.owners import Owners
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.whatif.budgets import BudgetAccounts
-from kubesched.asking.whatif.pod_owners import controller_of
+from kubesched.asking.whatif.pod_owners import OwnerNames, controller_of
 from kubesched.asking.whatif.whatif_answer import (
     BECOMES_BOUND,
     BECOMES_PENDING,
@@ -29,11 +29,23 @@ from kubesched.asking.whatif.whatif_answer import (
 )
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.profile import Profile
+from kubesched.core.scheduling.decision import choose
 from kubesched.core.scheduling.outcomes import Failed, Placed
 
 # pods that leave their node or are new wait behind all that wait now
 _LATER = 1e12
+# plugins that may let a pod in because others are there
+_HELPED_BY_PODS = frozenset({"InterPodAffinity", "PodTopologySpread"})
 BARE = "it has no controller and does not come back"
+
+
+class FailedTry(NamedTuple):
+    """Why a pod found no place: the message, the plugins; and when: a change's number, and how many had left."""
+
+    message: str
+    plugins: frozenset[str]
+    seq: int
+    evictions: int
 
 
 class WhatIfTrial:
@@ -42,7 +54,7 @@ class WhatIfTrial:
     def __init__(self, model: ClusterModel) -> None:
         self.model = model
         self.placer = Placer(model)
-        self.owners = Owners(model)
+        self.owners = OwnerNames(model)
         self.budgets = BudgetAccounts(model)
         # every pod at the start, by name
         self.before: dict[str, PodInfo] = dict(model.pods)
@@ -52,8 +64,10 @@ class WhatIfTrial:
         self._preempted_by: dict[str, str] = {}
         # since when a pod waits, by UID; others since they were created
         self._since: dict[str, float] = {}
-        # kinds of pods that found no place -> the change up to which this is true, the message
-        self._failures: dict[tuple[object, ...], tuple[int, str]] = {}
+        # by UID, and by kinds of pods
+        self._failures: dict[object, FailedTry] = {}
+        # the priorities of pods that left, in order
+        self._evicted: list[int] = []
 
     def close(self) -> None:
         """Take everything back: the model is as before."""
@@ -79,6 +93,7 @@ class WhatIfTrial:
         if returns is None:
             returns = controller_of(pod) is not None and not pod.terminating
         self.budgets.leave(pod, returns=returns)
+        self._evicted.append(pod.priority)
         if not preempted_by:
             self.placer.evict([pod])
         else:
@@ -92,6 +107,7 @@ class WhatIfTrial:
     def delete(self, pod: PodInfo, why: str) -> None:
         """Delete a pod, which does not come back."""
         self.budgets.leave(pod, returns=False)
+        self._evicted.append(pod.priority)
         self.placer.evict([pod])
         self._gone[pod.full_name] = DELETED, why
 
@@ -148,11 +164,13 @@ class WhatIfTrial:
 
     def attempt(self, pod: PodInfo, uids: set[str] | None = None, *, may_preempt: bool = True) -> bool:
         """Try to schedule a pod that waits; its victims are added to `uids`. Return whether anything changed."""
-        kind = _kind_of(pod)
-        log = self.model.cluster.log
-        known = self._failures.get(kind) if kind is not None else None
-        if known is not None and known[0] == log.seq:
-            self.messages[pod.full_name] = known[1]
+        kind, known = _kind_of(pod), self._failures.get(pod.uid)
+        if known is None and kind is not None:
+            known = self._failures.get(kind)
+            if known is not None and known.seq != self.model.cluster.log.seq:
+                known = None
+        if known is not None and self._is_still_true(known, pod):
+            self.messages[pod.full_name] = known.message
             return False
         victims: Sequence[PodInfo] = ()
         if may_preempt:
@@ -167,9 +185,30 @@ class WhatIfTrial:
             return True
         message = outcome.message if isinstance(outcome, Failed) else "it needs no attempt"
         self.messages[pod.full_name] = message
+        plugins = outcome.unschedulable_plugins if isinstance(outcome, Failed) else frozenset()
+        failure = FailedTry(message, plugins, self.model.cluster.log.seq, len(self._evicted))
+        self._failures[pod.uid] = failure
         if kind is not None:
-            self._failures[kind] = log.seq, message
+            self._failures[kind] = failure
         return bool(victims)
+
+    def _is_still_true(self, known: FailedTry, pod: PodInfo) -> bool:
+        """Return whether a pod that found no place would find none now, tried as far as need be."""
+        if known.seq == self.model.cluster.log.seq:
+            return True
+        evicted = self._evicted[known.evictions :]
+        if any(priority >= pod.priority for priority in evicted):
+            # what took their places may be smaller
+            return False
+        if not evicted and known.plugins.isdisjoint(_HELPED_BY_PODS):
+            # others that found a place have only taken room
+            return True
+        # preemption did not help when there was at least as much to evict
+        return not choose(self.model.engine.evaluation_of(pod), pick=lambda count: 0).node_name
+
+    def forget_failures(self) -> None:
+        """Try every pod anew, since objects are about to change."""
+        self._failures.clear()
 
     # -- the differences
 
@@ -201,17 +240,13 @@ class WhatIfTrial:
         return PodChange(
             name,
             kind,
-            self._owner(shown),
+            self.owners.of(shown),
             was or None,
             now or None,
             message or None,
             self._preempted_by.get(name),
             True if new is not None and not now and name in self._held else None,
         )
-
-    def _owner(self, pod: PodInfo) -> str | None:
-        owner = self.owners.of(pod)
-        return str(owner) if owner is not None else None
 
 
 def without_node(pod: Pod) -> Pod:

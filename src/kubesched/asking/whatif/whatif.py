@@ -44,15 +44,24 @@ def whatif(model: ClusterModel, operations: Sequence[Operation]) -> WhatIfAnswer
     """Return what becomes of the cluster after operations; raises UnknownObjectError and other KubeschedErrors."""
     with trial_of(model) as trial:
         meter = Meter(model, trial.owners)
-        before, zones_before = meter.measure(), meter.zones_of_owners()
-        steps = tuple(operation.apply(trial) for operation in operations)
+        before, zones_before = meter.measure(), meter.zones_of_owners
+        steps = apply_all(trial, operations)
         trial.settle()
         changes, counts = trial.changes()
         after = meter.measure()
-        spread = spread_changes(zones_before, meter.zones_of_owners())
+        spread = spread_changes(zones_before, meter.zones_of_owners)
     fits = not any(map(lacks_place, changes)) and not any(step.held_up for step in steps)
     summary = _summary(counts, steps)
     return WhatIfAnswer(fits, summary, steps, dict(counts), tuple(changes), before, after, spread, model.gaps)
+
+
+def apply_all(trial: WhatIfTrial, operations: Sequence[Operation]) -> tuple[WhatIfStep, ...]:
+    """Try operations, one after the other."""
+    steps = []
+    for operation in operations:
+        trial.forget_failures()
+        steps.append(operation.apply(trial))
+    return tuple(steps)
 
 
 @contextmanager
@@ -75,4 +84,5 @@ def _summary(counts: dict[str, int], steps: Sequence[WhatIfStep]) -> str:
     held_up = sum(len(step.held_up) for step in steps)
     total = sum(counts.values())
     text = f"Of {total} pods {', '.join(parts)}." if parts else "There are no pods."
-    return f"{text} Budgets hold up {held_up} pods of the drain." if held_up else text
+    pods = "pod" if held_up == 1 else "pods"
+    return f"{text} Budgets hold up {held_up} {pods} of the drain." if held_up else text

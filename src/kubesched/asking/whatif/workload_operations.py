@@ -42,7 +42,7 @@ class ScaleWorkload:
 
     def apply(self, trial: WhatIfTrial) -> WhatIfStep:
         """Create the missing pods, or delete those that the controller would delete first."""
-        workloads = Workloads(trial.model, trial.owners)
+        workloads = Workloads(trial.model, trial.owners.owners)
         workload = workloads.find(self.workload)
         pods = workloads.pods(workload)
         if self.replicas > len(pods):
@@ -91,7 +91,7 @@ class DeleteObject:
             trial.delete(pod, "it is deleted")
             shown = NamedObject(kind, pod.namespace, pod.name)
         elif kind in _WITH_PODS:
-            workloads = Workloads(trial.model, trial.owners)
+            workloads = Workloads(trial.model, trial.owners.owners)
             shown = workloads.find(self.object)
             pods = workloads.pods(shown)
             for pod in pods:
@@ -154,7 +154,7 @@ def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate, manifests: Sequenc
             trial.delete(old, "it is replaced")
         trial.create(template.pod)
         return
-    workloads = Workloads(trial.model, trial.owners)
+    workloads = Workloads(trial.model, trial.owners.owners)
     pods = workloads.pods(name)
     if not _is_rolled_out(workloads, name, manifests):
         for pod in pods:
