@@ -146,10 +146,10 @@ def _steps(steps: Sequence[WhatIfStep]) -> list[Block]:
 def _pods(changes: Sequence[PodChange]) -> list[Block]:
     """Return what changes, pod by pod; pods that stay pending as before are counted by their message."""
     order = {kind: number for number, kind in enumerate(_CHANGES)}
+    changed = [each for each in changes if each.change != STAYS_PENDING]
     rows = [
         (each.pod, _CHANGES[each.change], each.from_node or "", each.to_node or "", _why(each))
-        for each in sorted(changes, key=lambda each: (order[each.change], each.pod))
-        if each.change != STAYS_PENDING
+        for each in sorted(changed, key=lambda each: (order[each.change], each.pod))
     ]
     blocks: list[Block] = [Table(("POD", "CHANGE", "FROM", "TO", "WHY"), rows)] if rows else []
     waiting: dict[str, list[str]] = {}
