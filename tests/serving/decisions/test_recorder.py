@@ -206,7 +206,7 @@ def test_details_take_a_small_share_of_a_long_burst_and_every_decision_is_record
         clock.now += 0.001
 
     for _ in range(20_000):
-        recorder.node_chosen(ChosenNode(POD, "n1", 1, 5, 5, 0.0, gather))
+        recorder.node_chosen(ChosenNode(POD, "n1", 1, 5, 0.0, gather))
         clock.now += 0.001
     assert recorder.ring.recorded == 20_000
     assert sum(spent) == pytest.approx(MOST_SECONDS + SHARE * clock.now, abs=0.002)
@@ -222,7 +222,7 @@ def test_decisions_now_and_then_all_have_details() -> None:
         clock.now += 0.001
 
     for _ in range(100):
-        recorder.node_chosen(ChosenNode(POD, "n1", 1, 5, 5, 0.0, gather))
+        recorder.node_chosen(ChosenNode(POD, "n1", 1, 5, 0.0, gather))
         clock.now += 0.3
     assert all(record.detailed for record in recorder.ring.page().decisions)
 
@@ -265,7 +265,7 @@ def test_details_that_cannot_be_gathered_drop_the_recorder_and_nothing_else() ->
     def gather() -> None:
         raise RuntimeError("no scores")
 
-    observers.node_chosen(ChosenNode(POD, "n1", 1, 5, 5, 0.0, gather))
+    observers.node_chosen(ChosenNode(POD, "n1", 1, 5, 0.0, gather))
     assert notes == ["observer DecisionRecorder is dropped: its node_chosen failed with RuntimeError: no scores"]
     assert "node_chosen" not in observers.heard
 

@@ -56,7 +56,7 @@ def observations(draw: st.DrawFn) -> Any:
     rejected = tuple(RejectedNodes("Plugin", f"{text}{i}", 5000, (node, f"{node}x")) for i in range(16))
     match kind:
         case "chosen":
-            return "node_chosen", (ChosenNode(pod, node, 1, 5000, 5000, 0.5, lambda: scores),)
+            return "node_chosen", (ChosenNode(pod, node, 1, 5000, 0.5, lambda: scores),)
         case "failed":
             failed = FailedAttempt(pod, "s", "unschedulable", text, plugins, 0.5, 2, 5000, node, lambda: rejected)
             return "attempt_failed", (failed,)

@@ -8,6 +8,8 @@ is dropped with a line for the log; pods are not affected.
 from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
+import msgspec
+
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.decision_details import RejectionDetails, ScoreDetails
@@ -63,13 +65,12 @@ class Bound(NamedTuple):
     feasible_nodes: int
 
 
-class ChosenNode(NamedTuple):
+class ChosenNode(msgspec.Struct, frozen=True, gc=False):
     """The node that was chosen for a pod; `scores` gathers the scores behind the choice, during the call."""
 
     pod: PodInfo
     node_name: str
     attempts: int
-    evaluated_nodes: int
     feasible_nodes: int
     seconds: float
     scores: ScoreDetails
@@ -264,6 +265,16 @@ class Observers(Observer):
 
     def _telling(self, hook: str, observers: Collection[Observer]) -> Callable[..., None]:
         methods = [(observer, getattr(observer, hook)) for observer in observers]
+        if len(methods) == 1:
+            ((only, method),) = methods
+
+            def tell_one(*args: Any, **kwargs: Any) -> None:
+                try:
+                    method(*args, **kwargs)
+                except Exception as raised:
+                    self._drop(only, hook, raised)
+
+            return tell_one
 
         def tell(*args: Any, **kwargs: Any) -> None:
             for observer, method in methods:

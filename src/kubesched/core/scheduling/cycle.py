@@ -139,7 +139,6 @@ def _tell_chosen(
             evaluation.pod,
             decision.node_name,
             queued.attempts,
-            evaluation.evaluated_nodes,
             decision.feasible_nodes,
             seconds,
             lambda: score_details(evaluation, decision.node_name, RUNNERS_UP),

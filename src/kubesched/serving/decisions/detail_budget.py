@@ -8,31 +8,29 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 T = TypeVar("T")
-SHARE: Final = 0.005
-# what a burst may take at once, which a pause of four seconds saves up
+SHARE: Final = 0.003
+# what a burst may take at once, which a pause of some seconds saves up
 MOST_SECONDS: Final = 0.02
 
 
 class DetailBudget:
-    """Saves up a share of the time, and spends it on details."""
+    """Saves up a share of the time, and spends it on details; `again_at` is when there is something to spend."""
+
+    __slots__ = ("_clock", "_seconds", "_seen", "again_at")
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._seconds = MOST_SECONDS
-        self._seen = clock()
-
-    def affords(self) -> bool:
-        """Return whether details may be gathered now."""
-        now = self._clock()
-        seconds = self._seconds + (now - self._seen) * SHARE
-        self._seconds = seconds if seconds < MOST_SECONDS else MOST_SECONDS
-        self._seen = now
-        return seconds > 0
+        self._seen = self.again_at = clock()
 
     def spend(self, gather: Callable[[], T]) -> T:
         """Gather details, and take off what that takes."""
+        began = self._clock()
         found = gather()
-        now = self._clock()
-        self._seconds -= now - self._seen
-        self._seen = now
+        ended = self._clock()
+        saved = min(MOST_SECONDS, self._seconds + (began - self._seen) * SHARE)
+        self._seconds = saved - (ended - began)
+        self._seen = began
+        # a debt is paid off by waiting
+        self.again_at = ended if self._seconds > 0 else began - self._seconds / SHARE
         return found

@@ -36,14 +36,17 @@ class DecisionRecorder(Observer):
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.ring = DecisionRing(limit_bytes, now)
+        # looked up once: this is asked several times for every pod
+        self._latest = self.ring.latest
         self._now = now
+        self._clock = clock
         self._budget = DetailBudget(clock)
 
     # -- attempts
 
     def node_chosen(self, chosen: ChosenNode) -> None:
         """Record the node that was chosen for a pod, and the scores if it is time for them."""
-        pod, node_name, attempts, evaluated, feasible, seconds, gather = chosen
+        pod, attempts = chosen.pod, chosen.attempts
         entry = RingEntry(
             self._now(),
             pod.namespace,
@@ -52,17 +55,16 @@ class DecisionRecorder(Observer):
             ASSUMED,
             pod.spec.scheduler_name,
             attempts,
-            node_name,
-            evaluated,
-            feasible,
-            seconds,
+            chosen.node_name,
+            chosen.feasible_nodes,
+            chosen.seconds,
         )
-        if self._budget.affords():
-            entry.scores = scores = self._budget.spend(gather)
+        if self._clock() >= self._budget.again_at:
+            entry.scores = scores = self._budget.spend(chosen.scores)
             entry.detailed = True
             entry.size = _scores_bytes(scores)
         if attempts > 1:
-            self._note_wake(entry)
+            entry.woken_by = _last_event(self._latest(pod.uid))
         self.ring.add(entry)
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
@@ -74,20 +76,31 @@ class DecisionRecorder(Observer):
         rejected_by = tuple(sorted(failed.rejected_by)[:MOST_PLUGINS])
         # names of plugins are shared by all entries
         size = OBJECT_BYTES * (2 + len(rejected_by)) + getsizeof(message)
-        entry = self.ring.latest(pod.uid)
-        if entry is not None and entry.outcome in _ATTEMPTED and entry.attempt == failed.attempts:
-            entry.outcome, entry.message, entry.rejected_by = outcome, message, rejected_by
-            self.ring.grow(entry, size)
+        before = self._latest(pod.uid)
+        if before is not None and before.outcome in _ATTEMPTED and before.attempt == failed.attempts:
+            before.outcome, before.message, before.rejected_by = outcome, message, rejected_by
+            self.ring.grow(before, size)
             return
-        entry = self._entry(pod, outcome)
-        entry.attempt, entry.seconds, entry.evaluated = failed.attempts, failed.seconds, failed.evaluated_nodes
-        entry.message, entry.rejected_by = message, rejected_by
-        entry.nominated = failed.nominated_node_name
-        if failed.rejections is not None and self._budget.affords():
+        entry = RingEntry(
+            self._now(),
+            pod.namespace,
+            pod.name,
+            pod.uid,
+            outcome,
+            failed.profile,
+            failed.attempts,
+            evaluated=failed.evaluated_nodes,
+            seconds=failed.seconds,
+            size=size + len(failed.nominated_node_name),
+            message=message,
+            rejected_by=rejected_by,
+            nominated=failed.nominated_node_name,
+            woken_by=_last_event(before),
+        )
+        if failed.rejections is not None and self._clock() >= self._budget.again_at:
             entry.detailed = True
             entry.rejected = _cut(self._budget.spend(failed.rejections))
-            size += _rejected_bytes(entry.rejected)
-        entry.size = size + len(entry.nominated)
+            entry.size += _rejected_bytes(entry.rejected)
         self.ring.add(entry)
 
     def attempt_skipped(self, pod: PodInfo) -> None:
@@ -97,7 +110,7 @@ class DecisionRecorder(Observer):
     def pod_gated(self, pod: PodInfo, plugin: str, status: Status) -> None:
         """Record that a plugin gates a pod, once as long as it says the same; after an attempt its record says so."""
         message = f"{plugin}: {status.message}"[:MOST_CHARACTERS]
-        known = self.ring.latest(pod.uid)
+        known = self._latest(pod.uid)
         if known is not None and (known.outcome != GATED or known.message == message):
             return
         entry = self._entry(pod, GATED)
@@ -108,31 +121,26 @@ class DecisionRecorder(Observer):
     def pod_bound(self, bound: Bound) -> None:
         """Record that a pod is bound; a pod of a group has no record of its attempt yet."""
         pod = bound.pod
-        entry = self.ring.latest(pod.uid)
+        entry = self._latest(pod.uid)
         if entry is None or entry.outcome != ASSUMED or entry.attempt != bound.attempts:
             entry = self._entry(pod, ASSUMED)
             entry.attempt, entry.node, entry.seconds = bound.attempts, bound.node_name, bound.attempt_seconds
-            entry.evaluated, entry.feasible = bound.evaluated_nodes, bound.feasible_nodes
+            entry.feasible = bound.feasible_nodes
             self.ring.add(entry)
         entry.outcome = BOUND
+        entry.evaluated = bound.evaluated_nodes
         entry.bound_at = self._now()
 
     def _entry(self, pod: PodInfo, outcome: str) -> RingEntry:
         entry = RingEntry(self._now(), pod.namespace, pod.name, pod.uid, outcome, pod.spec.scheduler_name)
-        self._note_wake(entry)
+        entry.woken_by = _last_event(self._latest(pod.uid))
         return entry
-
-    def _note_wake(self, entry: RingEntry) -> None:
-        """Set the event before an attempt, which the last entry of the pod has."""
-        before = self.ring.latest(entry.uid)
-        if before is not None and before.moves:
-            entry.woken_by = before.moves[-1].event
 
     # -- what happens to the pod until the next attempt
 
     def pod_queued(self, pod: PodInfo, place: str, event: str, rejected_by: Collection[str]) -> None:
         """Record a move in the queue of a pod that has a record; the last moves are kept."""
-        entry = self.ring.latest(pod.uid)
+        entry = self._latest(pod.uid)
         if entry is not None and event is not ATTEMPT_FAILED and entry.outcome not in _ATTEMPTED:
             moves = (*entry.moves, EntryMove(self._now(), event, place))[-MOST_MOVES:]
             more = 0 if len(moves) == len(entry.moves) else 4 * OBJECT_BYTES + getsizeof(event)
@@ -141,7 +149,7 @@ class DecisionRecorder(Observer):
 
     def pod_put_back(self, pod: PodInfo, place: str, backoff_seconds: float) -> None:
         """Record where a pod waits, and until when it backs off."""
-        entry = self.ring.latest(pod.uid)
+        entry = self._latest(pod.uid)
         if entry is not None:
             entry.place = place
             if backoff_seconds > 0:
@@ -149,18 +157,23 @@ class DecisionRecorder(Observer):
 
     def preemption_began(self, preemptor: PodInfo, node_name: str, victims: int, to_evict: int) -> None:
         """Record the node and the number of victims of a preemption."""
-        entry = self.ring.latest(preemptor.uid)
+        entry = self._latest(preemptor.uid)
         if entry is not None:
             entry.preemption = EntryPreemption(node_name, victims)
             self.ring.grow(entry, 2 * OBJECT_BYTES + len(node_name))
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
         """Record the name of a victim."""
-        entry = self.ring.latest(preemptor.uid)
+        entry = self._latest(preemptor.uid)
         if entry is not None and entry.preemption is not None and len(entry.preemption.evicted) < MOST_EVICTED:
             known, name = entry.preemption, victim.full_name
             entry.preemption = EntryPreemption(known.node, known.victims, (*known.evicted, name))
             self.ring.grow(entry, 2 * OBJECT_BYTES + len(name))
+
+
+def _last_event(before: RingEntry | None) -> str:
+    """Return the event that moved a pod after its last decision, an empty text if none did."""
+    return before.moves[-1].event if before is not None and before.moves else ""
 
 
 def _cut(rejected: Collection[RejectedNodes]) -> tuple[RejectedNodes, ...]:

@@ -57,9 +57,9 @@ class RingEntry(msgspec.Struct, gc=False):
     profile: str = ""
     attempt: int = 0
     node: str = ""
-    evaluated: int = 0
     feasible: int = 0
     seconds: float = 0.0
+    evaluated: int = 0
     size: int = 0
     detailed: bool = False
     scores: PlacementScores | None = None
@@ -84,17 +84,14 @@ class DecisionRing:
         self.recorded = 0
         self._now = now
         self._entries: deque[RingEntry] = deque()
-        # the last entry of each pod
         self._latest: dict[str, RingEntry] = {}
+        # returns the last entry of a pod by its UID, None if there is none any more
+        self.latest: Callable[[str], RingEntry | None] = self._latest.get
 
     def __len__(self) -> int:
         return len(self._entries)
 
     # -- writing
-
-    def latest(self, uid: str) -> RingEntry | None:
-        """Return the last entry of a pod, None if there is none any more."""
-        return self._latest.get(uid)
 
     def add(self, entry: RingEntry) -> None:
         """Add an entry, whose size counts the texts that it has already."""
