@@ -28,6 +28,16 @@ def kube_scheduler() -> None:
     _be(_kube_scheduler)
 
 
+def kubectl_kubesched() -> None:
+    """Be `kubectl-kubesched`, the plugin of kubectl."""
+    _be(_kubectl_kubesched)
+
+
+def kubectl_complete_kubesched() -> None:
+    """Be `kubectl_complete-kubesched`, which kubectl asks for completions."""
+    _be(_kubectl_completion)
+
+
 def _kubesched() -> Callable[[], object]:
     from kubesched.cli import main
 
@@ -38,6 +48,19 @@ def _kube_scheduler() -> Callable[[], object]:
     from kubesched.run.command import kube_scheduler
 
     return kube_scheduler
+
+
+def _kubectl_kubesched() -> Callable[[], object]:
+    from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED
+    from kubesched.cli.kubectl import kubectl_kubesched
+
+    return lambda: kubectl_kubesched(prog_name=KUBECTL_KUBESCHED)
+
+
+def _kubectl_completion() -> Callable[[], object]:
+    from kubesched.cli.kubectl import complete_command_line
+
+    return complete_command_line
 
 
 def _be(imported: Callable[[], Callable[[], object]]) -> None:

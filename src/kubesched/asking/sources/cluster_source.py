@@ -15,6 +15,7 @@ from kubesched.errors import KubeconfigError, KubeschedError
 
 if TYPE_CHECKING:
     from kubesched.asking.sources.live import Progress
+    from kubesched.client.rest import RestConfig
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,18 +64,23 @@ def _check(source: ClusterSource) -> None:
 def _live(source: ClusterSource, custom_kinds: Collection[str], progress: "Progress") -> ClusterObjects:
     # imported here: a client of API servers, which files do not need
     from kubesched.asking.sources.live import read_live
+
+    cluster = read_live(live_target(source), custom_kinds, progress)
+    return replace(cluster, origin=f"cluster {source.cluster}") if source.cluster else cluster
+
+
+def live_target(source: ClusterSource) -> "RestConfig":
+    """Return the API server of a live cluster; raises KubeschedError."""
     from kubesched.asking.sources.named import kubeconfig_of
     from kubesched.client.credentials.rest_config import kubectl_rest_config
 
     if source.cluster:
-        target = kubectl_rest_config(kubeconfig_of(source.cluster))
-        return replace(read_live(target, custom_kinds, progress), origin=f"cluster {source.cluster}")
+        return kubectl_rest_config(kubeconfig_of(source.cluster))
     try:
-        target = kubectl_rest_config(source.kubeconfig, source.choice)
+        return kubectl_rest_config(source.kubeconfig, source.choice)
     except KubeconfigError as error:
         if source.kubeconfig or source.choice != CURRENT_CONTEXT:
             raise
         raise KubeschedError(
             f"{error}; or ask about files with --from, or a cluster of kubesched up with --cluster"
         ) from None
-    return read_live(target, custom_kinds, progress)

@@ -18,6 +18,7 @@ from kubesched.asking.reports.explain_report import pod_report
 from kubesched.asking.reports.triage_report import node_report, triage_report
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.template_files import read_manifests
+from kubesched.cli.asking.completion import explain_words, node_names, pod_names
 from kubesched.cli.asking.options import model_options
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
 from kubesched.cli.asking.scheduler_options import scheduler_options
@@ -30,7 +31,7 @@ DOES_NOT_FIT = 3
 
 
 @click.command("pod")
-@click.argument("name", metavar="[NAMESPACE/]NAME", required=False)
+@click.argument("name", metavar="[NAMESPACE/]NAME", required=False, shell_complete=pod_names)
 @click.option("-f", "--filename", "file", metavar="FILE", help="A pod that does not exist yet, or a workload.")
 @scheduler_options
 @model_options
@@ -57,7 +58,7 @@ def explain_pod_command(
 
 
 @click.command("node")
-@click.argument("name", metavar="NAME")
+@click.argument("name", metavar="NAME", shell_complete=node_names)
 @model_options
 @output_option
 def explain_node_command(name: str, model: ClusterModel, output: OutputOptions) -> None:
@@ -86,7 +87,9 @@ def _no_words(ctx: click.Context, parameter: click.Parameter, words: tuple[str, 
     cls=CommandWithSubcommands,
     subcommands={"pods": explain_pods_command, "pod": explain_pod_command, "node": explain_node_command},
 )
-@click.argument("words", nargs=-1, metavar="[pods | pod NAME | node NAME]", callback=_no_words)
+@click.argument(
+    "words", nargs=-1, metavar="[pods | pod NAME | node NAME]", callback=_no_words, shell_complete=explain_words
+)
 @model_options
 @output_option
 def explain(words: tuple[str, ...], model: ClusterModel, output: OutputOptions) -> None:

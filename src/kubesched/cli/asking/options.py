@@ -4,7 +4,7 @@ In: texts of options. Out: a model of the cluster as the command's parameter `mo
 """
 
 import functools
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, TypeVar
 
 import click
@@ -15,6 +15,7 @@ from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
+from kubesched.cli.asking.kubectl_flags import is_kubectl_plugin
 from kubesched.cli.config import read
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
@@ -27,6 +28,8 @@ from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+SOURCE_PARAMETERS = ("paths", "kubeconfig", "context", "cluster", "user", "namespace")
 
 
 def source_options(command: F) -> F:
@@ -82,22 +85,33 @@ def source_option(command: F) -> F:
     @click.option("--from", "paths", multiple=True, metavar="PATH", help="A snapshot, or manifests: files, folders, -.")
     @click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig of the cluster; by default as kubectl.")
     @click.option("--context", default="", metavar="NAME", help="Context of the kubeconfig.")
-    @click.option("--cluster", default="", metavar="NAME", help="A cluster of kubesched up.")
+    @click.option(
+        "--cluster", default="", metavar="NAME", help="A cluster of kubesched up; with kubectl, of the kubeconfig."
+    )
+    @click.option("--user", default="", metavar="NAME", help="User of the kubeconfig.")
     @click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace of names without one.")
     @functools.wraps(command)
-    def with_source(
-        *args: Any,
-        paths: tuple[str, ...],
-        kubeconfig: str,
-        context: str,
-        cluster: str,
-        namespace: str,
-        **kwargs: Any,
-    ) -> Any:
-        source = ClusterSource(paths, cluster, kubeconfig, ContextChoice(context=context), namespace)
+    def with_source(*args: Any, **kwargs: Any) -> Any:
+        given = {name: kwargs.pop(name) for name in SOURCE_PARAMETERS}
+        source = source_of(given, of_kubectl=is_kubectl_plugin(click.get_current_context()))
         return command(*args, source=source, **kwargs)
 
     return with_source  # type: ignore[return-value]
+
+
+def source_of(given: Mapping[str, Any], *, of_kubectl: bool) -> ClusterSource:
+    """Return the source that options name; `--cluster` is one of the kubeconfig for a plugin of kubectl."""
+    cluster = given.get("cluster", "")
+    choice = ContextChoice(
+        context=given.get("context", ""), cluster=cluster if of_kubectl else "", user=given.get("user", "")
+    )
+    return ClusterSource(
+        tuple(given.get("paths", ())),
+        "" if of_kubectl else cluster,
+        given.get("kubeconfig", ""),
+        choice,
+        given.get("namespace", ""),
+    )
 
 
 def read_source(source: ClusterSource, custom_kinds: Collection[str] = ()) -> ClusterObjects:

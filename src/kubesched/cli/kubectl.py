@@ -1,0 +1,53 @@
+"""`kubectl kubesched`: the commands that ask about a cluster, as a plugin of kubectl.
+
+In: a command line, with kubectl's own flags for context, cluster, user and namespace. Out: as `kubesched` writes it; or
+what kubectl wants to hear when it completes a command line.
+"""
+
+import sys
+from collections.abc import Sequence
+
+import click
+from click.shell_completion import ShellComplete
+
+from kubesched import __version__
+from kubesched.cli import COMMANDS
+from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED
+from kubesched.cli.command_group import CommandGroup
+
+ASKING = ("capacity", "explain", "snapshot", "whatif")
+# directives of the library that kubectl completes with
+FILES, NO_FILES = 0, 4
+
+
+@click.group(
+    cls=CommandGroup,
+    lazy={name: COMMANDS[name] for name in ASKING},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name=KUBECTL_KUBESCHED, message="%(prog)s %(version)s")
+def kubectl_kubesched() -> None:
+    """Ask the scheduler: why is it pending, what would help, how many more, what if.
+
+    The cluster is the one of kubectl: --kubeconfig, --context, --cluster, --user and -n mean what they mean there, and
+    are written after the command. --from asks about a snapshot or manifests instead.
+    """
+
+
+def complete(words: Sequence[str]) -> None:
+    """Print what the last word may become, as kubectl asks the completion of a plugin."""
+    *before, incomplete = words or [""]
+    completing = ShellComplete(kubectl_kubesched, {}, KUBECTL_KUBESCHED, "_KUBECTL_KUBESCHED_COMPLETE")
+    items = completing.get_completions(list(before), incomplete)
+    if any(item.type != "plain" for item in items):
+        click.echo(f":{FILES}")
+        return
+    for item in items:
+        click.echo(f"{item.value}\t{item.help}" if item.help else item.value)
+    click.echo(f":{NO_FILES}")
+
+
+def complete_command_line() -> None:
+    """Be `kubectl_complete-kubesched`."""
+    complete(sys.argv[1:])
+    sys.exit(0)
