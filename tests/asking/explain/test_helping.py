@@ -56,5 +56,12 @@ def test_pods_helped(objects: list[Any], change: ObjectChange, expected: int) ->
     model = a_model(*objects)
     waiting = [model.pod(name) for name in sorted(model.pods)]
     remedy = Remedy("", "pod", (change,), "n")
-    assert pods_helped(model, remedy, waiting[0], waiting) == expected
+    assert pods_helped(model, remedy, waiting[0], waiting) == (expected, len(waiting))
     assert not model.cluster.table.pods
+
+
+def test_of_very_many_kinds_some_are_tried() -> None:
+    model = a_model(a_node("n", taints=["a=b:NoSchedule"]), *(a_pod(f"p{n}", labels={"n": str(n)}) for n in range(5)))
+    waiting = [model.pod(name) for name in sorted(model.pods)]
+    remedy = Remedy("", "cluster", (ObjectChange(NODE, patch=[{"op": "remove", "path": "/spec/taints"}]),), "n")
+    assert pods_helped(model, remedy, waiting[0], waiting, most_kinds=2) == (2, 2)

@@ -2,9 +2,11 @@
 
 From a remedy that was found for one pod, and pods with the same cause, to the number of them that have a place once it
 is applied. What the remedy changes of its own pod is changed of each of them; they are placed one beside the other.
+Of very many kinds of pods only some are tried.
 """
 
 from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -17,9 +19,22 @@ from kubesched.asking.remedies.remedy import Remedy
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
 
+# each kind takes an evaluation of all nodes
+MOST_KINDS: Final = 200
 
-def pods_helped(model: ClusterModel, remedy: Remedy, found_for: PodInfo, pods: Sequence[PodInfo]) -> int:
+
+class Helped(NamedTuple):
+    """How many pods have a place with a remedy, and how many were tried."""
+
+    pods: int
+    tried: int
+
+
+def pods_helped(
+    model: ClusterModel, remedy: Remedy, found_for: PodInfo, pods: Sequence[PodInfo], most_kinds: int = MOST_KINDS
+) -> Helped:
     """Return how many of some pods have a place with a remedy, in their order; the model is as before."""
+    kinds = kinds_of(pods)[:most_kinds]
     own = name_of_object(found_for.pod)
     of_pod = [change for change in remedy.changes if change.object == own]
     others = [change for change in remedy.changes if change.object != own]
@@ -27,11 +42,11 @@ def pods_helped(model: ClusterModel, remedy: Remedy, found_for: PodInfo, pods: S
     with model.fork(others):
         placer = Placer(model)
         try:
-            for kind in kinds_of(pods):
+            for kind in kinds:
                 placed += _placed_of(model, placer, kind, of_pod)
         finally:
             placer.undo()
-    return placed
+    return Helped(placed, sum(len(kind.pods) for kind in kinds))
 
 
 def _placed_of(model: ClusterModel, placer: Placer, kind: PodKind, changes: Sequence[ObjectChange]) -> int:

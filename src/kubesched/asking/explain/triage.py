@@ -10,7 +10,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from kubesched.asking.amounts import quantity
-from kubesched.asking.explain.helping import pods_helped
+from kubesched.asking.explain.helping import Helped, pods_helped
 from kubesched.asking.explain.lacks import near_misses
 from kubesched.asking.explain.owners import Owners
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, queue_order, requests_of, since
@@ -200,7 +200,7 @@ class _GroupMaker:
         share, share_of = self._totals.share(requests, len(pods))
         times = [moment for pod in pods if (moment := since(pod)) is not None]
         oldest = min(times, default=None)
-        remedy, helps = self._remedy(example, pods) if cause.verdict in (UNSCHEDULABLE, GATED) else (None, None)
+        remedy, helped = self._remedy(example, pods) if cause.verdict in (UNSCHEDULABLE, GATED) else (None, None)
         waiting = (self._now - oldest).total_seconds() if self._now is not None and oldest is not None else None
         return PendingGroup(
             cause.verdict,
@@ -218,18 +218,21 @@ class _GroupMaker:
             nearest=cause.nearest,
             preemption=self._preemption(example) if cause.verdict == UNSCHEDULABLE else None,
             remedy=remedy,
-            helps=helps,
+            helps=helped.pods if helped is not None else None,
+            tried=helped.tried if helped is not None else None,
             names=tuple(sorted(pod.full_name for pod in pods)),
         )
 
-    def _remedy(self, example: PodInfo, pods: Sequence[PodInfo]) -> tuple[Remedy | None, int | None]:
+    def _remedy(self, example: PodInfo, pods: Sequence[PodInfo]) -> tuple[Remedy | None, Helped | None]:
         """Return the remedy that helps most of the pods, and how many it helps; of equally good ones the smallest."""
-        found = find_remedies(self._model, example, limit=MOST_REMEDIES)
-        helped = [pods_helped(self._model, remedy, example, pods) for remedy in found]
-        if not any(helped):
-            return None, None
-        best = max(range(len(found)), key=lambda place: (helped[place], -place))
-        return found[best], helped[best]
+        best: tuple[Remedy | None, Helped | None] = (None, None)
+        for remedy in find_remedies(self._model, example, limit=MOST_REMEDIES):
+            helped = pods_helped(self._model, remedy, example, pods)
+            if helped.pods > (best[1].pods if best[1] is not None else 0):
+                best = remedy, helped
+            if helped.pods == helped.tried:
+                break
+        return best
 
     def _owner(self, pod: PodInfo) -> str:
         owner = self._owners.of(pod)

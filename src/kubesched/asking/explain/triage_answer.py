@@ -27,7 +27,7 @@ class PendingGroup(Answer):
 
     `cause` is a sentence about `example`, the pod that the queue hands out first; `requests` are those of all pods
     together, `share` is the largest part of the cluster that they take, by resource. `helps` is for how many of the
-    pods there is a place once the remedy is applied; it was tried.
+    `tried` pods there is a place once the remedy is applied; of a group with very many kinds of pods some are tried.
     """
 
     verdict: str
@@ -46,6 +46,7 @@ class PendingGroup(Answer):
     preemption: str | None = None
     remedy: Remedy | None = None
     helps: int | None = None
+    tried: int | None = None
     names: tuple[str, ...] = ()
 
 

@@ -56,8 +56,8 @@ def _facts(group: PendingGroup) -> Iterator[tuple[str, str]]:
     if group.preemption:
         yield "preemption", group.preemption
     if group.remedy is not None:
-        helps = f", which helps {group.helps:,} of {group.pods:,}" if group.helps is not None else ""
-        yield "what helps", f"{group.remedy.summary}{helps}"
+        tried = f"the {group.tried:,} that were tried" if group.tried != group.pods else f"{group.pods:,}"
+        yield "what helps", f"{group.remedy.summary}, which helps {group.helps:,} of {tried}"
     yield "more", f"kubesched explain pod {group.example}"
 
 
