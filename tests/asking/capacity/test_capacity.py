@@ -113,7 +113,7 @@ def test_a_cluster_without_nodes_has_no_room() -> None:
     answer = asked(a_model(), WEB, until=1)
     assert not answer.fits
     assert answer.summary == (
-        "Of 1 replicas of Pod default/web, 0 fit. The cluster has no nodes; describe some with --node-template."
+        "Of 1 replica of Pod default/web, 0 fit. The cluster has no nodes; describe some with --node-template."
     )
 
 
@@ -198,6 +198,7 @@ def test_a_daemon_set_counts_the_nodes_on_which_it_runs() -> None:
     assert (part.replicas, part.wanted, part.in_batch, answer.fits) == (2, 3, True, False)
     assert part.nodes == {"n1": 1, "n2": 1}
     assert [(limit.reason, limit.nodes) for limit in part.limits] == [("Insufficient cpu", 1)]
+    assert answer.summary == "DaemonSet default/web runs on 2 of the 3 nodes that it matches."
 
 
 def test_a_daemon_set_that_looks_at_several_nodes_is_placed_node_by_node() -> None:

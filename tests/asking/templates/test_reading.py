@@ -169,6 +169,21 @@ def test_limit_ranges_and_runtime_classes_of_the_cluster_count() -> None:
     assert template.pod.spec.overhead == {"memory": "100Mi"}
 
 
+def test_a_workload_that_was_exported_from_a_cluster_counts_as_one_of_a_manifest() -> None:
+    document = a_workload("Deployment")
+    document["metadata"] |= {
+        "uid": "5d1e9d0c-7bfa-4f0e-9c52-6c0c2f0b9c11",
+        "resourceVersion": "7",
+        "generation": 2,
+        "creationTimestamp": "2026-01-01T00:00:00Z",
+        "managedFields": [{"manager": "kubectl", "operation": "Apply", "apiVersion": "apps/v1"}],
+    }
+    document["status"] = {"replicas": 3, "observedGeneration": 2}
+    exported, written = read(document).templates[0], read(a_workload("Deployment")).templates[0]
+    assert exported.replicas == written.replicas == 3
+    assert exported.pod.spec == written.pod.spec
+
+
 def test_an_existing_pod_is_a_template_without_its_node() -> None:
     document = to_builtins(a_pod("web-7", namespace="shop", node="n1", cpu="1"))
     document["spec"]["containers"][0]["image"] = "web"

@@ -136,6 +136,18 @@ def test_exit_codes_say_whether_they_fit(folder: Path, arguments: list[str], cod
     assert (result.stdout, result.stderr, result.exit_code) == (output, "", code)
 
 
+def test_an_empty_cluster_is_told_what_to_do(folder: Path) -> None:
+    write(folder / "cluster.yaml", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "shop", "uid": "1"}})
+    result = run(folder, "-f", "web.yaml", "--until", "2")
+    assert (result.exit_code, result.stderr) == (3, "")
+    assert result.stdout.startswith(
+        "Of 2 replicas of Deployment default/web, 0 fit. The cluster has no nodes; describe some with\n"
+        "--node-template.\n"
+    )
+    result = run(folder, "-f", "web.yaml", "--until", "2", "--node-template", "node.yaml", "-q")
+    assert result.stdout == "Of 2 replicas of Deployment default/web, 0 fit. With 1 more node big all fit.\n"
+
+
 def test_json_has_the_fields_of_the_answer(folder: Path) -> None:
     found = json.loads(run(folder, "-f", "web.yaml", "-o", "json").stdout)
     (part,) = found["templates"]

@@ -8,6 +8,7 @@ from typing import Final
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer, NodePlan, TemplateCapacity
 
 _INSUFFICIENT: Final = "Insufficient "
+_DAEMON_SET: Final = "DaemonSet "
 _TOO_MANY_PODS: Final = "Too many pods"
 
 
@@ -19,7 +20,7 @@ def summary_of(answer: CapacityAnswer) -> str:
         sentences.append(f"With {plan_text(answer.plans[0], more=True)} all fit.")
     elif not answer.node_count:
         sentences.append("The cluster has no nodes; describe some with --node-template.")
-    elif any(part.missing for part in answer.templates):
+    elif any(part.missing for part in answer.templates if not part.template.startswith(_DAEMON_SET)):
         sentences.append("No nodes were found with which all fit.")
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -85,6 +86,12 @@ def _of_template(part: TemplateCapacity, answer: CapacityAnswer) -> str:
         count = f"{at_least}{replicas_text(part.replicas)}" if part.replicas else "no replica"
         verb = "fits" if part.replicas <= 1 else "fit"
         return f"{count[0].upper()}{count[1:]} of {part.template} {verb} on {nodes_text(answer.node_count)}{ending}"
+    if part.template.startswith(_DAEMON_SET):
+        return (
+            f"{part.template} runs on {number(part.replicas)} of the {nodes_text(part.wanted)} that it matches{ending}"
+        )
     if not part.missing:
-        return f"All {number(part.wanted)} replicas of {part.template} fit."
-    return f"Of {number(part.wanted)} replicas of {part.template}, {number(part.replicas)} fit{ending}"
+        fit = "The 1 replica" if part.wanted == 1 else f"All {number(part.wanted)} replicas"
+        return f"{fit} of {part.template} {'fits' if part.wanted == 1 else 'fit'}."
+    verb = "fits" if part.replicas == 1 else "fit"
+    return f"Of {replicas_text(part.wanted)} of {part.template}, {number(part.replicas)} {verb}{ending}"

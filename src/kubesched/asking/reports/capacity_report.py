@@ -6,10 +6,17 @@ nodes to add.
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from kubesched.asking.capacity.capacity_answer import CapacityAnswer, NodePlan, PlaceCapacity, TemplateCapacity
+from kubesched.asking.capacity.capacity_answer import (
+    CapacityAnswer,
+    NodeLimit,
+    NodePlan,
+    PlaceCapacity,
+    TemplateCapacity,
+)
 from kubesched.asking.capacity.sentences import nodes_text, number, plan_text, replicas_text
 from kubesched.asking.reports.blocks import Bars, Block, Paragraph, Report, Section, Table, Tone
 from kubesched.asking.reports.explain_report import gaps_section
+from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 
 NO_VALUE = "(none)"
 
@@ -30,13 +37,13 @@ def _sections(answer: CapacityAnswer) -> Iterator[Section]:
         heading = f" of {part.template}" if len(answer.templates) > 1 else ""
         if part.limits:
             rows = [
-                (limit.reason, float(limit.nodes), f"{nodes_text(limit.nodes)}, {replicas_text(limit.replicas)}")
+                (_limit(limit), float(limit.nodes), f"{nodes_text(limit.nodes)}, {replicas_text(limit.replicas)}")
                 for limit in part.limits
             ]
             yield Section(
                 f"Nodes by what limits them{heading and f', replicas{heading}'}", (Bars(rows, answer.node_count),)
             )
-        if part.zones is not None and (len(part.zones) > 1 or part.zones[0].name):
+        if part.zones and (len(part.zones) > 1 or part.zones[0].name):
             yield Section(f"Zones{heading}", (_places("ZONE", part.zones),))
         if part.pools:
             yield Section(f"Pools{heading} (label {answer.pool_label})", (_places("POOL", part.pools),))
@@ -48,6 +55,12 @@ def _sections(answer: CapacityAnswer) -> Iterator[Section]:
         useless = [(each.kind, each.reason) for each in answer.useless]
         yield Section("Nodes that do not help", (Table(("KIND", "WHY"), useless),))
     yield from gaps_section(answer.gaps)
+
+
+def _limit(limit: NodeLimit) -> str:
+    """Return why nodes take no more; a node that is too small says so."""
+    too_small = limit.plugin == NodeResourcesFit.name and not limit.exhausted
+    return f"{limit.reason}, even if empty" if too_small else limit.reason
 
 
 def _replicas(answer: CapacityAnswer) -> Table:
