@@ -290,7 +290,6 @@ CASES: dict[str, Case] = {
         ],
         a_pod(cpu="1"),
         [
-            ("lower the cpu request of container main from 1 to 0", "n1"),
             ("add a node like n1", "n1-new1"),
             ("evict pod default/y from node n1", "n1"),
         ],
@@ -298,7 +297,7 @@ CASES: dict[str, Case] = {
     "pods of daemons come back": Case(
         [a_node("n1", cpu="1"), a_pod("agent", cpu="1", node="n1", owner="DaemonSet/agent")],
         a_pod(cpu="1"),
-        [("lower the cpu request of container main from 1 to 0", "n1"), ("add a node like n1", "n1-new1")],
+        [("add a node like n1", "n1-new1")],
     ),
     "a volume out of reach": Case(
         [

@@ -54,6 +54,9 @@ def _lowered(trial: Trial, shortage: Shortage) -> Step | None:
     if room < 0:
         return None
     lowered = _fitting(pod, resource, room)
+    if not all(lowered.values()):
+        # a container that requests nothing of it is another container
+        return None
     of_pod = _pod_level(pod, resource)
     if of_pod is not None and of_pod <= room and not lowered:
         return None
