@@ -1,6 +1,7 @@
 """`kubesched.Cluster`: the same answers from Python, and what is wrong said in one line."""
 
 import asyncio
+import dataclasses
 import json
 import subprocess
 import sys
@@ -22,6 +23,7 @@ from kubesched.asking.explain.triage_answer import Triage
 from kubesched.asking.reports.answer_reports import ANSWERS, report_of
 from kubesched.asking.reports.html import as_page
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
+from kubesched.cli.asking.terminal import as_terminal_text
 from kubesched.testing import a_node, a_pod
 
 OBJECTS = (a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("big", cpu="8"), a_pod("web", cpu="3"))
@@ -158,7 +160,17 @@ def test_answers_are_plain_json_and_have_rows(kind: type[Answer]) -> None:
     answer = QUESTIONS[kind](Cluster.of(OBJECTS))
     plain = answer.to_dict()
     assert json.loads(json.dumps(plain)) == plain
+    assert answer.ROWS in {field.name for field in dataclasses.fields(answer)}
     assert answer._rows(answer.ROWS)
+
+
+@pytest.mark.parametrize(
+    "kind", [Triage, CapacityAnswer, WhatIfAnswer, ConsolidationAnswer], ids=lambda kind: kind.__name__
+)
+def test_an_empty_cluster_answers(kind: type[Answer]) -> None:
+    questions = {**QUESTIONS, WhatIfAnswer: lambda cluster: cluster.whatif()}
+    answer = questions[kind](Cluster.of([]))
+    assert as_terminal_text(report_of(answer)).strip()
 
 
 def test_a_configuration_with_plugins_of_ones_own(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ From `capacity` to reports, JSON and notebooks.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from kubesched.asking.answers import Answer
 from kubesched.asking.cluster_objects import Gap
@@ -112,6 +113,8 @@ class CapacityAnswer(Answer):
     `fits`: the target is reached as the cluster is; without a target, at least one replica of each template fits.
     `rounds` are the whole rounds by weights. `plans` are in order of price where it is known, then of nodes.
     """
+
+    ROWS: ClassVar[str] = "templates"
 
     summary: str
     fits: bool
