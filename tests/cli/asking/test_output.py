@@ -160,7 +160,11 @@ def on_a_terminal(*arguments: str, **env: str) -> str:
     environment = {**os.environ, "TERM": "xterm-256color", "COLUMNS": "80", **env}
     environment = {name: value for name, value in environment.items() if value}
     with subprocess.Popen(
-        [sys.executable, "-m", "kubesched", *arguments], stdout=theirs, stderr=theirs, stdin=theirs, env=environment
+        [sys.executable, "-m", "kubesched", *arguments],
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        stdin=theirs,
+        env=environment,
     ):
         os.close(theirs)
         written = b""
