@@ -1,6 +1,7 @@
 """Targets that read bytes from elsewhere: API servers, users' files, extenders, tenants' expressions."""
 
 import asyncio
+import gzip
 import json
 import re
 import tempfile
@@ -18,6 +19,7 @@ from kubesched.api.label_syntax import parse_selector
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import DECIMAL_SI, MAX_TEXT, parse_quantity
+from kubesched.asking.sources.snapshots import read_snapshot, written
 from kubesched.cel import CelRuntimeError
 from kubesched.cel.selectors import CompiledSelector
 from kubesched.client.credentials.kubeconfig import read_kubeconfig
@@ -250,6 +252,15 @@ def device_selectors(data: bytes) -> None:
             return
 
 
+def snapshots(data: bytes) -> None:
+    """A snapshot, packed or not, is read or refused with a sentence; what was read can be written and read again."""
+    for content in (data, gzip.compress(data, 0)):
+        cluster = _refused(lambda content=content: read_snapshot("file", content))
+        if cluster is not None:
+            again = read_snapshot("file", written(cluster))
+            assert len(again.objects) == len(cluster.objects)
+
+
 def _refused(run: Callable[[], Any]) -> Any:
     """Return what comes of it, None if it is refused with a sentence."""
     try:
@@ -272,4 +283,5 @@ TARGETS: tuple[Callable[[bytes], None], ...] = (
     label_selectors,
     durations,
     device_selectors,
+    snapshots,
 )

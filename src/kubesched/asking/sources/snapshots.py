@@ -21,6 +21,7 @@ from kubesched.api.codec import decode_json, encode
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.sharing import sharing
+from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources.reduction import reduced
 from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document
@@ -150,13 +151,20 @@ def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Doc
             number += 1
             kind = _kind_of(line)
             if kind in WORKLOAD_KINDS:
-                workloads.append(msgspec.json.decode(line))
+                workloads.append(_workload(line))
             if kind in KINDS:
                 reader = readers.get(kind) or readers.setdefault(kind, _reader(KINDS[kind]))
                 objects.append(reader(line))
-    except (InvalidObjectError, msgspec.MsgspecError) as error:
+    except (InvalidObjectError, *UNREADABLE) as error:
         raise UnreadableSnapshotError(f"{source}: line {number}: {error}; {_AGAIN}") from None
     return objects, workloads
+
+
+def _workload(line: bytes) -> Document:
+    # its fields are read by those who ask about it
+    msgspec.json.decode(line, type=_WorkloadShape)
+    document: Document = msgspec.json.decode(line)
+    return document
 
 
 def _unpacked(source: str, content: bytes) -> bytes:
@@ -188,7 +196,7 @@ def _header(source: str, line: bytes) -> _Header:
     try:
         # the version first: a newer header may have other fields
         version = msgspec.json.decode(line, type=_Version).version
-    except msgspec.MsgspecError:
+    except UNREADABLE:
         version = None
     if version is None or version < 1:
         raise UnreadableSnapshotError(f"{source}: its header cannot be read; {_AGAIN}")
@@ -199,12 +207,24 @@ def _header(source: str, line: bytes) -> _Header:
         )
     try:
         return msgspec.json.decode(line, type=_Header)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise UnreadableSnapshotError(f"{source}: its header cannot be read ({error}); {_AGAIN}") from None
 
 
 class _Version(msgspec.Struct):
     version: int = 0
+
+
+class _WorkloadName(msgspec.Struct):
+    name: str
+    namespace: str = ""
+
+
+class _WorkloadShape(msgspec.Struct, rename="camel"):
+    api_version: str
+    kind: str
+    metadata: _WorkloadName
+    spec: dict[str, Any]
 
 
 class _Kind(msgspec.Struct):
