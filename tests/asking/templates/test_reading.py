@@ -284,6 +284,27 @@ def test_other_objects_of_the_manifests_come_along() -> None:
     assert [str(each.object) for each in found.others] == ["PersistentVolumeClaim shop/data", "ReplicaSet shop/web"]
 
 
+def test_custom_resources_are_left_out() -> None:
+    custom = {"apiVersion": "example.com/v1", "kind": "Certificate", "metadata": {"name": "c"}, "spec": {}}
+    found = read(custom, a_workload("ReplicaSet"))
+    assert [str(each) for each in found.templates] == ["ReplicaSet shop/web"]
+
+
+def test_a_runtime_class_that_is_not_read_is_a_gap() -> None:
+    spec = {**TEMPLATE["spec"], "runtimeClassName": "kata", "overhead": {"memory": "10Mi"}}
+    found = read(a_workload("Deployment", template={**TEMPLATE, "spec": spec}))
+    assert [gap.what for gap in found.gaps] == ["RuntimeClass kata"]
+    assert found.templates[0].pod.spec.overhead == {"memory": "10Mi"}
+
+
+def test_objects_without_a_namespace_are_in_that_of_the_source() -> None:
+    document = a_workload("Pod", **TEMPLATE["spec"])
+    del document["metadata"]["namespace"]
+    objects = ClusterObjects((a_node("n1"),), namespace="team")
+    found = read(document, model=ClusterModel(objects, load_config(None)))
+    assert str(found.templates[0]) == "Pod team/web"
+
+
 @pytest.mark.parametrize(
     ("document", "message"),
     [

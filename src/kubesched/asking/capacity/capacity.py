@@ -84,7 +84,7 @@ def capacity(
         changes, gaps = bound_later(model, found.templates)
         with model.fork(changes):
             answer = _Question(model, found.templates, options, progress).answer()
-            gaps = (*answer.gaps, *gaps, *held_back(model, found.templates))
+            gaps = (*answer.gaps, *found.gaps, *gaps, *held_back(model, found.templates))
             return replace(answer, gaps=gaps)
 
 

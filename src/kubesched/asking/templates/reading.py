@@ -20,6 +20,7 @@ from kubesched.api.pods import Pod
 from kubesched.api.scheduling import PriorityClass
 from kubesched.api.storage import PersistentVolumeClaim, StorageClass
 from kubesched.asking.answers import ObjectChange, ObjectName
+from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
@@ -44,20 +45,36 @@ _ADMITTING: Final = (Namespace, PriorityClass, StorageClass)
 _ADMITTING_DOCUMENTS: Final = ("LimitRange", "RuntimeClass")
 # what of an existing pod is not the template's
 _NOT_OF_A_TEMPLATE: Final = ("nodeName", "ephemeralContainers")
+# where the pod spec is, if not in the template of the spec
+_SPEC_PATHS: Final = {
+    "Pod": ("spec",),
+    "PodTemplate": ("template", "spec"),
+    "CronJob": ("spec", "jobTemplate", "spec", "template", "spec"),
+}
 _NOT_OF_NEW_METADATA: Final = ("uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "managedFields")
 
 
 class WorkloadTemplates(NamedTuple):
-    """The templates in manifests, and the other objects there: claims, classes, owners of the pods."""
+    """The templates in manifests, and the other objects there: claims, classes, owners of the pods.
+
+    `gaps` are what admission would add and is not known.
+    """
 
     templates: tuple[WorkloadTemplate, ...]
     others: tuple[ObjectChange, ...]
+    gaps: tuple[Gap, ...] = ()
 
 
 def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> WorkloadTemplates:
-    """Return the templates in manifests, in their order; raises InvalidObjectError."""
-    manifests = [_as_new(manifest) for manifest in manifests]
-    server = _server(model, {_namespace(manifest.document) for manifest in manifests})
+    """Return the templates in manifests, in their order; raises InvalidObjectError.
+
+    Objects without a namespace are in that of the model's source. Custom resources are left out.
+    """
+    manifests = [_as_new(manifest, model.source.namespace) for manifest in manifests]
+    classes = _unknown_runtime_classes(model, manifests)
+    server = _server(model, {_namespace(manifest.document) for manifest in manifests}, classes.values())
+    served = {resource.kind for resource in server.registry.catalog.resources}
+    manifests = [manifest for manifest in manifests if manifest.kind in served or not is_foreign(manifest.document)]
     report = create(server, manifests)
     if report.problems:
         raise InvalidObjectError("\n".join(report.problems))
@@ -69,7 +86,11 @@ def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> Worklo
             templates.append(reader.template(manifest))
         elif not is_foreign(manifest.document):
             others.append(reader.stored(manifest.document))
-    return WorkloadTemplates(tuple(templates), tuple(map(_created, [*others, *reader.owners])))
+    gaps = tuple(
+        Gap(f"RuntimeClass {name}", "the cluster's runtime classes are not read", "its overhead and nodes do not count")
+        for name in classes
+    )
+    return WorkloadTemplates(tuple(templates), tuple(map(_created, [*others, *reader.owners])), gaps)
 
 
 def is_workload(document: Document) -> bool:
@@ -232,7 +253,7 @@ _MAKERS: Final[dict[str, _Maker]] = {
 # -- the server
 
 
-def _server(model: ClusterModel, namespaces: Iterable[str]) -> ApiServer:
+def _server(model: ClusterModel, namespaces: Iterable[str], classes: Iterable[Document]) -> ApiServer:
     """Return an API server with those objects of the cluster that it looks at when it admits pods."""
     tokens = StaticTokens({})
     server = ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens), seed=0)
@@ -243,20 +264,49 @@ def _server(model: ClusterModel, namespaces: Iterable[str]) -> ApiServer:
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         for name in sorted({"default", *namespaces} - there)
     ]
+    known += classes
     # an object that this release refuses is left out
     create(server, [Manifest(f"cluster {number}", each, of_export=True) for number, each in enumerate(known)])
     return server
 
 
+def _unknown_runtime_classes(model: ClusterModel, manifests: Sequence[Manifest]) -> dict[str, Document]:
+    """Return runtime classes by name that pods name and nobody describes, with the overhead that the pods state."""
+    known = {each["metadata"]["name"] for each in model.source.workloads if each.get("kind") == "RuntimeClass"}
+    known |= {manifest.name for manifest in manifests if manifest.kind == "RuntimeClass"}
+    found: dict[str, Document] = {}
+    for manifest in manifests:
+        spec = _pod_spec(manifest.document)
+        name = spec.get("runtimeClassName")
+        if isinstance(name, str) and name not in known:
+            made = {
+                "apiVersion": "node.k8s.io/v1",
+                "kind": "RuntimeClass",
+                "metadata": {"name": name},
+                "handler": "any",
+            }
+            found[name] = {**made, "overhead": {"podFixed": spec["overhead"]}} if spec.get("overhead") else made
+    return found
+
+
 # -- documents
 
 
-def _as_new(manifest: Manifest) -> Manifest:
-    """Return a manifest with a name, and a pod without what an existing pod has and a template has not."""
+def _pod_spec(document: Document) -> Document:
+    """Return the pod spec of a workload, empty if it has none."""
+    value: object = document
+    for field in _SPEC_PATHS.get(str(document.get("kind")), ("spec", "template", "spec")):
+        value = value.get(field) if isinstance(value, dict) else None
+    return value if isinstance(value, dict) else {}
+
+
+def _as_new(manifest: Manifest, namespace: str) -> Manifest:
+    """Return a manifest with a name and a namespace, and a pod without what an existing pod has and a template not."""
     document = manifest.document
     meta = document.get("metadata")
     if not isinstance(meta, dict):
         return manifest
+    meta = meta if meta.get("namespace") else {**meta, "namespace": namespace or "default"}
     if not meta.get("name") and isinstance(meta.get("generateName"), str):
         meta = {**meta, "name": meta["generateName"].rstrip("-.")}
     if manifest.kind != "Pod" or not isinstance(document.get("spec"), dict):
