@@ -19,7 +19,8 @@ def read_node(path: str) -> Node | None:
     manifests = read_manifests([path])
     nodes = [decode(each.document, f"{each.place}: ") for each in manifests if each.kind == Node.__name__]
     if len(manifests) != 1 or not nodes or not isinstance(nodes[0], Node):
-        raise KubeschedError(f"{path}: expected one Node, found {', '.join(each.kind for each in manifests)}")
+        found = manifests[0].named if len(manifests) == 1 else f"{len(manifests)} objects"
+        raise KubeschedError(f"{path}: expected one Node, found {found}")
     return nodes[0]
 
 

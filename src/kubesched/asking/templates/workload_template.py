@@ -98,6 +98,10 @@ class WorkloadTemplate:
                 yield self._numbered(model, name, ordinal)
             ordinal += 1
 
+    def own_pod(self, model: ClusterModel) -> NewPod:
+        """Return the pod under the name that it has in its manifest."""
+        return self._numbered(model, self.pod.name, self.first_ordinal)
+
     def pod_for_node(self, node: str) -> NewPod:
         """Return the pod of a DaemonSet for a node: its required node affinity is the name of the node."""
         term = NodeSelectorTerm(match_fields=(NodeSelectorRequirement(key=NAME_FIELD, operator="In", values=(node,)),))

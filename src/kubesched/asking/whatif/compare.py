@@ -156,5 +156,5 @@ def _summary(count: int, differing: int, first: ComparedConfiguration, second: C
     text = f"Of {count} pods {differing} {'is' if differing == 1 else 'are'} placed differently."
     one, other = first.unscheduled, second.unscheduled
     if one == other:
-        return f"{text} {one} stay without a node under both." if one else text
+        return f"{text} {one} {'stays' if one == 1 else 'stay'} without a node under both." if one else text
     return f"{text} Without a node stay {one} under {first.name} and {other} under {second.name}."

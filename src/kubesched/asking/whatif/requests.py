@@ -17,6 +17,10 @@ from kubesched.asking.whatif.workloads import parse_name
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import KubeschedError
 
+# nodes or pods that can be tried
+MOST_NEW: Final = 100_000
+SCALABLE: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
+
 
 class FileReaders(NamedTuple):
     """Reads files for operations: the manifests in one, and the node in one (None if there is no such file)."""
@@ -41,6 +45,7 @@ def _add_nodes(model: ClusterModel, text: str, readers: FileReaders) -> Operatio
     number, _, like = text.partition("=")
     if not number.isdecimal() or not like or int(number) < 1:
         raise KubeschedError(f"--add-nodes {text}: write N=LIKE, such as 3=node-1 or 3=node.yaml")
+    _check_bound("add_nodes", int(number))
     known = like in model.cluster.table.row_of
     node = None if known else readers.node(like)
     return AddNodes(int(number), node if node is not None else model.node(like))
@@ -50,7 +55,16 @@ def _scale(model: ClusterModel, text: str, readers: FileReaders) -> Operation:
     name, _, number = text.rpartition("=")
     if not name or not number.isdecimal():
         raise KubeschedError(f"--scale {text}: write KIND/NAME=N, such as deploy/web=9")
-    return ScaleWorkload(parse_name(name), int(number))
+    _check_bound("scale", int(number))
+    workload = parse_name(name)
+    if workload.kind not in SCALABLE:
+        raise KubeschedError(f"--scale {text}: a {workload.kind} has no replicas; {', '.join(SCALABLE)} have")
+    return ScaleWorkload(workload, int(number))
+
+
+def _check_bound(name: str, number: int) -> None:
+    if number > MOST_NEW:
+        raise KubeschedError(f"--{name.replace('_', '-')}: {number} is more than can be tried; {MOST_NEW} can")
 
 
 def _apply(model: ClusterModel, path: str, readers: FileReaders) -> Operation:

@@ -12,7 +12,7 @@ import msgspec
 from kubesched.api.codec import decode
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
-from kubesched.api.nodes import Node
+from kubesched.api.nodes import Namespace, Node
 from kubesched.api.pods import Pod
 from kubesched.api.policy import PodDisruptionBudget
 from kubesched.asking.answers import ObjectChange, ObjectName
@@ -29,6 +29,7 @@ from kubesched.controlplane.controllers.workloads.victims import in_order_of_del
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.cluster.pod_info import PodInfo
 
+NOT_READY = "node.kubernetes.io/not-ready"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 _WITH_PODS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob")
 
@@ -76,7 +77,7 @@ class ApplyManifests:
 
 @dataclass(frozen=True, slots=True)
 class DeleteObject:
-    """An object that is deleted; a workload with all of its pods, a node as if it vanished."""
+    """An object that is deleted; a workload or namespace with all of its pods, a node as if it vanished."""
 
     object: NamedObject
 
@@ -100,6 +101,7 @@ class DeleteObject:
             _remove(trial, shown)
         else:
             shown = _found_object(trial, self.object)
+            message = _empty_namespace(trial, shown.name) if kind == Namespace.__name__ else ""
             _remove(trial, shown)
         return WhatIfStep(f"delete {shown}", message)
 
@@ -152,7 +154,7 @@ def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate, manifests: Sequenc
         old = trial.model.pods.get(template.pod.full_name)
         if old is not None:
             trial.delete(old, "it is replaced")
-        trial.create(template.pod)
+        _add(trial, template.own_pod(trial.model))
         return
     workloads = Workloads(trial.model, trial.owners.owners)
     pods = workloads.pods(name)
@@ -241,6 +243,10 @@ def _put(trial: WhatIfTrial, change: ObjectChange) -> None:
         written = getattr(new, "status", None)
         if written is not None and _says_nothing(new):
             new = msgspec.structs.replace(new, status=getattr(old, "status"))  # noqa: B009
+    if isinstance(new, Node):
+        # a new node is not ready at first
+        taints = tuple(taint for taint in new.spec.taints if taint.key != NOT_READY)
+        new = msgspec.structs.replace(new, spec=msgspec.structs.replace(new.spec, taints=taints))
     trial.placer.put(new)
     if isinstance(new, PodDisruptionBudget):
         trial.budgets.replace(new)
@@ -258,6 +264,14 @@ def _remove(trial: WhatIfTrial, name: NamedObject) -> None:
         trial.placer.remove(obj)
         if isinstance(obj, PodDisruptionBudget):
             trial.budgets.drop(obj.full_name)
+
+
+def _empty_namespace(trial: WhatIfTrial, namespace: str) -> str:
+    """Delete the pods of a namespace; return how many there were."""
+    pods = [pod for pod in trial.model.pods.values() if pod.namespace == namespace]
+    for pod in pods:
+        trial.delete(pod, f"Namespace {namespace} is deleted")
+    return f"it has {len(pods)} pods"
 
 
 def _found_pod(trial: WhatIfTrial, wanted: NamedObject) -> PodInfo:
