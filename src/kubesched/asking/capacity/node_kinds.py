@@ -7,6 +7,7 @@ the pods of DaemonSets, its CSINode, its resource slices.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Final
 
 import msgspec
@@ -59,11 +60,17 @@ class NodePrices:
         """Return the price of a node, None if it is not known."""
         labels = node.metadata.labels
         if self.label and self.label in labels:
-            try:
-                return float(labels[self.label])
-            except ValueError:
-                return None
+            return price_in(labels[self.label])
         return self.table.get(labels.get(self.column, ""))
+
+
+def price_in(text: str) -> float | None:
+    """Return the price that a text holds, None if it holds none."""
+    try:
+        price = float(text)
+    except ValueError:
+        return None
+    return price if 0 <= price < inf else None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

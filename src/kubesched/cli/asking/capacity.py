@@ -16,7 +16,7 @@ from kubesched.api.codec import decode
 from kubesched.api.nodes import Node
 from kubesched.asking.capacity.capacity import CapacityOptions, capacity
 from kubesched.asking.capacity.filling import Progress
-from kubesched.asking.capacity.node_kinds import INSTANCE_TYPE, NodePrices
+from kubesched.asking.capacity.node_kinds import INSTANCE_TYPE, NodePrices, price_in
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.reports.capacity_report import capacity_report
 from kubesched.asking.sources.template_files import read_manifests
@@ -130,9 +130,9 @@ def _prices(label: str, file: str | None) -> NodePrices:
     table = {}
     for line, row in enumerate(rows[1:], 2):
         if row:
-            try:
-                table[row[0].strip()] = float(row[place])
-            except (ValueError, IndexError):
-                raise KubeschedError(f"{file}: line {line}: a price was expected in column {head[place]!r}") from None
+            price = price_in(row[place]) if place < len(row) else None
+            if price is None:
+                raise KubeschedError(f"{file}: line {line}: a price was expected in column {head[place]!r}")
+            table[row[0].strip()] = price
     column = head[0] if "/" in head[0] else INSTANCE_TYPE
     return NodePrices(label, column, table)
