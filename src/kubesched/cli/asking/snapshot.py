@@ -34,10 +34,10 @@ _NAMED = ("Node", "Pod")
 )
 @source_options
 def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObjects) -> None:
-    """Write a cluster to a file, which --from reads.
+    """Write a cluster to a file, to ask about it later or elsewhere.
 
-    The file has what scheduling reads of nodes, pods, volumes, claims, budgets and workloads. Secrets, ConfigMaps,
-    environment, commands and most annotations are not in it.
+    --from reads the file. It has what scheduling reads of nodes, pods, volumes, claims, budgets and workloads. Secrets,
+    ConfigMaps, environment, commands and most annotations are not in it.
 
     With --anonymise names, namespaces, values of labels and taints, images, UIDs and texts of devices are codes, and
     equal texts have equal codes. Keys of labels and taints, names of resources, drivers, schedulers and scheduling
