@@ -34,7 +34,7 @@ Progress = Callable[[str, int], None]
 AT_ONCE: Final = 4
 ATTEMPTS: Final = 3
 AGAIN_SECONDS: Final = 0.5
-CLOSING_SECONDS: Final = 0.05
+CLOSING_SECONDS: Final = 0.25
 # refusals that pass
 _PASSING: Final = (429, 500, 503, 504)
 # versions of the same shape that servers before the latest release have
