@@ -10,7 +10,7 @@ from kubesched.api.devices import ResourceClaim, ResourceClaimTemplate
 from kubesched.api.meta import ApiObject, ObjectMeta, OwnerReference
 from kubesched.api.scheduling import PriorityClass
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.controlplane.loading.manifests import Manifest
@@ -295,6 +295,14 @@ def test_a_runtime_class_that_is_not_read_is_a_gap() -> None:
     found = read(a_workload("Deployment", template={**TEMPLATE, "spec": spec}))
     assert [gap.what for gap in found.gaps] == ["RuntimeClass kata"]
     assert found.templates[0].pod.spec.overhead == {"memory": "10Mi"}
+
+
+def test_priority_classes_that_may_not_be_read_refuse_no_pod() -> None:
+    gap = Gap("PriorityClass", "forbidden", "priorities")
+    objects = ClusterObjects((a_node("n1"),), gaps=(gap,))
+    document = a_workload("Pod", **TEMPLATE["spec"], priorityClassName="high")
+    found = read(document, model=ClusterModel(objects, load_config(None)))
+    assert found.templates[0].pod.priority == 0
 
 
 def test_objects_without_a_namespace_are_in_that_of_the_source() -> None:

@@ -7,7 +7,7 @@ defaulted, with its priority, its default tolerations, and what limit ranges and
 What is not valid is an error of one line, with the file, the object and the field.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, NamedTuple
@@ -34,6 +34,7 @@ from kubesched.controlplane.controllers.workloads.hashing import short_hash
 from kubesched.controlplane.controllers.workloads.owning import controller_reference, pod_for
 from kubesched.controlplane.controllers.workloads.rollouts import TEMPLATE_HASH
 from kubesched.controlplane.controllers.workloads.template_sets import set_for
+from kubesched.controlplane.kinds.priority_classes import SYSTEM_PRIORITIES
 from kubesched.controlplane.loading.loader import create
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
@@ -72,7 +73,8 @@ def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> Worklo
     """
     manifests = [_as_new(manifest, model.source.namespace) for manifest in manifests]
     classes = _unknown_runtime_classes(model, manifests)
-    server = _server(model, {_namespace(manifest.document) for manifest in manifests}, classes.values())
+    stand_ins = [*classes.values(), *_unread_priority_classes(model, manifests)]
+    server = _server(model, {_namespace(manifest.document) for manifest in manifests}, stand_ins)
     served = {resource.kind for resource in server.registry.catalog.resources}
     manifests = [manifest for manifest in manifests if manifest.kind in served or not is_foreign(manifest.document)]
     report = create(server, manifests)
@@ -287,6 +289,21 @@ def _unknown_runtime_classes(model: ClusterModel, manifests: Sequence[Manifest])
             }
             found[name] = {**made, "overhead": {"podFixed": spec["overhead"]}} if spec.get("overhead") else made
     return found
+
+
+def _unread_priority_classes(model: ClusterModel, manifests: Sequence[Manifest]) -> Iterator[Document]:
+    """Yield priority classes that pods name, if the source could not read any; a gap of the source says so."""
+    if all(gap.what != PriorityClass.__name__ for gap in model.gaps):
+        return
+    for spec in (_pod_spec(manifest.document) for manifest in manifests):
+        name, value = spec.get("priorityClassName"), spec.get("priority")
+        if isinstance(name, str) and name and name not in SYSTEM_PRIORITIES:
+            yield {
+                "apiVersion": "scheduling.k8s.io/v1",
+                "kind": "PriorityClass",
+                "metadata": {"name": name},
+                "value": value if isinstance(value, int) else 0,
+            }
 
 
 # -- documents
