@@ -1,0 +1,107 @@
+"""Workloads by the names that people give them, and what applying manifests does."""
+
+from typing import Any
+
+import pytest
+from tests.support.whatif import by_pod
+
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.whatif.whatif import whatif
+from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteObject, ScaleWorkload
+from kubesched.asking.whatif.workloads import kind_named, parse_name
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.core.assembly import load_config
+from kubesched.errors import KubeschedError
+from kubesched.testing import a_namespace, a_node, a_pod
+
+
+def a_deployment(replicas: int = 2, cpu: str = "1", **spec: Any) -> dict[str, Any]:
+    container = {"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}
+    labels = {"app": "web"}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": "default"},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {"metadata": {"labels": labels}, "spec": {"containers": [container]}},
+            **spec,
+        },
+    }
+
+
+def model_with(*workloads: dict[str, Any]) -> ClusterModel:
+    """Return two nodes and two pods of a Deployment."""
+    words: dict[str, Any] = {
+        "labels": {"app": "web", "pod-template-hash": "abc"},
+        "owner": "ReplicaSet/web-abc",
+        "cpu": "1",
+        "node": "a",
+    }
+    objects = (a_node("a"), a_node("b"), a_pod("web-abc-1", **words), a_pod("web-abc-2", **words))
+    return ClusterModel(ClusterObjects(objects, workloads), load_config())
+
+
+def changes(model: ClusterModel, *operations: Any) -> dict[str, str]:
+    return {name: change.change for name, change in by_pod(whatif(model, operations)).items()}
+
+
+def test_a_deployment_is_scaled_by_its_document() -> None:
+    model = model_with(a_deployment())
+    assert changes(model, ScaleWorkload(parse_name("deploy/web"), 3)) == {"web-0": "new"}
+    answer = whatif(model, [ScaleWorkload(parse_name("deploy/web"), 3)])
+    assert by_pod(answer)["web-0"].owner == "Deployment default/web"
+
+
+def test_without_a_document_it_is_known_by_its_pods() -> None:
+    model = model_with()
+    assert changes(model, ScaleWorkload(parse_name("deployments/default/web"), 3)) == {"web-0": "new"}
+    assert list(changes(model, ScaleWorkload(parse_name("deploy/web"), 1)).values()) == ["deleted"]
+
+
+def test_applying_an_equal_template_only_scales() -> None:
+    model = model_with(a_deployment())
+    applied = ApplyManifests((Manifest("web.yaml", a_deployment(replicas=3)),), "web.yaml")
+    assert changes(model, applied) == {"web-0": "new"}
+
+
+def test_applying_another_template_replaces_the_pods() -> None:
+    model = model_with(a_deployment())
+    applied = ApplyManifests((Manifest("web.yaml", a_deployment(cpu="2")),), "web.yaml")
+    assert changes(model, applied) == {
+        "web-0": "new",
+        "web-1": "new",
+        "web-abc-1": "deleted",
+        "web-abc-2": "deleted",
+    }
+
+
+def test_a_daemon_set_runs_on_every_node_that_it_wants() -> None:
+    document = a_deployment()
+    document["kind"] = "DaemonSet"
+    del document["spec"]["replicas"]
+    document["metadata"]["name"] = "agent"
+    found = whatif(model_with(), [ApplyManifests((Manifest("agent.yaml", document),), "agent.yaml")])
+    assert {change.to_node for change in found.changes} == {"a", "b"}
+
+
+def test_a_namespace_goes_with_its_pods() -> None:
+    objects = (a_node("a"), a_namespace("shop"), a_pod("p", namespace="shop", node="a"), a_pod("q", node="a"))
+    model = ClusterModel(ClusterObjects(objects), load_config())
+    assert changes(model, DeleteObject(parse_name("ns/shop"))) == {"p": "deleted"}
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [("deploy", "Deployment"), ("Deployments", "Deployment"), ("sts", "StatefulSet"), ("po", "Pod"), ("no", "Node")],
+)
+def test_kinds_are_written_as_for_kubectl(text: str, kind: str) -> None:
+    assert kind_named(text) == kind
+
+
+@pytest.mark.parametrize("text", ["deploy", "deploy/", "/web", "deploy/a/b/c"])
+def test_a_name_has_a_kind(text: str) -> None:
+    with pytest.raises(KubeschedError, match="write KIND/NAME"):
+        parse_name(text)
