@@ -89,6 +89,16 @@ def test_a_snapshot_is_read_as_it_was(tmp_path: Path) -> None:
     assert again.explain("big") == cluster.explain("big")
 
 
+def test_an_anonymised_snapshot_has_codes_for_names_and_the_same_verdicts(tmp_path: Path) -> None:
+    cluster = Cluster.of(OBJECTS)
+    cluster.snapshot(tmp_path / "a.snapshot.gz", anonymise=True)
+    again = Cluster.read(tmp_path / "a.snapshot.gz")
+    assert not set(again.nodes) & set(cluster.nodes)
+    assert not set(again.pending) & set(cluster.pending)
+    verdicts = [sorted(each.explain(pod).verdict for pod in each.pending) for each in (cluster, again)]
+    assert verdicts == [["schedulable", "unschedulable"]] * 2
+
+
 def test_what_is_no_object_is_said() -> None:
     with pytest.raises(KubeschedError, match="object 3: expected a struct or a document, not a int"):
         Cluster.of([*OBJECTS[:2], 7])  # type: ignore[list-item]

@@ -5,6 +5,7 @@ here under their names. Questions about workloads need an API server, whose modu
 """
 
 import os
+import secrets
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -28,6 +29,7 @@ from kubesched.asking.model import ClusterModel
 
 # imported for notebooks
 from kubesched.asking.reports import answer_reports as answer_reports
+from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
@@ -115,9 +117,12 @@ class Cluster:
         scheduler = _Scheduler(config, gates, plugins)
         return cls(scheduler.model(read_objects(objects, scheduler.custom_kinds)))
 
-    def snapshot(self, file: PathName) -> None:
-        """Write the cluster to a file, which `read` reads."""
-        write_snapshot(Path(file), written(self._model.source))
+    def snapshot(self, file: PathName, anonymise: bool = False) -> None:
+        """Write the cluster to a file, which `read` reads; `anonymise` replaces names and values by random codes."""
+        objects = self._model.source
+        if anonymise:
+            objects = anonymised(objects, secrets.token_bytes(32))
+        write_snapshot(Path(file), written(objects))
 
     # -- what it has
 
