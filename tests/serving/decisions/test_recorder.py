@@ -273,7 +273,6 @@ def test_details_that_cannot_be_gathered_drop_the_recorder_and_nothing_else() ->
 def test_a_binding_without_an_earlier_record_is_recorded() -> None:
     recorder = DecisionRecorder(now=lambda: 1.0, clock=lambda: 0.0)
     recorder.pod_bound(Bound(POD, "n1", "default-scheduler", 2, 0.1, 0.2, False, 5, 3))
-    recorder.pod_gated(POD, "Gate", unschedulable("not yet"))
     other = a_cluster().reader.read(a_pod("other"))
     for words in ("not yet", "not yet", "wait"):
         recorder.pod_gated(other, "Gate", unschedulable(words))

@@ -23,7 +23,6 @@ MOST_CHARACTERS = 1024
 MOST_PLUGINS = 32
 MOST_MOVES = 8
 MOST_EVICTED = 10
-_ATTEMPTED = (ASSUMED, BOUND)
 
 
 class DecisionRecorder(Observer):
@@ -77,7 +76,7 @@ class DecisionRecorder(Observer):
         # names of plugins are shared by all entries
         size = OBJECT_BYTES * (2 + len(rejected_by)) + getsizeof(message)
         before = self._latest(pod.uid)
-        if before is not None and before.outcome in _ATTEMPTED and before.attempt == failed.attempts:
+        if before is not None and before.outcome == ASSUMED and before.attempt == failed.attempts:
             before.outcome, before.message, before.rejected_by = outcome, message, rejected_by
             self.ring.grow(before, size)
             return
@@ -130,6 +129,7 @@ class DecisionRecorder(Observer):
         entry.outcome = BOUND
         entry.evaluated = bound.evaluated_nodes
         entry.bound_at = self._now()
+        self.ring.close(pod.uid)
 
     def _entry(self, pod: PodInfo, outcome: str) -> RingEntry:
         entry = RingEntry(self._now(), pod.namespace, pod.name, pod.uid, outcome, pod.spec.scheduler_name)
@@ -141,7 +141,7 @@ class DecisionRecorder(Observer):
     def pod_queued(self, pod: PodInfo, place: str, event: str, rejected_by: Collection[str]) -> None:
         """Record a move in the queue of a pod that has a record; the last moves are kept."""
         entry = self._latest(pod.uid)
-        if entry is not None and event is not ATTEMPT_FAILED and entry.outcome not in _ATTEMPTED:
+        if entry is not None and event is not ATTEMPT_FAILED and entry.outcome != ASSUMED:
             moves = (*entry.moves, EntryMove(self._now(), event, place))[-MOST_MOVES:]
             more = 0 if len(moves) == len(entry.moves) else 4 * OBJECT_BYTES + getsizeof(event)
             entry.moves = moves

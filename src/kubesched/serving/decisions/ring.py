@@ -84,8 +84,9 @@ class DecisionRing:
         self.recorded = 0
         self._now = now
         self._entries: deque[RingEntry] = deque()
+        # by UID; pods that are bound leave: nothing more is decided about them, and a small dictionary is faster
         self._latest: dict[str, RingEntry] = {}
-        # returns the last entry of a pod by its UID, None if there is none any more
+        # returns the last entry of a pod that is not bound, None if there is none any more
         self.latest: Callable[[str], RingEntry | None] = self._latest.get
 
     def __len__(self) -> int:
@@ -102,6 +103,10 @@ class DecisionRing:
         self.used_bytes += entry.size
         if self.used_bytes > self.limit_bytes:
             self._shrink()
+
+    def close(self, uid: str) -> None:
+        """Expect no more of a pod."""
+        self._latest.pop(uid, None)
 
     def grow(self, entry: RingEntry, more_bytes: int) -> None:
         """Count what was added to an entry."""
