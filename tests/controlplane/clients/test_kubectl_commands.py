@@ -50,7 +50,8 @@ def with_a_deployment(kubectl: Kubectl) -> None:
 
 
 def with_a_pod(kubectl: Kubectl) -> None:
-    kubectl("run", "one", "--image=busybox", "--restart=Never")
+    # it runs as long as the test does, however slow the machine is
+    kubectl("run", "one", "--image=busybox", "--restart=Never", "--annotations=kubesched.io/run-seconds=inf")
     kubectl("wait", "--for=condition=Ready", "pod/one", LIMIT)
 
 
