@@ -34,6 +34,8 @@ Progress = Callable[[int, int], None]
 
 # so many times nodes that cannot be emptied are replaced by the next ones
 MOST_REPLACEMENTS = 4
+# no more are replaced once so many pods have been moved
+MOST_MOVES = 5000
 
 
 class _Attempt(NamedTuple):
@@ -43,6 +45,11 @@ class _Attempt(NamedTuple):
     failed: dict[str, str]
     stopped: bool
     after: ClusterMeasures
+
+    @property
+    def moves(self) -> int:
+        """Return how many pods were moved."""
+        return _moves(self.emptied)
 
 
 def consolidate(
@@ -55,15 +62,17 @@ def consolidate(
     count, replacements = _bound(model, untried), 0
     nodes, untried = untried[:count], untried[count:]
     attempt = _empty(model, nodes, most, progress)
+    moves = attempt.moves
     while attempt.failed or attempt.stopped:
         kept |= attempt.failed
         nodes = [each.node for each in attempt.emptied]
-        if replacements < MOST_REPLACEMENTS and not attempt.stopped:
+        if replacements < MOST_REPLACEMENTS and moves < MOST_MOVES and not attempt.stopped:
             # the places that they keep may be enough for the next ones
             count = len(attempt.failed)
             nodes, untried = [*nodes, *untried[:count]], untried[count:]
             replacements += 1
         attempt = _empty(model, nodes, most, progress)
+        moves += attempt.moves
     return ConsolidationAnswer(
         bool(attempt.emptied),
         _summary(attempt.emptied, before.nodes),
@@ -120,7 +129,7 @@ def _empty(model: ClusterModel, nodes: Sequence[str], most: int | None, progress
     """Cordon nodes and drain one after the other; one that cannot be emptied takes pods again from then on."""
     emptied: list[EmptiedNode] = []
     failed: dict[str, str] = {}
-    with trial_of(model) as trial:
+    with trial_of(model, preempts=False) as trial:
         meter = Meter(model, trial.owners)
         originals = {name: model.node(name) for name in nodes}
         cordon(trial, tuple(nodes))
@@ -168,8 +177,12 @@ def _emptied(trial: WhatIfTrial, node: str, drained: DrainedNode) -> EmptiedNode
     return EmptiedNode(node, rounds, int(table.allocatable[CPU, row]), int(table.allocatable[MEMORY, row]), left)
 
 
+def _moves(emptied: Sequence[EmptiedNode]) -> int:
+    return sum(len(pods) for node in emptied for pods in node.rounds)
+
+
 def _summary(emptied: Sequence[EmptiedNode], nodes: int) -> str:
     if not emptied:
         return f"None of {nodes} nodes can be emptied."
-    moves = sum(len(each) for node in emptied for each in node.rounds)
+    moves = _moves(emptied)
     return f"{len(emptied)} of {nodes} nodes can be emptied by moving {moves} {'pod' if moves == 1 else 'pods'}."

@@ -49,11 +49,11 @@ class FailedTry(NamedTuple):
 
 
 class WhatIfTrial:
-    """Changes of a model, one after the other."""
+    """Changes of a model, one after the other; without `preempts`, PostFilter does not run."""
 
-    def __init__(self, model: ClusterModel) -> None:
+    def __init__(self, model: ClusterModel, *, preempts: bool = True) -> None:
         self.model = model
-        self.placer = Placer(model)
+        self.placer = Placer(model, preempts=preempts)
         self.owners = OwnerNames(model)
         self.budgets = BudgetAccounts(model)
         # every pod at the start, by name

@@ -65,9 +65,9 @@ def apply_all(trial: WhatIfTrial, operations: Sequence[Operation]) -> tuple[What
 
 
 @contextmanager
-def trial_of(model: ClusterModel) -> Iterator[WhatIfTrial]:
-    """Try something on a model; at the end everything is as before."""
-    trial = WhatIfTrial(model)
+def trial_of(model: ClusterModel, *, preempts: bool = True) -> Iterator[WhatIfTrial]:
+    """Try something on a model; at the end everything is as before. Without `preempts`, PostFilter does not run."""
+    trial = WhatIfTrial(model, preempts=preempts)
     try:
         yield trial
     finally:
