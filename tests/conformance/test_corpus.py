@@ -4,6 +4,7 @@ Lines are checked in portions so that processes share them.
 """
 
 import gzip
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -42,9 +43,16 @@ FILES = {
 
 
 @cache
-def lines(file: str) -> list[tuple[int, dict[str, Any]]]:
+def lines(file: str) -> list[bytes]:
+    """Return the lines as texts: decoded, they would slow down every test that collects garbage."""
     with gzip.open(DATA / f"{file}.jsonl.gz") as stream:
-        return [(number, msgspec.json.decode(line)) for number, line in enumerate(stream, 1)]
+        return list(stream)
+
+
+def portion(file: str, start: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield some lines with their numbers."""
+    for number, text in enumerate(lines(file)[start : start + PORTION], start + 1):
+        yield number, msgspec.json.decode(text)
 
 
 @pytest.mark.parametrize("file", FILES)
@@ -63,7 +71,7 @@ def test_no_line_is_missing(file: str) -> None:
 def test_answers_equal_the_reference(file: str, start: int) -> None:
     found = [
         f"{file}:{number}: {line.get('name', '')}: {difference}"
-        for number, line in lines(file)[start : start + PORTION]
+        for number, line in portion(file, start)
         for difference in differences(line["expected"], answer(line, steered=True))
     ]
     assert not found, "\n".join(found[:20])
