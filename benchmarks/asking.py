@@ -165,7 +165,7 @@ def measure(snapshot: Path, name: str) -> dict[str, float]:
     QUESTIONS[name][0](model)
     ended = time.perf_counter()
     parts = {"read": read - began, "model": modelled - read, "answer": ended - modelled, "sum": ended - began}
-    # what it takes when nothing else runs: parts are stretched by whoever shares the machine
+    # processor time, which other processes on the machine do not stretch
     return {**parts, "cpu": time.process_time() - at_work}
 
 

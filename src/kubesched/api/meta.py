@@ -50,6 +50,15 @@ class ObjectMeta(ApiStruct, frozen=True):
     owner_references: tuple[OwnerReference, ...] = ()
     finalizers: tuple[str, ...] = ()
 
+    @property
+    def controller(self) -> OwnerReference | None:
+        """Return the owner reference of the controller, None if nothing controls the object."""
+        # a loop instead of next(): this is asked for every pod
+        for owner in self.owner_references:
+            if owner.controller:
+                return owner
+        return None
+
 
 class LabelSelectorRequirement(ApiStruct, frozen=True):
     """One matchExpressions entry of a label selector."""

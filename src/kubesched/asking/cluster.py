@@ -81,7 +81,7 @@ class Cluster:
         gates: Gates = None,
         plugins: Plugins = (),
     ) -> "Cluster":
-        """Return a live cluster as it is now: the one that kubectl finds, or by `name` one of `kubesched up`."""
+        """Read a live cluster: the one that kubectl would use, or by `name` one of `kubesched up`."""
         if name and (kubeconfig or context):
             raise KubeschedError("connect takes the name of a cluster, or a kubeconfig and a context")
         scheduler = _Scheduler(config, gates, plugins)

@@ -164,7 +164,7 @@ def name_of_object(obj: ApiObject) -> ObjectName:
 
 
 def changed(change: ObjectChange, old: ApiObject | None) -> ApiObject | None:
-    """Return an object after a change, None if it is deleted; raises UnknownObjectError if there is none to change."""
+    """Return an object after a change, None after its deletion; raises UnknownObjectError if it does not exist."""
     if change.create is not None:
         return decode(change.create)
     if change.delete:

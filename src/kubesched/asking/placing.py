@@ -111,7 +111,7 @@ class Placer:
         return PlacedByPreemption(self.place(nominated), victims)
 
     def evict(self, pods: Sequence[PodInfo]) -> None:
-        """Remove pods from their nodes and from the cluster; claims that nobody else uses lose their devices."""
+        """Delete pods; a ResourceClaim that no other pod has reserved loses its allocation."""
         for pod in pods:
             placed = self._placed.pop(pod.uid, None)
             if placed is not None:

@@ -98,7 +98,7 @@ class _Owners:
 
     def of(self, pod: Pod) -> str:
         """Return the controller of a pod as `Kind/name`, or an empty text."""
-        owner = _controller(pod.metadata.owner_references)
+        owner = pod.metadata.controller
         if owner is not None and owner.kind == "ReplicaSet":
             owner = self._above_replica_set(pod.namespace, owner.name) or owner
         return f"{owner.kind}/{owner.name}" if owner is not None else ""
@@ -107,8 +107,7 @@ class _Owners:
         key = (namespace, name)
         if key not in self._above:
             stored = self._store.get(REPLICA_SETS, namespace, name)
-            owners = () if stored is None else decode_json(ReplicaSet, stored.body).metadata.owner_references
-            self._above[key] = _controller(owners)
+            self._above[key] = None if stored is None else decode_json(ReplicaSet, stored.body).metadata.controller
         return self._above[key]
 
 
@@ -138,7 +137,3 @@ def _in_words(status: str) -> str:
 
 def _count(number: int, word: str) -> str:
     return f"{number} {word}" if number == 1 else f"{number} {word}s"
-
-
-def _controller(owners: Sequence[OwnerReference]) -> OwnerReference | None:
-    return next((owner for owner in owners if owner.controller), None)

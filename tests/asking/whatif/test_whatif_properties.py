@@ -12,10 +12,10 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, Taint
 from kubesched.api.policy import PodDisruptionBudget
+from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.consolidate import consolidate
 from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes
-from kubesched.asking.whatif.pod_owners import bound_to_node
 from kubesched.asking.whatif.trial import WhatIfTrial, without_node
 from kubesched.asking.whatif.whatif import trial_of, whatif
 from kubesched.asking.whatif.whatif_answer import DELETED, LOST, NEW_PENDING, WITHOUT_PLACE

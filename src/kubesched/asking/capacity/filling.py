@@ -181,7 +181,7 @@ class Filling:
     # -- daemon sets
 
     def _run_on_nodes(self, template: WorkloadTemplate) -> Filled:
-        """Place one pod on each node on which a daemon set wants one and has none; those that it has count, too."""
+        """Place a daemon pod on each node that is to run one and does not yet; running ones are counted, too."""
         table = self.model.cluster.table
         running = self._running(template)
         wanted = np.zeros(table.size, np.bool_)

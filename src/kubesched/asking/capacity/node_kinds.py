@@ -152,7 +152,7 @@ def _kind(
 
 
 def _told_apart(kinds: list[NodeKind]) -> list[NodeKind]:
-    """Return kinds with different names: those that share one are named after a node, too."""
+    """Return the kinds under names of their own: where kinds share a name, the name of a node is added."""
     times = Counter(kind.name for kind in kinds)
     return [
         kind if times[kind.name] == 1 else replace(kind, name=f"{kind.name} like {kind.sample.name}") for kind in kinds
@@ -204,7 +204,7 @@ def _lasting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
 
 
 def _plain(node: Node, of_one: frozenset[str]) -> Node:
-    """Return a node as it is when it is new: without labels of its own, not cordoned."""
+    """Return a new node of the same kind: without labels of that one node, not cordoned."""
     labels = {k: v for k, v in node.metadata.labels.items() if k not in of_one and not _is_place(k)}
     meta = ObjectMeta(name=node.name, labels=labels, annotations=node.metadata.annotations)
     return msgspec.structs.replace(node, metadata=meta, spec=NodeSpec(taints=_lasting(node.spec.taints)))
@@ -235,8 +235,9 @@ def _pods_for(model: ClusterModel, node: Node) -> list[Pod]:
 
 
 def _daemon_set_of(pod: Pod) -> str:
-    owners = pod.metadata.owner_references
-    return next((owner.name for owner in owners if owner.kind == "DaemonSet" and owner.controller), "")
+    """Return the name of the DaemonSet that a pod is of, an empty text if it is of none."""
+    controller = pod.metadata.controller
+    return controller.name if controller is not None and controller.kind == "DaemonSet" else ""
 
 
 def _fitness(pod: Pod) -> NodeFitness:

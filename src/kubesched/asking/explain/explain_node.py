@@ -13,12 +13,12 @@ from kubesched.api.nodes import Node
 from kubesched.asking.amounts import quantity
 from kubesched.asking.explain.lacks import lacks_of
 from kubesched.asking.explain.node_answer import HeldPod, NodeAnswer, NodeResource, PendingKind
-from kubesched.asking.explain.owners import Owners
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, requests_of
 from kubesched.asking.explain.plain_words import number
 from kubesched.asking.explain.pod_answer import Lack
 from kubesched.asking.explain.shares import ClusterTotals
 from kubesched.asking.model import ClusterModel, gates_of
+from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import PODS, Rejections
 from kubesched.asking.remedies.proposers.taints import text_of as taint_text

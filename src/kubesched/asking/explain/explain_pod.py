@@ -10,7 +10,6 @@ import msgspec
 
 from kubesched.api.pods import Pod
 from kubesched.asking.explain.lacks import lacks_of, near_misses
-from kubesched.asking.explain.owners import Owners
 from kubesched.asking.explain.placements import placement_of, sampling_gaps
 from kubesched.asking.explain.plain_words import counted, number
 from kubesched.asking.explain.pod_answer import (
@@ -33,6 +32,7 @@ from kubesched.asking.explain.preempting import preempting
 from kubesched.asking.explain.reasons import reasons_of
 from kubesched.asking.explain.waking_events import waits_of
 from kubesched.asking.model import ClusterModel, gates_of
+from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.search import find_remedies

@@ -16,7 +16,7 @@ from kubesched.core.evaluation.pod_class import WORST
 from kubesched.core.framework.status import Status
 
 RUNNERS_UP = 3
-# So many plugins are named as those that decided.
+# the most plugins that are named in `decided_by`
 DECIDERS = 2
 
 

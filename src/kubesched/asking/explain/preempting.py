@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 from kubesched.api.labels import InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.policy import PodDisruptionBudget
-from kubesched.asking.explain.owners import Owners
 from kubesched.asking.explain.pod_answer import PreemptionAnswer, PreemptionCandidate, Victim
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.owners import Owners
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.outcomes import NodeVerdicts

@@ -12,7 +12,6 @@ from typing import Final, NamedTuple
 from kubesched.asking.amounts import quantity
 from kubesched.asking.explain.helping import Helped, pods_helped
 from kubesched.asking.explain.lacks import near_misses
-from kubesched.asking.explain.owners import Owners
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, queue_order, requests_of, since
 from kubesched.asking.explain.plain_words import counted, number
 from kubesched.asking.explain.pod_answer import (
@@ -30,6 +29,7 @@ from kubesched.asking.explain.reasons import reasons_of
 from kubesched.asking.explain.shares import ClusterTotals
 from kubesched.asking.explain.triage_answer import PendingGroup, PodCount, Triage
 from kubesched.asking.model import ClusterModel, gates_of
+from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.remedy import Remedy

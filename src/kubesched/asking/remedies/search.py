@@ -108,8 +108,8 @@ class RemedySearch:
         pod = self._trials.pod
         of_pod = {step.topic for step in steps if step.object == self._trials.own}
         recreate = self._trials.in_cluster and not of_pod <= IN_PLACE
-        controllers = [owner for owner in pod.metadata.owner_references if owner.controller]
-        owner = f"{controllers[0].kind}/{controllers[0].name}" if controllers and recreate else None
+        controller = pod.metadata.controller
+        owner = f"{controller.kind}/{controller.name}" if controller is not None and recreate else None
         scope = _scope(steps).name.lower()
         return Remedy(summary_of(steps), scope, self._trials.changes(steps), node, recreate, owner)
 

@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.pod_owners import bound_to_node, may_not_be_evicted
 from kubesched.asking.whatif.draining import DrainedNode, drain_node
 from kubesched.asking.whatif.measures import Meter
 from kubesched.asking.whatif.operations import RemoveNodes, cordon
-from kubesched.asking.whatif.pod_owners import bound_to_node, controller_of, may_not_be_evicted
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif import trial_of
 from kubesched.asking.whatif.whatif_answer import (
@@ -109,7 +109,7 @@ def _why_it_stays(pod: PodInfo) -> str | None:
     """Return why a pod must not be moved, or None."""
     if bound_to_node(pod) or pod.terminating:
         return None
-    if controller_of(pod) is None:
+    if pod.metadata.controller is None:
         return f"pod {pod.full_name} has no controller"
     return f"pod {pod.full_name} may not be evicted" if may_not_be_evicted(pod) else None
 
@@ -137,7 +137,7 @@ def _empty(model: ClusterModel, nodes: Sequence[str], most: int | None, progress
             if len(emptied) == most:
                 break
             mark, budgets = trial.placer.mark(), trial.budgets.mark()
-            drained = drain_node(trial, name, may_preempt=False)
+            drained = drain_node(trial, name)
             problem = _problem(trial, drained)
             if problem is None:
                 emptied.append(_emptied(trial, name, drained))

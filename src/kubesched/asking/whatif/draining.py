@@ -6,8 +6,8 @@ are cordoned first, then they are drained one after the other.
 
 from dataclasses import dataclass
 
+from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.operations import cordon, named
-from kubesched.asking.whatif.pod_owners import bound_to_node
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import DrainRound, HeldUpPod, LeftPod, WhatIfStep
 from kubesched.core.cluster.pod_info import PodInfo
@@ -43,7 +43,7 @@ class DrainedNode:
     left: tuple[LeftPod, ...]
 
 
-def drain_node(trial: WhatIfTrial, node: str, *, may_preempt: bool = True) -> DrainedNode:
+def drain_node(trial: WhatIfTrial, node: str) -> DrainedNode:
     """Evict the pods of a cordoned node in rounds, and schedule them again after each."""
     pods = trial.pods_on(node)
     left = [LeftPod(pod.full_name, node, reason) for pod in pods if (reason := bound_to_node(pod))]
@@ -55,7 +55,7 @@ def drain_node(trial: WhatIfTrial, node: str, *, may_preempt: bool = True) -> Dr
         if not evicted:
             break
         rounds.append(DrainRound(node, len(rounds) + 1, tuple(pod.full_name for pod in evicted)))
-        trial.settle({pod.uid for pod in evicted}, may_preempt=may_preempt)
+        trial.settle({pod.uid for pod in evicted})
         gone = {pod.uid for pod in evicted}
         waiting = [pod for pod in waiting if pod.uid not in gone and trial.node_of(pod) == node]
         held_up = [each for each in held_up if any(pod.full_name == each.pod for pod in waiting)]

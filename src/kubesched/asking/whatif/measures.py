@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Container, Pod, PodSpec
 from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel
-from kubesched.asking.whatif.pod_owners import OwnerNames, bound_to_node
+from kubesched.asking.pod_owners import OwnerNames, bound_to_node
 from kubesched.asking.whatif.whatif_answer import (
     ClusterMeasures,
     Fragmentation,

@@ -15,7 +15,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, Taint
 from kubesched.api.storage import CSINode
 from kubesched.api.tolerations import tolerated_by_any
-from kubesched.asking.whatif.pod_owners import bound_to_node
+from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import WhatIfStep
 from kubesched.errors import KubeschedError

@@ -5,7 +5,7 @@ nothing changes any more; then to the differences against the present. `close` t
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -13,8 +13,8 @@ import msgspec
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
+from kubesched.asking.pod_owners import OwnerNames
 from kubesched.asking.whatif.budgets import BudgetAccounts
-from kubesched.asking.whatif.pod_owners import OwnerNames, controller_of
 from kubesched.asking.whatif.whatif_answer import (
     BECOMES_BOUND,
     BECOMES_PENDING,
@@ -91,7 +91,7 @@ class WhatIfTrial:
     def displace(self, pod: PodInfo, *, preempted_by: str = "", returns: bool | None = None) -> bool:
         """Take a pod off its node; return whether it waits for another, as pods with a controller do."""
         if returns is None:
-            returns = controller_of(pod) is not None and not pod.terminating
+            returns = pod.metadata.controller is not None and not pod.terminating
         self.budgets.leave(pod, returns=returns)
         self._evicted.append(pod.priority)
         if not preempted_by:
@@ -126,13 +126,13 @@ class WhatIfTrial:
 
     # -- scheduling
 
-    def settle(self, uids: set[str] | None = None, *, may_preempt: bool = True) -> None:
+    def settle(self, uids: set[str] | None = None) -> None:
         """Schedule pods that wait (all, or some and their victims) in the queue's order, until nothing changes."""
         again = True
         while again:
             again = False
             for pod in self.queue(uids):
-                again |= self.attempt(pod, uids, may_preempt=may_preempt)
+                again |= self.attempt(pod, uids)
             self.budgets.follow(self.placer)
 
     def queue(self, uids: set[str] | None = None) -> list[PodInfo]:
@@ -162,7 +162,7 @@ class WhatIfTrial:
             return "it is being deleted"
         return "; ".join(f"{status.plugin}: {status.message}" for status in gates_of(profile, pod))
 
-    def attempt(self, pod: PodInfo, uids: set[str] | None = None, *, may_preempt: bool = True) -> bool:
+    def attempt(self, pod: PodInfo, uids: set[str] | None = None) -> bool:
         """Try to schedule a pod that waits; its victims are added to `uids`. Return whether anything changed."""
         kind, known = _kind_of(pod), self._failures.get(pod.uid)
         if known is None and kind is not None:
@@ -172,11 +172,7 @@ class WhatIfTrial:
         if known is not None and self._is_still_true(known, pod):
             self.messages[pod.full_name] = known.message
             return False
-        victims: Sequence[PodInfo] = ()
-        if may_preempt:
-            outcome, victims = self.placer.place_or_preempt(pod)
-        else:
-            outcome = self.placer.place(pod)
+        outcome, victims = self.placer.place_or_preempt(pod)
         for victim in victims:
             if self.displace(victim, preempted_by=pod.full_name) and uids is not None:
                 uids.add(victim.uid)

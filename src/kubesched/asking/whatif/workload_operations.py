@@ -17,10 +17,10 @@ from kubesched.api.pods import Pod
 from kubesched.api.policy import PodDisruptionBudget
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.model import UnknownObjectError, nearest
+from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
 from kubesched.asking.whatif.operations import RemoveNodes
-from kubesched.asking.whatif.pod_owners import bound_to_node
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import WhatIfStep
 from kubesched.asking.whatif.workloads import NamedObject, Workloads

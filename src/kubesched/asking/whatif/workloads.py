@@ -14,11 +14,10 @@ from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.asking.answers import ObjectName
-from kubesched.asking.explain.owners import Owners
 from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
+from kubesched.asking.owners import Owners
 from kubesched.asking.templates.reading import is_workload, read_templates
 from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
-from kubesched.asking.whatif.pod_owners import controller_of
 from kubesched.asking.whatif.trial import without_node
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.loading.manifests import Manifest
@@ -103,7 +102,7 @@ class Workloads:
 
     def _owners_of(self, pod: PodInfo) -> list[tuple[str, str]]:
         """Return kinds and names of a pod's controller, and of the workload above it."""
-        controller = controller_of(pod)
+        controller = pod.metadata.controller
         if controller is None:
             return []
         top = self._owners.of(pod)

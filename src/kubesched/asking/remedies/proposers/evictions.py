@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.asking.model import name_of_object
+from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.remedies.moving import places_of
 from kubesched.asking.remedies.steps import Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
@@ -21,7 +22,6 @@ MOST_VICTIMS = 8
 MOST_NODES = 48
 # So many sets of victims are tried for whether they find other nodes.
 MOST_MOVED = 4
-MIRROR = "kubernetes.io/config.mirror"
 NOBODY = -1
 TOPIC = "evict"
 
@@ -54,8 +54,7 @@ def evicting(trial: Trial, pods: Sequence[PodInfo]) -> Steps:
 
 def is_evictable(pod: PodInfo) -> bool:
     """Return whether evicting a pod frees its place: pods of daemons come back, static pods stay."""
-    owners = {owner.kind for owner in pod.metadata.owner_references if owner.controller}
-    return not pod.terminating and not owners & {"DaemonSet", "Node"} and MIRROR not in pod.metadata.annotations
+    return not pod.terminating and bound_to_node(pod) is None
 
 
 def _potential(trial: Trial, row: int) -> list[PodInfo]:

@@ -44,7 +44,7 @@ def ephemeral_claim_name(pod_name: str, volume_name: str) -> str:
 
 def ownership_problem(pod: PodInfo, claim: PersistentVolumeClaim) -> str:
     """Return why a claim does not belong to the pod's ephemeral volume, empty if it does."""
-    controller = next((owner for owner in claim.metadata.owner_references if owner.controller), None)
+    controller = claim.metadata.controller
     if claim.namespace == pod.namespace and controller is not None and controller.uid == pod.uid:
         return ""
     return f"PVC {claim.full_name} was not created for pod {pod.full_name} (pod is not owner)"

@@ -98,10 +98,8 @@ class DefaultSelectors:
 
 def _controller_of(pod: PodInfo) -> OwnerReference | None:
     """Return the owner reference of a pod's controller, if it is of one of the four kinds."""
-    for reference in pod.metadata.owner_references:
-        if reference.controller:
-            return reference if (reference.api_version, reference.kind) in _KINDS else None
-    return None
+    controller = pod.metadata.controller
+    return controller if controller is not None and (controller.api_version, controller.kind) in _KINDS else None
 
 
 def _default_selector(services: _Services, labels: Mapping[str, str], controller: ControllerSelector) -> Selector:

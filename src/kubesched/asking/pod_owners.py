@@ -3,9 +3,8 @@
 From a pod to whether it belongs to its node, may be evicted, and is created again elsewhere.
 """
 
-from kubesched.api.meta import OwnerReference
-from kubesched.asking.explain.owners import TEMPLATE_HASH, Owners
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.owners import TEMPLATE_HASH, Owners
 from kubesched.core.cluster.pod_info import PodInfo
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -13,16 +12,11 @@ DO_NOT_EVICT = ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false")
 OF_DAEMON_SET, STATIC = "runs on every node (DaemonSet)", "a static pod of the node"
 
 
-def controller_of(pod: PodInfo) -> OwnerReference | None:
-    """Return the controller of a pod, None for a bare pod."""
-    return next((owner for owner in pod.metadata.owner_references if owner.controller), None)
-
-
 def bound_to_node(pod: PodInfo) -> str | None:
     """Return why a pod belongs to its node and is left there by a drain, or None."""
     if MIRROR in pod.metadata.annotations:
         return STATIC
-    owner = controller_of(pod)
+    owner = pod.metadata.controller
     if owner is None:
         return None
     return OF_DAEMON_SET if owner.kind == "DaemonSet" else STATIC if owner.kind == "Node" else None
@@ -42,7 +36,7 @@ class OwnerNames:
 
     def of(self, pod: PodInfo) -> str | None:
         """Return `Kind namespace/name` of a pod's workload, None for a bare pod."""
-        controller = controller_of(pod)
+        controller = pod.metadata.controller
         if controller is None:
             return None
         key = pod.namespace, controller.kind, controller.name, pod.labels.get(TEMPLATE_HASH, "")

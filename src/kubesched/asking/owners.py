@@ -4,13 +4,13 @@ From owner references to names such as `Deployment shop/web`. A ReplicaSet of a 
 passed over; a ReplicaSet that was not read is known by the label pod-template-hash, which its name ends with.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any, Final
 
 import msgspec
 
 from kubesched.api.kinds import KINDS
-from kubesched.api.meta import OwnerReference
+from kubesched.api.meta import ObjectMeta, OwnerReference
 from kubesched.asking.answers import ObjectName
 from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
@@ -29,7 +29,7 @@ class Owners:
 
     def of(self, pod: PodInfo) -> ObjectName | None:
         """Return the workload that a pod belongs to, None if nothing controls it."""
-        reference = _controller(pod.metadata.owner_references)
+        reference = pod.metadata.controller
         for _ in range(MOST_LEVELS):
             above = self._above(reference, pod) if reference is not None else None
             if above is None:
@@ -42,10 +42,10 @@ class Owners:
         known = KINDS.get(reference.kind)
         found = self._objects.get(known, f"{pod.namespace}/{reference.name}") if known is not None else None
         if found is not None:
-            return _controller(found.metadata.owner_references)
+            return found.metadata.controller
         document = self._documents.get((reference.kind, pod.namespace, reference.name))
         if document is not None:
-            return _controller(_references(document))
+            return _meta(document).controller
         suffix = f"-{pod.labels.get(TEMPLATE_HASH, '')}"
         if reference.kind == "ReplicaSet" and len(suffix) > 1 and reference.name.endswith(suffix):
             name = reference.name.removesuffix(suffix)
@@ -53,16 +53,12 @@ class Owners:
         return None
 
 
-def _controller(references: Iterable[OwnerReference]) -> OwnerReference | None:
-    return next((reference for reference in references if reference.controller), None)
-
-
-def _references(document: Mapping[str, Any]) -> tuple[OwnerReference, ...]:
+def _meta(document: Mapping[str, Any]) -> ObjectMeta:
+    """Return the metadata of a document, empty if it cannot be read."""
     try:
-        listed = document.get("metadata", {}).get("ownerReferences") or ()
-        return msgspec.convert(listed, tuple[OwnerReference, ...])
-    except (msgspec.ValidationError, AttributeError):
-        return ()
+        return msgspec.convert(document.get("metadata"), ObjectMeta)
+    except msgspec.ValidationError:
+        return ObjectMeta()
 
 
 def _key(document: Mapping[str, Any]) -> tuple[str, str, str]:
