@@ -9,6 +9,8 @@ from tests.support.remedy_proofs import check
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm, Pod, ResourceRequirements
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.core.assembly import load_config
@@ -152,6 +154,39 @@ CASES: dict[str, Case] = {
         [a_node("n1", taints=["node.kubernetes.io/unschedulable:NoSchedule"], unschedulable=True)],
         a_pod(),
         [("uncordon node n1", "n1"), ("add a node like n1", "n1-new1")],
+    ),
+    "a node is added like one that is well, not like a cordoned or a not-ready one": Case(
+        [
+            a_node("n1", cpu="1", unschedulable=True),
+            a_node("n2", cpu="1", taints=["node.kubernetes.io/not-ready:NoExecute"]),
+            a_node("n3", cpu="1", taints=["ToBeDeletedByClusterAutoscaler:NoSchedule"]),
+            a_node("n4", cpu="1"),
+            *(a_pod(f"agent-{n}", cpu="1", node=n, owner="DaemonSet/agent") for n in ("n1", "n2", "n3", "n4")),
+        ],
+        a_pod(cpu="1"),
+        [("add a node like n4", "n4-new1")],
+    ),
+    "a node is added like a larger one that is well, not like a small one that is not": Case(
+        [
+            a_node("n1", cpu="1", unschedulable=True),
+            a_node("n2", cpu="4"),
+            *(a_pod(f"agent-{n}", cpu=cpu, node=n, owner="DaemonSet/agent") for n, cpu in (("n1", "1"), ("n2", "4"))),
+        ],
+        a_pod(cpu="1"),
+        [("add a node like n2", "n2-new1")],
+    ),
+    "a node is added like one whose taints are tolerated, though others are more": Case(
+        [
+            *(a_node(f"g{i}", cpu="1", taints=["gpu:NoSchedule"]) for i in range(3)),
+            *(a_node(f"s{i}", cpu="1", taints=[f"pool=s{i}:NoSchedule"]) for i in range(9)),
+            a_node("t", cpu="1", taints=["team=a:NoSchedule"]),
+            *(
+                a_pod(f"agent-{n}", cpu="1", node=n, owner="DaemonSet/agent")
+                for n in ("g0", "g1", "g2", *(f"s{i}" for i in range(9)), "t")
+            ),
+        ],
+        a_pod(cpu="1", tolerations=["team=a:NoSchedule"]),
+        [("add a node like t", "t-new1")],
     ),
     "a node selector": Case(
         [a_node("n1", labels={"disk": "hdd"})],
@@ -555,9 +590,51 @@ def test_a_new_node_is_created_as_a_document() -> None:
 def test_a_pod_that_is_there_has_to_be_made_anew_by_its_owner() -> None:
     case = Case([a_node("n1", cpu="1")], a_pod(cpu="2", owner="ReplicaSet/web"), [])
     there, _ = remedies_of(case, in_cluster=True)
-    assert (there.recreate, there.owner, there.scope) == (True, "ReplicaSet/web", "pod")
+    assert (there.recreate, there.owner, there.scope) == (True, "ReplicaSet default/web", "pod")
     asked, _ = remedies_of(case, in_cluster=False)
     assert (asked.recreate, asked.owner) == (False, None)
+
+
+class OwnedPod(NamedTuple):
+    """The workloads of a cluster, the labels of a pod of theirs, and the controller to change."""
+
+    workloads: list[tuple[str, str, str]]
+    owner: str
+    labels: dict[str, str]
+    changed: str
+
+
+OWNED = {
+    "a Deployment's ReplicaSet was read": OwnedPod(
+        [("Deployment", "web", ""), ("ReplicaSet", "web-5d", "Deployment/web")],
+        "ReplicaSet/web-5d",
+        {},
+        "Deployment default/web",
+    ),
+    "a ReplicaSet was not read, but its name has the hash of a Deployment's template": OwnedPod(
+        [], "ReplicaSet/web-5d", {"pod-template-hash": "5d"}, "Deployment default/web"
+    ),
+    "a Job of a CronJob": OwnedPod(
+        [("Job", "report-1", "CronJob/report"), ("CronJob", "report", "")], "Job/report-1", {}, "CronJob default/report"
+    ),
+    "a kind of others": OwnedPod([], "SparkApplication/sum", {}, "SparkApplication default/sum"),
+}
+
+
+@pytest.mark.parametrize("case", OWNED.values(), ids=OWNED)
+def test_the_controller_at_the_top_is_to_be_changed(case: OwnedPod) -> None:
+    def document(kind: str, name: str, owner: str) -> dict[str, Any]:
+        above, _, of = owner.partition("/")
+        references = [{"apiVersion": "apps/v1", "kind": above, "name": of, "uid": of, "controller": True}]
+        meta = {"name": name, "namespace": "default", "ownerReferences": references if owner else []}
+        return {"apiVersion": "apps/v1", "kind": kind, "metadata": meta}
+
+    objects = a_node("n1", cpu="1"), a_pod(cpu="2", owner=case.owner, labels=case.labels)
+    workloads = tuple(document(*workload) for workload in case.workloads)
+    model = ClusterModel(ClusterObjects(objects, workloads), LOADED)
+    lowered, added = find_remedies(model, model.pod("default/pod"))
+    assert (lowered.recreate, lowered.owner) == (True, case.changed)
+    assert (added.recreate, added.owner) == (False, None)
 
 
 def test_a_toleration_is_added_in_place() -> None:

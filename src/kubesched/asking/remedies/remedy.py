@@ -13,7 +13,8 @@ class Remedy(Answer):
     """A smallest set of changes after which the pod goes to `node`; it was tried.
 
     `scope` says what is changed: "pod", "cluster" or "others". `recreate`: the pod has to be made anew, since its field
-    cannot be changed in place; `owner` is then the controller whose template to change, if there is one.
+    cannot be changed in place; `owner` is then the controller whose template to change, if there is one: of a pod of a
+    Deployment the Deployment.
     """
 
     summary: str

@@ -6,11 +6,13 @@ with the fewest steps is tried next; a kind of remedy that is found already is n
 """
 
 import heapq
+from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
 from kubesched.asking.answers import ObjectName
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.owners import Owners
 from kubesched.asking.remedies.moving import moved
 from kubesched.asking.remedies.proposing import extensions
 from kubesched.asking.remedies.remedy import Remedy
@@ -105,13 +107,15 @@ class RemedySearch:
                 self._add((*candidate.steps, *new), extension.target, extension.remaining)
 
     def _remedy(self, steps: Steps, node: str) -> Remedy:
-        pod = self._trials.pod
         of_pod = {step.topic for step in steps if step.object == self._trials.own}
         recreate = self._trials.in_cluster and not of_pod <= IN_PLACE
-        controller = pod.metadata.controller
-        owner = f"{controller.kind}/{controller.name}" if controller is not None and recreate else None
-        scope = _scope(steps).name.lower()
-        return Remedy(summary_of(steps), scope, self._trials.changes(steps), node, recreate, owner)
+        changes, scope = self._trials.changes(steps), _scope(steps).name.lower()
+        return Remedy(summary_of(steps), scope, changes, node, recreate, self._owner if recreate else None)
+
+    @cached_property
+    def _owner(self) -> str | None:
+        owner = Owners(self._trials.model).of(self._trials.pod)
+        return str(owner) if owner is not None else None
 
 
 def _cost(steps: Steps, remaining: int) -> tuple[int, int, float]:

@@ -1,22 +1,25 @@
 """One more node like one that is there.
 
-From the kinds of nodes that the cluster has to steps that create one of each kind, fresh: without taints of its
-condition, without a cordon, with the devices that nodes of the kind have. Where all kinds are too small for the pod,
-it is a larger one.
+From the kinds of nodes that the cluster has to steps that create one of each kind, like one that is well. It is fresh:
+without taints of its condition, without a cordon, with the devices that nodes of the kind have. Where all kinds are too
+small for the pod, it is a larger one.
 """
 
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.devices import ResourceSlice
 from kubesched.api.nodes import Node
+from kubesched.api.pods import Taint
 from kubesched.asking.amounts import quantity
 from kubesched.asking.remedies.proposers.obstacles import creation
-from kubesched.asking.remedies.proposers.taints import OF_CONDITIONS
+from kubesched.asking.remedies.proposers.taints import OF_CONDITIONS, untolerated_of
 from kubesched.asking.remedies.steps import Document, Step, Steps
 from kubesched.asking.remedies.trials import Trial
+from kubesched.core.cluster.table import untimed
 from kubesched.core.plugins.node_affinity import required_of
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 
@@ -27,18 +30,10 @@ OF_ONE_OBJECT = ("uid", "resourceVersion", "creationTimestamp", "generation", "a
 
 
 def new_nodes(trial: Trial) -> Iterator[Steps]:
-    """Yield a new node of each kind, those of most nodes first."""
+    """Yield a new node of each kind: kinds whose taints the pod tolerates first, then those of most nodes."""
     table = trial.model.cluster.table
-    rows = table.present_rows()
-    if not len(rows):
-        return
-    affinity = required_of(trial.pod).affinity
-    keys = sorted((affinity.keys if affinity is not None else frozenset()) | {ZONE})
-    columns = [table.allocatable[code, rows] for code in range(len(table.resources))]
-    columns += [table.taints.codes[rows], *(table.label(key).codes[rows] for key in keys if key != HOSTNAME)]
-    _, first, counts = np.unique(np.stack(columns), axis=1, return_index=True, return_counts=True)
-    largest = max(1, int(table.allocatable[0, rows].max()))
-    kinds = [int(rows[first[place]]) for place in np.argsort(-counts, kind="stable")[:MOST_KINDS].tolist()]
+    kinds = _kinds(trial)
+    largest = max((int(table.allocatable[0, row]) for row in kinds), default=0) or 1
     request = _request(trial)
     too_small = [_too_small(trial, row, request) for row in kinds]
     for row, missing in zip(kinds, too_small, strict=True):
@@ -48,10 +43,52 @@ def new_nodes(trial: Trial) -> Iterator[Steps]:
             size = int(table.allocatable[0, row]) / largest
             if missing:
                 size = sum(2 - table.allocatable_of(row, each) / wanted for each, wanted in missing.items())
+            if not is_well(node):
+                # larger than every well one
+                size += 2 * (1 + len(missing))
             step = creation(
                 _fresh(node, name, missing), "new node", f"add a node like {node.name}{_with(missing)}", size
             )
             yield (step, *(_slices(trial, node.name, name) if trial.pod.spec.resource_claims else ()))
+
+
+def is_well(node: Node) -> bool:
+    """Return whether a node is as new ones are: ready, not cordoned, not about to go."""
+    ready = all(each.status == "True" for each in node.status.conditions if each.type == "Ready")
+    stays = not node.spec.unschedulable and node.metadata.deletion_timestamp is None
+    return ready and stays and not any(taint.key.startswith(OF_CONDITIONS) for taint in node.spec.taints)
+
+
+def _kinds(trial: Trial) -> list[int]:
+    """Return a row of each kind of node, a well one where there is one."""
+    table = trial.model.cluster.table
+    present = table.present_rows()
+    if not len(present):
+        return []
+    well = [is_well(trial.node(row)) for row in present.tolist()]
+    rows = present[np.argsort(np.logical_not(well), kind="stable")]
+    affinity = required_of(trial.pod).affinity
+    keys = sorted((affinity.keys if affinity is not None else frozenset()) | {ZONE})
+    taints, untolerated = _lasting_taints(trial, rows)
+    columns = [table.allocatable[code, rows] for code in range(len(table.resources))]
+    columns += [taints, *(table.label(key).codes[rows] for key in keys if key != HOSTNAME)]
+    _, first, counts = np.unique(np.stack(columns), axis=1, return_index=True, return_counts=True)
+    order = np.lexsort((-counts, untolerated[first]))[:MOST_KINDS]
+    return [int(rows[first[place]]) for place in order.tolist()]
+
+
+def _lasting_taints(trial: Trial, rows: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return a number for the taints that a new node would have, and whether the pod does not tolerate one of them."""
+    numbers: dict[tuple[Taint, ...], int] = {}
+    codes, which = np.unique(trial.model.cluster.table.taints.codes[rows], return_inverse=True)
+    of_code: list[int] = []
+    rejected: list[bool] = []
+    for code in codes.tolist():
+        node = trial.node(int(rows[np.flatnonzero(which == len(of_code))[0]]))
+        taints = untimed(tuple(taint for taint in node.spec.taints if not taint.key.startswith(OF_CONDITIONS)))
+        of_code.append(numbers.setdefault(taints, code))
+        rejected.append(bool(untolerated_of(trial, taints)))
+    return np.array(of_code, np.int64)[which], np.array(rejected, np.bool_)[which]
 
 
 def _request(trial: Trial) -> dict[str, int]:

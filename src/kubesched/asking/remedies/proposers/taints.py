@@ -3,7 +3,7 @@
 From the taints of a node that the pod does not tolerate to steps on the pod and on the node.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
@@ -13,8 +13,14 @@ from kubesched.asking.remedies.steps import Document, Edit, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
-# taints of nodes that are not well, which a pod should not tolerate
-OF_CONDITIONS = "node.kubernetes.io/"
+# keys of taints of nodes that are not well or about to go, which a pod should not tolerate
+OF_CONDITIONS = (
+    "node.kubernetes.io/",
+    "node.cloudprovider.kubernetes.io/",
+    "ToBeDeletedByClusterAutoscaler",
+    "DeletionCandidateOfClusterAutoscaler",
+    "karpenter.sh/disrupted",
+)
 
 
 def taints(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
@@ -22,16 +28,19 @@ def taints(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     if obstacle.row is None:
         return
     node = trial.node(obstacle.row)
-    comparison = trial.model.loaded.gates.enabled("TaintTolerationComparisonOperators")
-    tolerations = trial.pod.spec.tolerations
-    found = [
-        taint
-        for taint in dict.fromkeys(node.spec.taints)
-        if forbids_scheduling(taint) and not tolerated_by_any(taint, tolerations, comparison)
-    ]
+    found = untolerated_of(trial, dict.fromkeys(node.spec.taints))
     if not any(taint.key.startswith(OF_CONDITIONS) for taint in found):
         yield tuple(_tolerating(trial, taint) for taint in found)
     yield tuple(dict.fromkeys(_removing(node, taint) for taint in found))
+
+
+def untolerated_of(trial: Trial, taints: Iterable[Taint]) -> list[Taint]:
+    """Return the taints that keep the pod off a node."""
+    comparison = trial.model.loaded.gates.enabled("TaintTolerationComparisonOperators")
+    tolerations = trial.pod.spec.tolerations
+    return [
+        taint for taint in taints if forbids_scheduling(taint) and not tolerated_by_any(taint, tolerations, comparison)
+    ]
 
 
 def cordon(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
