@@ -88,10 +88,14 @@ def _without_one_operation(changes: tuple[ObjectChange, ...]) -> Iterator[list[O
 def _independent(operations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """Return the operations without those that others entail.
 
-    A container may not refer to a claim that the pod does not have any more, nor request more than the pod.
+    A container may not refer to a claim that the pod does not have any more, nor request more than the pod. On the
+    host's network the API server fills in host ports that were removed.
     """
     of_pod = any(operation["path"].startswith("/spec/resources/") for operation in operations)
-    entailed = re.compile(r"/spec/containers/\d+/resources/(claims|requests).*" if of_pod else r".*/resources/claims.*")
+    entailed = re.compile(
+        r"/spec/hostNetwork|"
+        + (r"/spec/containers/\d+/resources/(claims|requests).*" if of_pod else r".*/resources/claims.*")
+    )
     return [operation for operation in operations if not entailed.fullmatch(operation["path"])]
 
 

@@ -14,6 +14,8 @@ from kubesched.api.codec import decode, to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.asking.remedies.search import MOST_REMEDIES, find_remedies
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
 from kubesched.testing import (
     a_budget,
@@ -21,13 +23,34 @@ from kubesched.testing import (
     a_container,
     a_node,
     a_pod,
+    a_service,
     a_spread,
     a_storage_class,
     a_volume,
     an_affinity,
 )
 
-LOADED = load_config()
+CONFIG = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: NodeAffinity
+    args:
+      addedAffinity:
+        requiredDuringSchedulingIgnoredDuringExecution:
+          nodeSelectorTerms:
+          - matchExpressions: [{key: disk, operator: In, values: [ssd, hdd]}]
+          - matchExpressions: [{key: pool, operator: DoesNotExist}, {key: size, operator: Gt, values: ["4"]}]
+  - name: PodTopologySpread
+    args:
+      defaultingType: List
+      defaultConstraints:
+      - {maxSkew: 1, topologyKey: topology.kubernetes.io/zone, whenUnsatisfiable: DoNotSchedule}
+      - {maxSkew: 1, topologyKey: rack, whenUnsatisfiable: DoNotSchedule}
+"""
+FEATURES = FeatureGates({"NodeDeclaredFeatures": True, "UserNamespacesHostNetworkSupport": True})
+LOADED = load_config(), load_config(CONFIG), load_config(None, FEATURES)
 APPS = st.sampled_from(["web", "db", "job"])
 ZONES = st.sampled_from(["a", "b"])
 CPUS = st.sampled_from([None, "100m", "1", "1500m", "3", "6"])
@@ -88,6 +111,7 @@ def pending_pods(draw: st.DrawFn) -> Pod:
     ]
     if draw(st.booleans()):
         containers.append(a_container("ports", ports=draw(PORTS)))
+    own_users = draw(st.integers(0, 5)) == 0
     setup = a_container("setup", cpu=draw(CPUS), sidecar=draw(st.booleans()))
     return a_pod(
         "asked",
@@ -101,6 +125,8 @@ def pending_pods(draw: st.DrawFn) -> Pod:
         spread=[a_spread("zone", f"app={draw(APPS)}")] if draw(st.booleans()) else [],
         volumes=draw(st.sampled_from([[], [], ["data"], ["bound"], ["missing"]])),
         scheduler=draw(st.sampled_from(["default-scheduler"] * 5 + ["other"])),
+        host_network=own_users,
+        host_users=False if own_users else None,
     )
 
 
@@ -113,7 +139,7 @@ def clusters(draw: st.DrawFn) -> list[ApiObject]:
     objects += [a_storage_class("local"), a_claim("data", storage_class="local")]
     zone = f"topology.kubernetes.io/zone={draw(ZONES)}"
     objects += [a_claim("bound", bound_to="pv"), a_volume("pv", nodes=zone, claimed_by="default/bound")]
-    return objects
+    return [*objects, a_service("service", {"app": draw(APPS)})]
 
 
 def with_more_fields(document: Document) -> Document:
@@ -132,21 +158,21 @@ def with_more_fields(document: Document) -> Document:
 
 
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
-@given(clusters(), pending_pods(), st.booleans())
-def test_remedies_are_sound_and_minimal(objects: list[ApiObject], pod: Pod, in_cluster: bool) -> None:
+@given(clusters(), pending_pods(), st.booleans(), st.sampled_from(LOADED))
+def test_remedies_are_sound_and_minimal(objects: list[ApiObject], pod: Pod, in_cluster: bool, loaded: Loaded) -> None:
     documents = [with_more_fields(to_builtins(obj)) for obj in (*objects, pod)]
-    model = model_of(documents if in_cluster else documents[:-1], LOADED)
+    model = model_of(documents if in_cluster else documents[:-1], loaded)
     before = to_documents(model.source.objects)
     asked = decode(documents[-1])
     assert isinstance(asked, Pod)
     remedies = find_remedies(model, model.read(asked))
-    if best_nodes(documents, LOADED, pod.full_name):
+    if best_nodes(documents, loaded, pod.full_name):
         assert remedies == ()
     event(f"{len(remedies)} remedies")
     assert len(remedies) <= MOST_REMEDIES
     for remedy in remedies:
         assert remedy.scope in SCOPES
-        check(documents, LOADED, pod.full_name, remedy)
+        check(documents, loaded, pod.full_name, remedy)
     assert to_documents(model.source.objects) == before
     # the model is as before, so the answer is
     assert find_remedies(model, model.read(asked)) == remedies

@@ -10,16 +10,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.proposers import PROPOSERS
 from kubesched.asking.remedies.proposers.evictions import evictions
 from kubesched.asking.remedies.proposers.new_nodes import new_nodes
+from kubesched.asking.remedies.proposers.node_selection import selected_labels
 from kubesched.asking.remedies.proposers.obstacles import Obstacle
 from kubesched.asking.remedies.proposers.scheduler_names import other_profiles
 from kubesched.asking.remedies.steps import Scope, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.framework.status import Code, Status
-from kubesched.core.plugins.node_affinity import required_of
 
 # So many near nodes are looked at, and of nodes that lack the same so many.
 MOST_TARGETS = 40
@@ -48,7 +47,7 @@ def extensions(trial: Trial, target: str | None) -> Iterator[MoreSteps]:
     elif trial.decision.failure is not None and trial.decision.failure.plugin:
         yield from (MoreSteps(steps, target) for steps in _proposals(trial, trial.decision.failure, None))
     else:
-        rows = _targets(trial.rejections) if target is None else _row(trial, target)
+        rows = _targets(trial) if target is None else _row(trial, target)
         for row in rows:
             yield from _for_row(trial, row)
         yield from (MoreSteps(steps, trial.model.cluster.table.names[row]) for row, steps in evictions(trial, rows))
@@ -90,9 +89,9 @@ def _combined(options: list[list[Steps]], name: str, remaining: int) -> Iterator
         yield MoreSteps(tuple(step for steps in choice for step in steps), name, remaining + later)
 
 
-def _targets(rejections: Rejections) -> list[int]:
+def _targets(trial: Trial) -> list[int]:
     """Return near rows, the nearest first; of those that lack the same only a few."""
-    table = rejections.table
+    rejections, table = trial.rejections, trial.rejections.table
     near = np.array(rejections.near_rows(table.size), np.intp)
     if not len(near):
         return []
@@ -103,9 +102,7 @@ def _targets(rejections: Rejections) -> list[int]:
     if "TaintToleration" in rejecting:
         kinds.append(table.taints.codes[near].astype(np.int64))
     if "NodeAffinity" in rejecting:
-        affinity = required_of(rejections.evaluation.pod).affinity
-        keys = sorted(affinity.keys) if affinity is not None else []
-        kinds += [table.label(key).codes[near].astype(np.int64) for key in keys]
+        kinds += [table.label(key).codes[near].astype(np.int64) for key in sorted(selected_labels(trial))]
     kind = _numbered(kinds)
     # the first of each kind, in the order of nearness
     _, first = np.unique(kind, return_index=True)

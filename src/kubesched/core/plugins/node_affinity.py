@@ -40,7 +40,7 @@ from kubesched.core.framework.status import SKIP, Status, error, unresolvable
 from kubesched.core.framework.verdict import Verdict
 
 _OF_POD = unresolvable("node(s) didn't match Pod's node affinity/selector")
-_ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
+ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")
 _CONFLICT = unresolvable("pod affinity terms conflict")
 
 
@@ -62,6 +62,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     score_key_of_template = True
 
     def __init__(self, args: NodeAffinityArgs | None = None) -> None:
+        # required terms of the profile, as written
+        self.added_terms: tuple[pods.NodeSelectorTerm, ...] = ()
         self._added: CompiledNodeSelector | None = None
         self._added_preferred: PreferredTerms | None = None
         affinity = args.added_affinity if args is not None else None
@@ -69,7 +71,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
             return
         required = affinity.required_during_scheduling_ignored_during_execution
         if required is not None:
-            self._added = parse_node_selector(_as_selector(required.node_selector_terms or ()))
+            selector = _as_selector(required.node_selector_terms or ())
+            self.added_terms, self._added = selector.node_selector_terms, parse_node_selector(selector)
         if preferred := affinity.preferred_during_scheduling_ignored_during_execution:
             terms = msgspec.convert(preferred, tuple[pods.PreferredSchedulingTerm, ...], from_attributes=True)
             self._added_preferred = parse_preferred_terms(terms)
@@ -93,7 +96,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         """Return a rejection if the profile's affinity or the pod's is not met."""
         labels, name = node.labels, node.name
         if self._added is not None and not self._added.matches(labels, name):
-            return _ENFORCED
+            return ENFORCED
         affinity = pod.derive(required_of).affinity
         return None if affinity is None or affinity.matches(labels, name) else _OF_POD
 
@@ -101,7 +104,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         """Reject the nodes that the profile's affinity or the pod's does not match."""
         objections = []
         if self._added is not None:
-            objections.append((~matching_rows(nodes.table, self._added, nodes.rows), _ENFORCED))
+            objections.append((~matching_rows(nodes.table, self._added, nodes.rows), ENFORCED))
         affinity = pod.derive(required_of).affinity
         if affinity is not None:
             objections.append((~matching_rows(nodes.table, affinity, nodes.rows), _OF_POD))

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from kubesched.asking.remedies.proposers.added_affinity import added_affinity
+from kubesched.asking.remedies.proposers.declared_features import declared_features
 from kubesched.asking.remedies.proposers.devices import devices
 from kubesched.asking.remedies.proposers.host_ports import host_ports
 from kubesched.asking.remedies.proposers.node_selection import node_selection
@@ -17,7 +19,8 @@ from kubesched.asking.remedies.proposers.volumes import claims, volume_limits, v
 PROPOSERS: Mapping[str, tuple[Proposer, ...]] = {
     "DynamicResources": (devices,),
     "InterPodAffinity": (pod_affinity,),
-    "NodeAffinity": (node_selection,),
+    "NodeAffinity": (node_selection, added_affinity),
+    "NodeDeclaredFeatures": (declared_features,),
     "NodePorts": (host_ports,),
     "NodeResourcesFit": (requests,),
     "NodeUnschedulable": (cordon,),

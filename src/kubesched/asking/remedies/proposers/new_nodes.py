@@ -15,12 +15,12 @@ from kubesched.api.devices import ResourceSlice
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.asking.amounts import quantity
+from kubesched.asking.remedies.proposers.node_selection import selected_labels
 from kubesched.asking.remedies.proposers.obstacles import creation
 from kubesched.asking.remedies.proposers.taints import OF_CONDITIONS, untolerated_of
 from kubesched.asking.remedies.steps import Document, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.table import untimed
-from kubesched.core.plugins.node_affinity import required_of
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 
 MOST_KINDS = 8
@@ -67,8 +67,7 @@ def _kinds(trial: Trial) -> list[int]:
         return []
     well = [is_well(trial.node(row)) for row in present.tolist()]
     rows = present[np.argsort(np.logical_not(well), kind="stable")]
-    affinity = required_of(trial.pod).affinity
-    keys = sorted((affinity.keys if affinity is not None else frozenset()) | {ZONE})
+    keys = sorted(selected_labels(trial) | {ZONE})
     taints, untolerated = _lasting_taints(trial, rows)
     columns = [table.allocatable[code, rows] for code in range(len(table.resources))]
     columns += [taints, *(table.label(key).codes[rows] for key in keys if key != HOSTNAME)]

@@ -3,7 +3,7 @@
 From what of the pod's demands a node does not meet to steps that change the demand, or the node.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.labels import parse_int64
@@ -13,6 +13,7 @@ from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, field, labelled, may_label, pod_step
 from kubesched.asking.remedies.steps import Document, Edit, Step, Steps
 from kubesched.asking.remedies.trials import Trial
+from kubesched.core.plugins.node_affinity import ENFORCED, NodeAffinity, required_of
 
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
@@ -25,12 +26,16 @@ def node_selection(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
         yield (_without_affinity(trial),)
         yield (_without_affinity(trial, PREFERRED),)
         return
+    if obstacle.status.reasons == ENFORCED.reasons:
+        # the profile's demands come first
+        return
     node = trial.node(obstacle.row)
     unmet = _unmet_selector(trial, node)
     term = _nearest_term(trial, node)
     of_pod = [_selecting(trial, key, node) for key in unmet]
     yield (*of_pod, *_terms(trial, term, node))
-    labels = _labels(trial, unmet, term, node)
+    wanted: dict[str, str | None] = {key: (trial.pod.spec.node_selector or {})[key] for key in unmet}
+    labels = labels_for(term, node, wanted)
     if labels is not None:
         yield tuple(labelled(node, labels))
 
@@ -60,13 +65,25 @@ def _selecting(trial: Trial, key: str, node: Node) -> Step:
     return pod_step(trial, f"nodeSelector {key}", f"change {key} in the node selector from {old} to {value}", edit)
 
 
+def selected_labels(trial: Trial) -> frozenset[str]:
+    """Return the keys of labels that the pod and its profile demand of nodes."""
+    affinity = required_of(trial.pod).affinity
+    plugin = trial.profile.plugins.get(NodeAffinity.name) if trial.profile is not None else None
+    added = plugin.added_terms if isinstance(plugin, NodeAffinity) else ()
+    of_profile = frozenset(each.key for term in added for each in term.match_expressions)
+    return of_profile | (affinity.keys if affinity is not None else frozenset())
+
+
 def _nearest_term(trial: Trial, node: Node) -> NodeSelectorTerm | None:
-    """Return the required term with the fewest expressions that the node does not meet; None if one is met."""
+    """Return the required term that the node is nearest to; None if one is met, or there are none."""
     affinity = trial.pod.spec.affinity.node_affinity if trial.pod.spec.affinity is not None else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
-    if required is None:
-        return None
-    terms = [term for term in required.node_selector_terms if term != NodeSelectorTerm()]
+    return nearest_term(required.node_selector_terms, node) if required is not None else None
+
+
+def nearest_term(terms: Iterable[NodeSelectorTerm], node: Node) -> NodeSelectorTerm | None:
+    """Return the term with the fewest expressions that the node does not meet; None if one is met."""
+    terms = [term for term in terms if term != NodeSelectorTerm()]
     if any(compile_term(term).matches(node.metadata.labels, node.name) for term in terms):
         return None
     return min(terms, key=lambda term: len(_unmet(term, node)), default=NodeSelectorTerm())
@@ -160,11 +177,11 @@ def _without_affinity(trial: Trial, part: str = REQUIRED) -> Step:
 # -- of the node
 
 
-def _labels(
-    trial: Trial, unmet: Sequence[str], term: NodeSelectorTerm | None, node: Node
+def labels_for(
+    term: NodeSelectorTerm | None, node: Node, wanted: dict[str, str | None] | None = None
 ) -> dict[str, str | None] | None:
-    """Return the labels with which the node meets the pod's demands; None if labels do not help."""
-    wanted: dict[str, str | None] = {key: (trial.pod.spec.node_selector or {})[key] for key in unmet}
+    """Return the labels with which the node meets a term, beside `wanted` ones; None if labels do not help."""
+    wanted = dict(wanted or {})
     for each in _unmet(term, node) if term is not None else ():
         values = each.values or ()
         if each.key == NAME_FIELD:

@@ -1,19 +1,22 @@
-"""A pod of a scheduler that is not here: the profiles that are.
+"""A pod of a scheduler that is not here, or of a profile that demands too much: the other profiles.
 
 From the pod to steps that change spec.schedulerName.
 """
 
 from collections.abc import Iterator
 
+from kubesched.asking.model import DEFAULT_SCHEDULER
 from kubesched.asking.remedies.proposers.obstacles import field, pod_step
 from kubesched.asking.remedies.steps import Document, Edit, Steps
 from kubesched.asking.remedies.trials import Trial
 
 
 def other_profiles(trial: Trial) -> Iterator[Steps]:
-    """Yield the names of the profiles."""
+    """Yield the names of the other profiles."""
     old = trial.pod.spec.scheduler_name
     for name in trial.model.engine.profiles:
+        if name == (old or DEFAULT_SCHEDULER):
+            continue
         summary = f"change the scheduler name of the pod from {old} to {name}"
         yield (pod_step(trial, "scheduler-name", summary, _named(name)),)
 

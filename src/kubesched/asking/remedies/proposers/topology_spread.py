@@ -1,44 +1,112 @@
 """PodTopologySpread: constraints that are softened or allow more skew, labels, and pods evicted from a full domain.
 
-From a node that breaks a constraint to steps on the pod, on the node and on other pods.
+From a node that breaks a constraint to steps on the pod, on the node and on other pods. Default constraints of the
+profile hold for pods without any of their own: a soft one of its own takes their place.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from kubesched.api import labels
 from kubesched.api.codec import to_builtins
-from kubesched.api.labels import InvalidSelectorError, from_label_selector
+from kubesched.api.labels import InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.pods import TopologySpreadConstraint
 from kubesched.asking.remedies.proposers.evictions import MOST_VICTIMS, evicting, is_evictable
-from kubesched.asking.remedies.proposers.obstacles import Obstacle, labelled, may_label, pod_step
+from kubesched.asking.remedies.proposers.obstacles import Obstacle, drop, field, labelled, may_label, pod_step
 from kubesched.asking.remedies.steps import Document, Edit, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY
+from kubesched.core.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE, SCHEDULE_ANYWAY, SpreadConstraint
+from kubesched.core.plugins.pod_topology_spread.plugin import PodTopologySpread
 
 HOSTNAME = "kubernetes.io/hostname"
 MOST_SKEW = 2**19
+TOPIC = "spread"
+DEFAULTS = "the default constraints of the scheduler's configuration"
+EQUALITY = (labels.EQUALS, labels.DOUBLE_EQUALS)
+OPERATORS = {labels.IN: "In", labels.NOT_IN: "NotIn", labels.EXISTS: "Exists", labels.DOES_NOT_EXIST: "DoesNotExist"}
 
 
 def topology_spread(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield steps on the hard constraints of the pod; those of the profile are not the pod's to change."""
-    hard = [c for c in trial.pod.spec.topology_spread_constraints if c.when_unsatisfiable == DO_NOT_SCHEDULE]
-    yield tuple(_softened(trial, constraint) for constraint in hard)
-    if obstacle.row is None or not hard:
+    """Yield steps on the hard constraints of the pod, or in place of those of the profile."""
+    own = trial.pod.spec.topology_spread_constraints
+    if obstacle.row is None:
+        yield tuple(_removed(trial, constraint) for constraint in own if not _is_readable(constraint))
         return
+    plugin = trial.profile.plugins.get(PodTopologySpread.name) if trial.profile is not None else None
+    if not isinstance(plugin, PodTopologySpread):
+        return
+    active = plugin.key(trial.pod).constraints
+    hard = [constraint for constraint in own if constraint.when_unsatisfiable == DO_NOT_SCHEDULE]
+    if own:
+        yield tuple(_softened(trial, constraint) for constraint in hard)
+        yield tuple(_removed(trial, constraint) for constraint in hard)
+    else:
+        yield (_own_spread(trial, active),)
     node = trial.node(obstacle.row)
-    missing = [c.topology_key for c in hard if c.topology_key not in node.metadata.labels]
+    missing = [each.topology_key for each in active if each.topology_key not in node.metadata.labels]
     if missing:
         if all(may_label(node, key) for key in missing):
             yield tuple(labelled(node, {key: _value(trial, key, node.name) for key in missing}))
         return
     yield tuple(_with_skew(trial, constraint, constraint.max_skew + MOST_SKEW) for constraint in hard)
-    for constraint in hard:
-        yield evicting(trial, _crowd(trial, constraint, obstacle.row))
+    for each in active:
+        yield evicting(trial, _crowd(trial, each, obstacle.row))
+
+
+def _is_readable(constraint: TopologySpreadConstraint) -> bool:
+    try:
+        from_label_selector(constraint.label_selector)
+    except InvalidSelectorError:
+        return False
+    return True
+
+
+def _own_spread(trial: Trial, defaults: Sequence[SpreadConstraint]) -> Step:
+    """Return the step that gives the pod soft constraints of its own, which the defaults then do not replace."""
+    written = [
+        {
+            "maxSkew": each.max_skew,
+            "topologyKey": each.topology_key,
+            "whenUnsatisfiable": SCHEDULE_ANYWAY,
+            "labelSelector": _label_selector(each.selector),
+        }
+        for each in defaults
+    ]
+
+    def edit(document: Document) -> None:
+        field(document, "spec")["topologySpreadConstraints"] = written
+
+    keys = " and ".join(each.topology_key for each in defaults)
+    text = f"spread the pod itself over {keys} with {SCHEDULE_ANYWAY}, in place of {DEFAULTS}"
+    return pod_step(trial, TOPIC, text, edit, 1.0)
+
+
+def _label_selector(selector: Selector) -> Document:
+    """Return a selector as constraints have it."""
+    labels = {each.key: each.values[0] for each in selector.requirements if each.operator in EQUALITY}
+    expressions = [
+        {
+            "key": each.key,
+            "operator": OPERATORS[each.operator],
+            **({"values": list(each.values)} if each.values else {}),
+        }
+        for each in selector.requirements
+        if each.operator in OPERATORS
+    ]
+    parts = {"matchLabels": labels, "matchExpressions": expressions}
+    return {key: value for key, value in parts.items() if value}
+
+
+def _removed(trial: Trial, constraint: TopologySpreadConstraint) -> Step:
+    def edit(document: Document) -> None:
+        drop(document, to_builtins(constraint), "spec", "topologySpreadConstraints")
+
+    return pod_step(trial, TOPIC, f"remove the spread over {constraint.topology_key}", edit, 2.0)
 
 
 def _softened(trial: Trial, constraint: TopologySpreadConstraint) -> Step:
     text = f"set whenUnsatisfiable of the spread over {constraint.topology_key} to {SCHEDULE_ANYWAY}"
-    return pod_step(trial, "spread", text, _rewritten(constraint, "whenUnsatisfiable", SCHEDULE_ANYWAY), 1.0)
+    return pod_step(trial, TOPIC, text, _rewritten(constraint, "whenUnsatisfiable", SCHEDULE_ANYWAY), 1.0)
 
 
 def _with_skew(trial: Trial, constraint: TopologySpreadConstraint, skew: int) -> Step:
@@ -77,20 +145,16 @@ def _value(trial: Trial, key: str, node_name: str) -> str:
     return values[0] if values else node_name
 
 
-def _crowd(trial: Trial, constraint: TopologySpreadConstraint, row: int) -> list[PodInfo]:
+def _crowd(trial: Trial, constraint: SpreadConstraint, row: int) -> list[PodInfo]:
     """Return some of the pods that a constraint counts in the domain of a row, the least important first."""
     table = trial.model.cluster.table
-    try:
-        selector = from_label_selector(constraint.label_selector)
-    except InvalidSelectorError:
-        return []
     column = table.label(constraint.topology_key)
     rows = (column.codes[: table.size] == column.codes[row]).nonzero()[0].tolist()
     counted = [
         pod
         for each in rows
         for pod in table.pods_on[each].values()
-        if pod.namespace == trial.pod.namespace and not pod.terminating and selector.matches(pod.labels)
+        if pod.namespace == trial.pod.namespace and not pod.terminating and constraint.selector.matches(pod.labels)
     ]
     evictable = [pod for pod in counted if is_evictable(pod)]
     return sorted(evictable, key=lambda pod: (pod.priority, pod.full_name))[:MOST_VICTIMS]

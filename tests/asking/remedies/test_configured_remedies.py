@@ -1,0 +1,184 @@
+"""Remedies that depend on the scheduler's configuration, on feature gates and on what cannot be read."""
+
+from typing import Any, NamedTuple
+
+import pytest
+from tests.support.remedy_proofs import check, model_of
+
+from kubesched.api.codec import to_builtins
+from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
+from kubesched.api.pods import Container, ContainerRestartRule, Pod
+from kubesched.asking.remedies.search import find_remedies
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.load import Loaded
+from kubesched.core.assembly import load_config
+from kubesched.testing import a_container, a_node, a_pod, a_service, a_spread
+
+HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
+ZONE = "topology.kubernetes.io/zone"
+WEB = {"app": "web"}
+
+
+def with_args(plugin: str, args: str, profile: str = "default-scheduler") -> str:
+    return f"- schedulerName: {profile}\n  pluginConfig:\n  - name: {plugin}\n    args: {args}\n"
+
+
+def added(expression: str) -> str:
+    terms = f"{{nodeSelectorTerms: [{{matchExpressions: [{{{expression}}}]}}]}}"
+    return with_args("NodeAffinity", f"{{addedAffinity: {{requiredDuringSchedulingIgnoredDuringExecution: {terms}}}}}")
+
+
+POOL_A = load_config(HEAD + added("key: pool, operator: In, values: [a, b]"))
+NO_POOL = load_config(HEAD + added("key: pool, operator: DoesNotExist"))
+ZONE_B = load_config(HEAD + added(f"key: {ZONE}, operator: In, values: [b]") + "- schedulerName: everywhere\n")
+SPREAD = load_config(
+    HEAD
+    + with_args(
+        "PodTopologySpread",
+        f"{{defaultingType: List, defaultConstraints: [{{maxSkew: 1, topologyKey: {ZONE}, "
+        "whenUnsatisfiable: DoNotSchedule}]}",
+    )
+)
+PLAIN = load_config()
+FEATURES = load_config(
+    None,
+    FeatureGates(
+        {
+            "NodeDeclaredFeatures": True,
+            "RestartAllContainersOnContainerExits": True,
+            "UserNamespacesHostNetworkSupport": True,
+        }
+    ),
+)
+DEFAULTS = "the default constraints of the scheduler's configuration"
+ENFORCED = "which addedAffinity of the scheduler's configuration demands"
+UNREADABLE = LabelSelector(match_expressions=(LabelSelectorRequirement(key="app", operator="Like", values=("web",)),))
+
+
+class Configured(NamedTuple):
+    """A configuration, a cluster, a pod without a node, and its remedies with the nodes it goes to then."""
+
+    loaded: Loaded
+    objects: list[ApiObject]
+    pod: Pod
+    remedies: list[tuple[str, str]]
+
+
+def crowded(*nodes: ApiObject) -> list[ApiObject]:
+    """Return nodes, the first with two pods that a service selects, the others full."""
+    first, *others = nodes
+    pods = [a_pod(name, labels=WEB, node=first.name) for name in ("w", "x")]
+    full = [a_pod(f"full-{node.name}", cpu="4", node=node.name, owner="DaemonSet/agent") for node in others]
+    return [*nodes, *pods, *full, a_service("web", WEB)]
+
+
+CASES: dict[str, Configured] = {
+    "a label that addedAffinity wants": Configured(
+        POOL_A,
+        [a_node("n1", labels={"pool": "c"}), a_node("n2")],
+        a_pod(),
+        [(f"add label pool=a to node n2, {ENFORCED}", "n2")],
+    ),
+    "a label that addedAffinity forbids": Configured(
+        NO_POOL, [a_node("n1", labels={"pool": "c"})], a_pod(), [(f"remove label pool from node n1, {ENFORCED}", "n1")]
+    ),
+    "addedAffinity, and the pod's own selector": Configured(
+        POOL_A,
+        [a_node("n1", labels={"disk": "hdd"})],
+        a_pod(node_selector={"disk": "ssd"}),
+        [
+            (
+                f"add label pool=a to node n1, {ENFORCED}; change disk in the node selector from ssd to hdd",
+                "n1",
+            ),
+            (
+                f"add label pool=a to node n1, {ENFORCED}; change label disk of node n1 from hdd to ssd",
+                "n1",
+            ),
+        ],
+    ),
+    "a profile without the addedAffinity that no label of a node can meet": Configured(
+        ZONE_B,
+        [a_node("n1", zone="a")],
+        a_pod(),
+        [("change the scheduler name of the pod from default-scheduler to everywhere", "n1")],
+    ),
+    "a node without the label of a default constraint": Configured(
+        SPREAD,
+        [a_node("n1"), a_node("n2", zone="b", cpu="1"), a_service("web", WEB)],
+        a_pod(cpu="2", labels=WEB),
+        [
+            ("lower the cpu request of container main from 2 to 1", "n2"),
+            (f"spread the pod itself over {ZONE} with ScheduleAnyway, in place of {DEFAULTS}", "n1"),
+            (f"add label {ZONE}=b to node n1", "n1"),
+        ],
+    ),
+    "a default constraint that the domains' pods break": Configured(
+        SPREAD,
+        crowded(a_node("n1", zone="a"), a_node("n2", zone="b")),
+        a_pod(cpu="1", labels=WEB),
+        [
+            (f"spread the pod itself over {ZONE} with ScheduleAnyway, in place of {DEFAULTS}", "n1"),
+            ("add a node like n2", "n2-new1"),
+            ("move pod default/w from node n1 to n2; evict pod default/x from node n1", "n1"),
+        ],
+    ),
+    "a feature that the pod's restart rules need": Configured(
+        FEATURES,
+        [a_node("n1", features=["A"])],
+        a_pod(
+            containers=[
+                Container(name="app", restart_policy_rules=(ContainerRestartRule(action="RestartAllContainers"),)),
+                a_container("log"),
+            ]
+        ),
+        [
+            ("remove the restart rules RestartAllContainers of container app", "n1"),
+            (
+                "enable feature RestartAllContainersOnContainerExits on node n1, so that its kubelet declares it",
+                "n1",
+            ),
+        ],
+    ),
+    "a feature that a pod on the host's network with users of its own needs": Configured(
+        FEATURES,
+        [a_node("n1")],
+        a_pod(host_network=True, host_users=False),
+        [
+            ("let the pod have the users of its host (hostUsers)", "n1"),
+            ("enable feature UserNamespacesHostNetworkSupport on node n1, so that its kubelet declares it", "n1"),
+        ],
+    ),
+    "a spread constraint that cannot be read": Configured(
+        PLAIN,
+        [a_node("n1", zone="a")],
+        a_pod(spread=a_spread("zone", UNREADABLE)),
+        [(f"remove the spread over {ZONE}", "n1")],
+    ),
+    "a soft spread constraint that cannot be read": Configured(
+        PLAIN,
+        [a_node("n1", zone="a"), a_node("n2", zone="b")],
+        a_pod(spread=a_spread("zone", UNREADABLE, soft=True)),
+        [(f"remove the spread over {ZONE}", "n1")],
+    ),
+    "a host port of a pod on the host's network": Configured(
+        PLAIN,
+        [a_node("n1"), a_pod("w", node="n1", ports=[8080], owner="DaemonSet/agent")],
+        a_pod(ports=[8080], host_network=True),
+        [
+            ("take the pod off the host's network, with its host port 8080", "n1"),
+            ("add a node like n1", "n1-new1"),
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("in_cluster", [True, False], ids=["pending", "asked about"])
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_remedies(case: Configured, in_cluster: bool) -> None:
+    documents: list[Any] = [to_builtins(obj) for obj in (*case.objects, case.pod)]
+    model = model_of(documents if in_cluster else documents[:-1], case.loaded)
+    remedies = find_remedies(model, model.read(case.pod))
+    assert [(remedy.summary, remedy.node) for remedy in remedies] == case.remedies
+    for remedy in remedies:
+        check(documents, case.loaded, case.pod.full_name, remedy)
