@@ -48,7 +48,9 @@ def test_victims_are_evicted_and_come_back() -> None:
     )
     before = state_of(model)
     placer = Placer(model)
-    outcome, victims = placer.place_or_preempt(model.pod("default/vip"))
+    pod = model.pod("default/vip")
+    outcomes, victims = placer.place_or_preempt(pod)
+    outcome = outcomes[pod.uid]
     assert isinstance(outcome, Placed)
     assert [victim.name for victim in victims] == ["low"]
     assert isinstance(placer.place(model.pod("default/r")), Failed)

@@ -4,11 +4,12 @@ From a few words to groups, their pods, and what became of them in a world with 
 """
 
 import asyncio
+from collections.abc import Sequence
 from typing import Any
 
 from tests.support.world import Story, World, live
 
-from kubesched.api.meta import Condition, ObjectMeta
+from kubesched.api.meta import ApiObject, Condition, ObjectMeta
 from kubesched.api.pods import Pod, PodSchedulingGroup
 from kubesched.api.scheduling import (
     BasicSchedulingPolicy,
@@ -102,3 +103,24 @@ class Attempts(Observer):
     def group_attempted(self, attempt: GroupAttempt) -> None:
         """Keep the result, how many pods were scheduled, and how many not."""
         self.results.append((attempt.result, attempt.scheduled_pods, attempt.other_pods))
+
+
+GANGS = "GenericWorkload GangScheduling"
+
+
+def conditions_after(objects: Sequence[ApiObject], *gates: str, seconds: float = 30) -> dict[str, tuple[str, str]]:
+    """Return the node and the message of the condition of each pod, once a living scheduler has tried them all."""
+    found: dict[str, tuple[str, str]] = {}
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        # all of them are there before the first attempt
+        scheduler.hold()
+        for obj in objects:
+            world.put(obj)
+        await asyncio.sleep(1)
+        scheduler.go()
+        await asyncio.sleep(seconds)
+        found.update({pod.full_name: (pod.spec.node_name, said_of(world, pod.name)) for pod in world.pods()})
+
+    play(story, *gates)
+    return found

@@ -1,11 +1,12 @@
 """Placing pods on the model, one after the other, as the scheduler would; and taking all of it back.
 
-From pods to outcomes of the scheduling cycle, which is the scheduler's own (`core.scheduling.cycle`). Of several best
+From pods to outcomes of the scheduling cycle, which is the scheduler's own (`core.scheduling.cycle`). A pod of a pod
+group is placed with its group, by the group's cycle (`group_attempts`). Of several best
 nodes the first in the order of names is taken, so that equal questions get equal answers. What is changed on the way
 (pods that leave, nodes that are cordoned) is taken back with the places, the last change first.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from copy import copy
 from typing import NamedTuple
 
@@ -14,32 +15,37 @@ import numpy as np
 
 from kubesched.api.devices import ResourceClaim, ResourceClaimStatus
 from kubesched.api.meta import ApiObject
+from kubesched.asking.group_attempts import TriedGroup, is_in_group, members_to_try, try_group
 from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel, name_of_object
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.observer import NOBODY
 from kubesched.core.framework.profile import Profile
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import commit, undo
-from kubesched.core.scheduling.cycle import CycleContext, schedule
+from kubesched.core.scheduling.cycle import CycleContext, commit_failure, schedule
 from kubesched.core.scheduling.decision import choose
+from kubesched.core.scheduling.extender_calls import finished
+from kubesched.core.scheduling.groups.results import PodResult
 from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed, Skipped, begin_attempt
 
 
 class PlacedByPreemption(NamedTuple):
-    """A pod that got its place by preemption: the outcome, and the victims that were evicted for it."""
+    """An attempt with preemption: the outcome of each pod that was tried, by UID, and the victims that were evicted."""
 
-    outcome: Outcome
+    outcomes: Mapping[str, Outcome]
     victims: Sequence[PodInfo]
 
 
 class Placer:
     """Schedules pods on a model, and changes it; `undo` takes everything back, the last change first.
 
-    Without `preempts`, PostFilter does not run for a pod that fits nowhere.
+    Without `preempts`, PostFilter does not run for a pod that fits nowhere. Without `groups`, pods of pod groups are
+    placed one by one.
     """
 
-    def __init__(self, model: ClusterModel, *, preempts: bool = True) -> None:
+    def __init__(self, model: ClusterModel, *, preempts: bool = True, groups: bool = True) -> None:
         self._model = model
+        self._groups = groups
         self._context = CycleContext(model.engine, pick=lambda count: 0)
         # extenders are not called: the model says so in its gaps
         self._context.extenders = ()
@@ -57,23 +63,69 @@ class Placer:
     # -- places
 
     def place(self, pod: PodInfo) -> Placed | Failed | Skipped:
-        """Try to schedule a pod that is not on a node; with success it counts there from now on."""
+        """Try to schedule a pod that is not on a node, or its group; with success it counts there from now on."""
+        if self._is_in_group(pod) and pod.uid not in self._model.cluster.table.pods:
+            return self.place_group(pod).get(pod.uid, Skipped(QueuedPod(pod, 0.0)))
         before, claims = self._model.cluster.pending.get(pod.uid), self._claims_of(pod)
-        cycle = schedule(self._context, begin_attempt(QueuedPod(pod, 0.0), NOBODY))
-        try:
-            next(cycle)
-        except StopIteration as ended:
-            outcome: Outcome = ended.value
-        else:
-            raise AssertionError("the cycle asks an extender, and there are none")
+        outcome: Outcome = finished(schedule(self._context, begin_attempt(QueuedPod(pod, 0.0), NOBODY)))
         if isinstance(outcome, Placed):
             self._keep(outcome, before, claims)
         return outcome
 
     def place_if_it_fits(self, pod: PodInfo) -> bool:
         """Place a pod if it fits, and return whether it does; PostFilter, which takes long, does not run."""
+        if pod.uid in self._placed:
+            # with its group
+            return True
+        if self._is_in_group(pod):
+            return isinstance(self.place_group(pod, may_preempt=False).get(pod.uid), Placed)
         fits = choose(self._model.engine.evaluation_of(pod), self._context.pick).node_name
         return bool(fits) and isinstance(self.place(pod), Placed)
+
+    # -- groups
+
+    def _is_in_group(self, pod: PodInfo) -> bool:
+        return self._groups and is_in_group(self._model, pod)
+
+    def try_group(self, pod: PodInfo, *, may_preempt: bool = True) -> TriedGroup:
+        """Try to schedule the waiting pods of a pod's group; nothing is changed."""
+        cluster, known = self._model.cluster, pod.uid in self._model.cluster.pending
+        tried = try_group(self._context, members_to_try(self._model, pod), may_preempt=may_preempt)
+        if not known:
+            # a pod that is only asked about
+            cluster.remove_pod(pod.uid)
+        return tried
+
+    def place_group(self, pod: PodInfo, *, may_preempt: bool = True) -> dict[str, Outcome]:
+        """Try to schedule the waiting pods of a pod's group together; return what becomes of each, by UID."""
+        return self.take_places(self.try_group(pod, may_preempt=may_preempt))
+
+    def take_places(self, tried: TriedGroup) -> dict[str, Outcome]:
+        """Place the pods of a group for which a place was found; return what becomes of each pod, by UID."""
+        outcomes: dict[str, Outcome] = dict(tried.failures)
+        for pod in tried.placed:
+            assert pod.cycle is not None
+            # the group's cycle is over
+            pod.cycle.group = None
+            failure = self.hold(pod, tried)
+            outcomes[pod.attempt.queued.uid] = failure or self._placed[pod.attempt.queued.uid]
+        return outcomes
+
+    def hold(self, found: PodResult, tried: TriedGroup) -> Failed | None:
+        """Have a pod of a group count on the node that was found for it; return why it cannot."""
+        pod, cycle, profile = found.attempt.queued.pod, found.cycle, tried.profile
+        assert profile is not None, "pods without a profile are not tried"
+        assert cycle is not None, "a pod with a node has a cycle"
+        before, claims = self._model.cluster.pending.get(pod.uid), self._claims_of(pod)
+        taken = commit(self._model.cluster, profile, cycle, pod, found.node_name)
+        if taken.failure is not None:
+            return commit_failure(found.attempt, taken.failure)
+        counts = found.feasible_nodes, found.evaluated_nodes
+        placed = Placed(found.attempt, taken.pod, found.node_name, profile, cycle, taken.waits, *counts)
+        self._keep(placed, before, claims)
+        return None
+
+    # -- single nodes
 
     def place_on(self, pod: PodInfo, node_name: str) -> bool:
         """Place a pod on a node if all filters, Reserve and Permit let it; return whether they do."""
@@ -100,15 +152,27 @@ class Placer:
         self._taking_back.append(lambda: self._leave(uid, before, claims))
 
     def place_or_preempt(self, pod: PodInfo) -> PlacedByPreemption:
-        """Try to schedule a pod; where PostFilter finds victims, evict them and try again on their node."""
+        """Try to schedule a pod or its group; where PostFilter finds victims, evict them and try again."""
+        if self._is_in_group(pod):
+            return self._place_group_or_preempt(pod)
         outcome = self.place(pod)
         if not isinstance(outcome, Failed) or outcome.preemption is None or not outcome.preemption.victims:
-            return PlacedByPreemption(outcome, ())
+            return PlacedByPreemption({pod.uid: outcome}, ())
         victims = tuple(outcome.preemption.victims)
         self.evict(victims)
-        status = msgspec.structs.replace(pod.status, nominated_node_name=outcome.preemption.node_name)
-        nominated = pod.replaced(msgspec.structs.replace(pod.pod, status=status))
-        return PlacedByPreemption(self.place(nominated), victims)
+        again = self.place(_nominated(pod, outcome.preemption.node_name))
+        return PlacedByPreemption({pod.uid: again}, victims)
+
+    def _place_group_or_preempt(self, pod: PodInfo) -> PlacedByPreemption:
+        tried = self.try_group(pod)
+        outcomes, victims = self.take_places(tried), tried.victims
+        if not victims:
+            return PlacedByPreemption(outcomes, ())
+        self.evict(victims)
+        for failure in tried.failures.values():
+            if failure.nominated_node_name:
+                self.queue(_nominated(failure.queued.pod, failure.nominated_node_name))
+        return PlacedByPreemption({**outcomes, **self.place_group(pod)}, victims)
 
     def evict(self, pods: Sequence[PodInfo]) -> None:
         """Delete pods; a ResourceClaim that no other pod has reserved loses its allocation."""
@@ -221,7 +285,12 @@ def _restore(pods: dict[str, PodInfo], name: str, known: PodInfo | None) -> None
         pods.pop(name, None)
 
 
+def _nominated(pod: PodInfo, node_name: str) -> PodInfo:
+    status = msgspec.structs.replace(pod.status, nominated_node_name=node_name)
+    return pod.replaced(msgspec.structs.replace(pod.pod, status=status))
+
+
 def _without_post_filter(profile: Profile) -> Profile:
     without = copy(profile)
-    without.post_filter = ()
+    without.post_filter, without.pod_group_post_filter = (), []
     return without

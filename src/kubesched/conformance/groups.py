@@ -4,8 +4,7 @@ From `group:namespace/name` in a scenario to an entry of `groups`. Ties between 
 extenders are not asked.
 """
 
-from collections.abc import Generator
-from typing import Any, TypeVar, cast
+from typing import Any
 
 from kubesched.conformance.results import Result, held_back, status_form
 from kubesched.core.cluster.pod_groups import group_of
@@ -15,12 +14,12 @@ from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.cycle import CycleContext
 from kubesched.core.scheduling.engine import Engine
+from kubesched.core.scheduling.extender_calls import finished
 from kubesched.core.scheduling.groups.cycle import profile_of, schedule_group
 from kubesched.core.scheduling.groups.results import GroupResult, PodResult
 from kubesched.core.scheduling.outcomes import PodAttempt
 
 PREFIX = "group:"
-T = TypeVar("T")
 
 
 class GroupJudge:
@@ -99,12 +98,3 @@ def group_form(result: GroupResult) -> Result:
         if result.preemption.victims:
             form["victims"] = sorted(victim.full_name for victim in result.preemption.victims)
     return form
-
-
-def finished(generator: Generator[Any, Any, T]) -> T:
-    """Return the result of a cycle without extenders."""
-    try:
-        next(generator)
-    except StopIteration as end:
-        return cast(T, end.value)
-    raise RuntimeError("the cycle asks an extender, and nobody can answer")

@@ -133,7 +133,7 @@ def test_a_pod_of_a_group_is_told_so() -> None:
     answer = explained(a_node(), a_pod(scheduling_group=PodSchedulingGroup(pod_group_name="ring")))
     assert answer.pod_group == "ring"
     assert answer.summary.endswith(
-        "It belongs to pod group ring, whose pods are scheduled together: this is about the pod alone."
+        "It belongs to pod group ring, which counts for nothing while feature gate GenericWorkload is off."
     )
 
 

@@ -8,7 +8,10 @@ from typing import Any
 
 import msgspec
 
+from kubesched.api.codec import to_builtins
 from kubesched.api.pods import Pod
+from kubesched.asking.answers import ObjectChange
+from kubesched.asking.explain.explain_group import explain_in_group, group_facts, sentence_of
 from kubesched.asking.explain.lacks import lacks_of, near_misses
 from kubesched.asking.explain.placements import placement_of, sampling_gaps
 from kubesched.asking.explain.plain_words import counted, number
@@ -31,7 +34,8 @@ from kubesched.asking.explain.pod_answer import (
 from kubesched.asking.explain.preempting import preempting
 from kubesched.asking.explain.reasons import reasons_of
 from kubesched.asking.explain.waking_events import waits_of
-from kubesched.asking.model import ClusterModel, gates_of
+from kubesched.asking.group_attempts import GATE, is_in_group
+from kubesched.asking.model import ClusterModel, gates_of, name_of_object
 from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import Rejections
@@ -60,6 +64,10 @@ def explain_named_pod(model: ClusterModel, full_name: str) -> PodAnswer:
 
 def explain_pod(model: ClusterModel, pod: PodInfo) -> PodAnswer:
     """Return the answer about a pod, which need not be in the cluster."""
+    if is_in_group(model, pod) and pod.full_name not in model.pods:
+        # it counts in its group
+        with model.fork([ObjectChange(name_of_object(pod.pod), create=to_builtins(pod.pod))]):
+            return explain_pod(model, model.pods[pod.full_name])
     name, profile = pod.full_name, model.profile_of(pod)
     if pod.spec.node_name:
         return _bound(model, pod, profile)
@@ -75,7 +83,14 @@ def explain_pod(model: ClusterModel, pod: PodInfo) -> PodAnswer:
         waits = waits_of(model, profile, {status.plugin for status in gates})
         reasons = tuple(Reason(status.message, status.plugin, 0, (), False) for status in gates)
         summary = f"Pod {name} is held back before scheduling: {'; '.join(status.message for status in gates)}."
-        return _answer(model, pod, GATED, summary, message, reasons=reasons, waits=waits)
+        if not is_in_group(model, pod):
+            return _answer(model, pod, GATED, summary, message, reasons=reasons, waits=waits)
+        group = group_facts(model, pod)
+        summary += f" {sentence_of(group)}"
+        return _answer(model, pod, GATED, summary, message, reasons=reasons, waits=waits, group=group)
+    if is_in_group(model, pod):
+        found = explain_in_group(model, pod, profile)
+        return _answer(model, pod, found.verdict, found.summary, found.message, **found.parts)
     return _pending(model, pod, profile)
 
 
@@ -217,10 +232,8 @@ def _answer(
     """Return an answer with what is said of every pod, and with remedies for one that is not scheduled."""
     remedies = find_remedies(model, pod) if verdict in _REMEDIED else ()
     owner, group = Owners(model).of(pod), group_of(pod)
-    if group is not None:
-        summary += (
-            f" It belongs to pod group {group[1]}, whose pods are scheduled together: this is about the pod alone."
-        )
+    if group is not None and not is_in_group(model, pod):
+        summary += f" It belongs to pod group {group[1]}, which counts for nothing while feature gate {GATE} is off."
     return PodAnswer(
         pod.full_name,
         verdict,

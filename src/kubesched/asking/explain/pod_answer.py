@@ -139,6 +139,37 @@ class PlacementAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
+class BlockingMember(Answer):
+    """The first pod of a group that finds no node beside those before it: its message, and why."""
+
+    pod: str
+    message: str
+    reasons: tuple[Reason, ...] = ()
+    nearest: tuple[NearMiss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PodGroupAnswer(Answer):
+    """The pod group of a pod, whose pods are scheduled together.
+
+    `min_count` is how many pods of a gang have to have a node; `pods` is how many it has, `scheduled` how many of them
+    have one already. Of the `tried` pods that wait and are not held back, `fitting` find one. `message` is that of the
+    group's condition, `topology_key` the label that the nodes of all of its pods have to have in common.
+    """
+
+    name: str
+    exists: bool
+    min_count: int | None = None
+    pods: int = 0
+    scheduled: int = 0
+    tried: int = 0
+    fitting: int = 0
+    message: str = ""
+    topology_key: str | None = None
+    blocking: BlockingMember | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class PodAnswer(Answer):
     """The answer about a pod; `message` is that of the pod's condition, `summary` the verdict in a sentence."""
 
@@ -160,5 +191,7 @@ class PodAnswer(Answer):
     owner: str | None = None
     priority: int = 0
     pod_group: str | None = None
+    # where the scheduler schedules pods of groups together
+    group: PodGroupAnswer | None = None
     nominated_node: str | None = None
     gaps: tuple[Gap, ...] = ()

@@ -11,6 +11,7 @@ from typing import NamedTuple
 from kubesched.api.labels import InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.policy import PodDisruptionBudget
 from kubesched.asking.explain.pod_answer import PreemptionAnswer, PreemptionCandidate, Victim
+from kubesched.asking.group_attempts import TriedGroup
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.owners import Owners
 from kubesched.core.cluster.pod_info import PodInfo
@@ -50,6 +51,22 @@ def preempting(
     return Preempting(PreemptionAnswer(True, message, node, shown, len(candidates)), ran.message)
 
 
+def preempting_for_group(model: ClusterModel, tried: TriedGroup) -> PreemptionAnswer | None:
+    """Return whether evicting pods makes room for a pod group; None if PostFilter did not run or is not needed."""
+    victims, result = tried.victims, tried.result
+    if not victims:
+        whole = result.preemption
+        return PreemptionAnswer(False, whole.status.message) if whole is not None and not whole.status.ok else None
+    nodes = sorted({victim.spec.node_name for victim in victims})
+    where = nodes[0] if len(nodes) == 1 else f"{len(nodes)} nodes"
+    found = tuple(_Victims(model).victims(victims))
+    violated = sum(1 for victim in found if victim.violates)
+    message = f"evicting {len(found)} pod{'s' * (len(found) != 1)} from {where} makes room for the pod group"
+    # the victims on all nodes go together
+    candidate = PreemptionCandidate(", ".join(nodes), found, violated)
+    return PreemptionAnswer(True, message, None, (candidate,), 1)
+
+
 def _why_not(ran: PostFiltered) -> str:
     """Return why preemption does not help; what PostFilter plugins of other purposes say counts only without it."""
     messages = [result.status.message for result in ran.by_plugin.values() if result.status.reasons]
@@ -71,10 +88,10 @@ class _Victims:
         self._budgets = [(budget, _selector(budget)) for budget in model.cluster.objects.of(PodDisruptionBudget)]
 
     def candidate(self, candidate: Candidate) -> PreemptionCandidate:
-        victims = tuple(self._victims(candidate.victims))
+        victims = tuple(self.victims(candidate.victims))
         return PreemptionCandidate(candidate.node_name, victims, candidate.pdb_violations)
 
-    def _victims(self, pods: Sequence[PodInfo]) -> Iterator[Victim]:
+    def victims(self, pods: Sequence[PodInfo]) -> Iterator[Victim]:
         """Return the victims, the most important first; each with the budgets that it takes beyond what they allow."""
         evicted: Counter[str] = Counter()
         for pod in pods:

@@ -37,22 +37,43 @@ class MoreSteps(NamedTuple):
 
 def extensions(trial: Trial, target: str | None) -> Iterator[MoreSteps]:
     """Yield what may help the pod; `target` is the node that earlier steps were for."""
+    if not _is_judged(trial):
+        yield from _before_filters(trial, target)
+        return
+    rows = targets(trial) if target is None else _row(trial, target)
+    for row in rows:
+        yield from _for_row(trial, row)
+    yield from (MoreSteps(steps, trial.model.cluster.table.names[row]) for row, steps in evictions(trial, rows))
+    if target is None:
+        yield from (MoreSteps(steps, steps[0].object.name) for steps in new_nodes(trial))
+
+
+def against_obstacles(trial: Trial) -> Iterator[MoreSteps]:
+    """Yield what may help the pod, but for new nodes and evictions."""
+    if not _is_judged(trial):
+        yield from _before_filters(trial, None)
+        return
+    for row in targets(trial):
+        yield from _for_row(trial, row)
+
+
+def _is_judged(trial: Trial) -> bool:
+    """Return whether filters judge the nodes for the pod."""
+    if trial.profile is None or trial.gates or trial.rejections.pre_filter:
+        return False
+    return trial.decision.failure is None or not trial.decision.failure.plugin
+
+
+def _before_filters(trial: Trial, target: str | None) -> Iterator[MoreSteps]:
+    """Yield steps for a pod that another scheduler, PreEnqueue, PreFilter or an error keeps from being judged."""
     if trial.profile is None:
         yield from map(MoreSteps, other_profiles(trial))
     elif trial.gates:
         yield from map(MoreSteps, _proposals(trial, trial.gates[0], None))
-    elif trial.rejections.pre_filter:
-        for status in trial.rejections.pre_filter[:1]:
-            yield from (MoreSteps(steps, target) for steps in _proposals(trial, status, None))
-    elif trial.decision.failure is not None and trial.decision.failure.plugin:
-        yield from (MoreSteps(steps, target) for steps in _proposals(trial, trial.decision.failure, None))
     else:
-        rows = _targets(trial) if target is None else _row(trial, target)
-        for row in rows:
-            yield from _for_row(trial, row)
-        yield from (MoreSteps(steps, trial.model.cluster.table.names[row]) for row, steps in evictions(trial, rows))
-        if target is None:
-            yield from (MoreSteps(steps, steps[0].object.name) for steps in new_nodes(trial))
+        failure = next(iter(trial.rejections.pre_filter), trial.decision.failure)
+        assert failure is not None, "the pod is not judged"
+        yield from (MoreSteps(steps, target) for steps in _proposals(trial, failure, None))
 
 
 def _proposals(trial: Trial, status: Status, row: int | None) -> list[Steps]:
@@ -89,7 +110,7 @@ def _combined(options: list[list[Steps]], name: str, remaining: int) -> Iterator
         yield MoreSteps(tuple(step for steps in choice for step in steps), name, remaining + later)
 
 
-def _targets(trial: Trial) -> list[int]:
+def targets(trial: Trial) -> list[int]:
     """Return near rows, the nearest first; of those that lack the same only a few."""
     rejections, table = trial.rejections, trial.rejections.table
     near = np.array(rejections.near_rows(table.size), np.intp)

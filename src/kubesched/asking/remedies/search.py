@@ -6,19 +6,20 @@ with the fewest steps is tried next; a kind of remedy that is found already is n
 """
 
 import heapq
-from functools import cached_property
 from itertools import count
 from typing import NamedTuple
 
 from kubesched.asking.answers import ObjectName
+from kubesched.asking.group_attempts import is_in_group
 from kubesched.asking.model import ClusterModel
-from kubesched.asking.owners import Owners
+from kubesched.asking.remedies.found import cost_of, remedy_of, scope_of, topics_of
+from kubesched.asking.remedies.group_search import GroupRemedySearch
+from kubesched.asking.remedies.group_trials import GroupTrials
 from kubesched.asking.remedies.moving import moved
 from kubesched.asking.remedies.proposing import extensions
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.shrinking import shrunk
-from kubesched.asking.remedies.steps import Scope, Steps
-from kubesched.asking.remedies.summaries import summary_of
+from kubesched.asking.remedies.steps import Steps
 from kubesched.asking.remedies.trials import Trial, Trials
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
@@ -27,8 +28,6 @@ MOST_REMEDIES = 8
 # How many candidates are tried, besides those that prove a remedy to be minimal.
 MOST_TRIALS = 120
 MOST_STEPS = 8
-# fields of a pod that may be changed in place; any other change makes it anew
-IN_PLACE = frozenset({"toleration", "gate"})
 
 
 def find_remedies(
@@ -38,6 +37,8 @@ def find_remedies(
 
     Each remedy was tried: with its changes the scheduler chooses `node`, and without any one of them there is none.
     """
+    if is_in_group(model, pod):
+        return GroupRemedySearch(GroupTrials(model, pod, trials)).run(limit)
     return RemedySearch(Trials(model, pod, trials)).run(limit)
 
 
@@ -69,24 +70,24 @@ class RemedySearch:
                 steps = shrunk(self._trials, candidate.steps)
                 if steps and not self._is_known(steps):
                     node = self._trials.node_after(steps)
-                    self._found[_topics(steps)] = moved(self._trials, steps), node
-        ordered = sorted(self._found.values(), key=lambda found: _cost(found[0], 0))
-        return tuple(self._remedy(steps, node) for steps, node in ordered)
+                    self._found[topics_of(steps)] = moved(self._trials, steps), node
+        ordered = sorted(self._found.values(), key=lambda found: cost_of(found[0], 0))
+        return tuple(remedy_of(self._trials, steps, node) for steps, node in ordered)
 
     def _add(self, steps: Steps, target: str | None, remaining: int) -> None:
         key = frozenset(step.key for step in steps)
         if len(steps) <= MOST_STEPS and key not in self._seen:
             self._seen.add(key)
-            candidate = _Candidate(_cost(steps, remaining), next(self._numbers), steps, target)
+            candidate = _Candidate(cost_of(steps, remaining), next(self._numbers), steps, target)
             heapq.heappush(self._waiting, candidate)
 
     def _is_known(self, steps: Steps) -> bool:
         """Return whether a remedy was found that needs no other kinds of steps, or one of several kinds alike."""
-        topics = _topics(steps)
+        topics = topics_of(steps)
         if any(known <= topics for known in self._found):
             return True
-        mixed = {_scope(found) for known, (found, _) in self._found.items() if len(known) > 1}
-        return len(topics) > 1 and _scope(steps) in mixed
+        mixed = {scope_of(found) for known, (found, _) in self._found.items() if len(known) > 1}
+        return len(topics) > 1 and scope_of(steps) in mixed
 
     def _try(self, candidate: _Candidate) -> bool:
         """Return whether the pod has a node after a candidate's steps; if not, add what may help there."""
@@ -105,27 +106,3 @@ class RemedySearch:
             new = tuple(step for step in extension.steps if step.key not in present)
             if new:
                 self._add((*candidate.steps, *new), extension.target, extension.remaining)
-
-    def _remedy(self, steps: Steps, node: str) -> Remedy:
-        of_pod = {step.topic for step in steps if step.object == self._trials.own}
-        recreate = self._trials.in_cluster and not of_pod <= IN_PLACE
-        changes, scope = self._trials.changes(steps), _scope(steps).name.lower()
-        return Remedy(summary_of(steps), scope, changes, node, recreate, self._owner if recreate else None)
-
-    @cached_property
-    def _owner(self) -> str | None:
-        owner = Owners(self._trials.model).of(self._trials.pod)
-        return str(owner) if owner is not None else None
-
-
-def _cost(steps: Steps, remaining: int) -> tuple[int, int, float]:
-    """Return what sorts sets of steps: how many, what they change, how much."""
-    return len(steps) + remaining, _scope(steps), sum(step.size for step in steps)
-
-
-def _scope(steps: Steps) -> Scope:
-    return max((step.scope for step in steps), default=Scope.POD)
-
-
-def _topics(steps: Steps) -> frozenset[str]:
-    return frozenset(step.topic for step in steps)

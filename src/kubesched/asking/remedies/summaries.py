@@ -6,21 +6,36 @@ From its steps to one sentence; pods that are evicted from a node are named toge
 import re
 from collections.abc import Sequence
 
-from kubesched.asking.remedies.steps import Step, Steps
+from kubesched.asking.answers import ObjectName
+from kubesched.asking.remedies.steps import Scope, Step, Steps
 
 MOST_NAMED = 5
 NO_REMOVAL = ("", "")
+NEW_NODE = "add a node "
 _OFF_NODE = re.compile(r"(move|evict) pod \S+ from node (\S+)")
 
 
-def summary_of(steps: Steps) -> str:
-    """Return what a remedy does, in one sentence without a full stop."""
+def summary_of(steps: Steps, own: ObjectName) -> str:
+    """Return what a remedy does, in one sentence without a full stop; `own` is the pod that it is for."""
     off_nodes: dict[tuple[str, str], list[Step]] = {}
     for step in steps:
         off_nodes.setdefault(_removal(step), []).append(step)
-    texts = [step.summary for step in off_nodes.pop(NO_REMOVAL, ())]
+    others: dict[str, list[Step]] = {}
+    for step in off_nodes.pop(NO_REMOVAL, ()):
+        others.setdefault(step.summary, []).append(step)
+    texts = [_of_several(alike, own) for alike in others.values()]
     texts += [_together(verb, node, removed) for (verb, node), removed in off_nodes.items()]
-    return "; ".join(dict.fromkeys(texts))
+    return "; ".join(texts)
+
+
+def _of_several(steps: Sequence[Step], own: ObjectName) -> str:
+    """Return the text that several steps have in common: new nodes, or pods of a group."""
+    count, text, first = len(steps), steps[0].summary, steps[0].object
+    if text.startswith(NEW_NODE):
+        return text.replace(NEW_NODE, f"add {count} nodes ", 1) if count > 1 else text
+    if steps[0].scope is not Scope.POD or (count == 1 and first == own):
+        return text
+    return f"{text} of pod {first.namespace}/{first.name}" if count == 1 else f"{text} of {count} pods of the group"
 
 
 def _removal(step: Step) -> tuple[str, str]:

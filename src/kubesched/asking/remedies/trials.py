@@ -14,6 +14,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.model import ClusterModel, changed, gates_of, name_of_object
+from kubesched.asking.owners import Owners
 from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.steps import Step, changes_of
 from kubesched.core.cluster.affinity_terms import AffinityTerm
@@ -105,6 +106,12 @@ class Trials:
         # a pod that is only asked about is in no fork
         self.in_cluster = known is not None and known.uid == pod.uid
         self._nodes: dict[frozenset[tuple[ObjectName, str]], str] = {}
+
+    @cached_property
+    def owner(self) -> str | None:
+        """Return the controller of the pod, that at the top."""
+        owner = Owners(self.model).of(self.pod)
+        return str(owner) if owner is not None else None
 
     def changes(self, steps: Iterable[Step]) -> tuple[ObjectChange, ...]:
         """Return the changes that steps make."""

@@ -13,8 +13,10 @@ from kubesched.asking.explain.pod_answer import (
     GATED,
     SCHEDULABLE,
     UNSCHEDULABLE,
+    NearMiss,
     PlacementAnswer,
     PodAnswer,
+    PodGroupAnswer,
     PodWaits,
     PreemptionAnswer,
     Reason,
@@ -52,8 +54,9 @@ def _sections(answer: PodAnswer) -> Iterator[Section]:
     if answer.reasons:
         yield Section("Why", (_reasons(answer.reasons),))
     if answer.nearest:
-        rows = [(miss.node, "; ".join(lack.message for lack in miss.lacks)) for miss in answer.nearest]
-        yield Section("Nearest nodes", (Table(("NODE", "LACKS"), rows),))
+        yield Section("Nearest nodes", (_nearest(answer.nearest),))
+    if answer.group is not None:
+        yield from _blocking(answer.pod, answer.group)
     if answer.remedies:
         yield Section("What helps", (remedy_items(answer.remedies),))
     if answer.preemption is not None:
@@ -68,11 +71,27 @@ def _sections(answer: PodAnswer) -> Iterator[Section]:
     yield from gaps_section(answer.gaps)
 
 
+def _blocking(pod: str, group: PodGroupAnswer) -> Iterator[Section]:
+    """Return the section about another pod of the group that is in the way, if there is one."""
+    blocking = group.blocking
+    if blocking is None or blocking.pod == pod:
+        return
+    blocks: list[Block] = [Paragraph(blocking.message, Tone.MUTED)]
+    blocks += [_reasons(blocking.reasons)] if blocking.reasons else []
+    blocks += [_nearest(blocking.nearest)] if blocking.nearest else []
+    yield Section(f"Pod {blocking.pod} of the group, the first without a place", blocks)
+
+
 def gaps_section(gaps: Sequence[Gap]) -> Iterator[Section]:
     """Return the section about what could not be read, if there is any."""
     if gaps:
         rows = [(gap.what, gap.why, gap.uncertain) for gap in gaps]
         yield Section("Not known", (Table(("WHAT", "WHY", "UNCERTAIN"), rows),))
+
+
+def _nearest(nearest: Sequence[NearMiss]) -> Table:
+    rows = [(miss.node, "; ".join(lack.message for lack in miss.lacks)) for miss in nearest]
+    return Table(("NODE", "LACKS"), rows)
 
 
 def _reasons(reasons: tuple[Reason, ...]) -> Table:

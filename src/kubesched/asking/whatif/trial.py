@@ -11,6 +11,7 @@ from typing import NamedTuple
 import msgspec
 
 from kubesched.api.pods import Pod, PodStatus
+from kubesched.asking.group_attempts import is_in_group, members_to_try
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.pod_owners import OwnerNames
@@ -30,7 +31,7 @@ from kubesched.asking.whatif.whatif_answer import (
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.decision import choose
-from kubesched.core.scheduling.outcomes import Failed, Placed
+from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed
 
 # pods that leave their node or are new wait behind all that wait now
 _LATER = 1e12
@@ -121,6 +122,10 @@ class WhatIfTrial:
             self._wait(info)
 
     def _wait(self, pod: PodInfo) -> None:
+        if is_in_group(self.model, pod):
+            # the pod may complete its group
+            for member in members_to_try(self.model, pod):
+                self._failures.pop(member.uid, None)
         self._since[pod.uid] = _LATER + len(self._since)
         self.placer.queue(pod)
 
@@ -164,7 +169,10 @@ class WhatIfTrial:
 
     def attempt(self, pod: PodInfo, uids: set[str] | None = None) -> bool:
         """Try to schedule a pod that waits; its victims are added to `uids`. Return whether anything changed."""
-        kind, known = _kind_of(pod), self._failures.get(pod.uid)
+        if pod.uid in self.model.cluster.table.pods:
+            # it has got a place with its group
+            return False
+        kind, known = self._kind_of(pod), self._failures.get(pod.uid)
         if known is None and kind is not None:
             known = self._failures.get(kind)
             if known is not None and known.seq != self.model.cluster.log.seq:
@@ -172,21 +180,31 @@ class WhatIfTrial:
         if known is not None and self._is_still_true(known, pod):
             self.messages[pod.full_name] = known.message
             return False
-        outcome, victims = self.placer.place_or_preempt(pod)
+        outcomes, victims = self.placer.place_or_preempt(pod)
         for victim in victims:
             if self.displace(victim, preempted_by=pod.full_name) and uids is not None:
                 uids.add(victim.uid)
+        for outcome in outcomes.values():
+            self._remember(outcome)
+        return bool(victims) or any(isinstance(outcome, Placed) for outcome in outcomes.values())
+
+    def _remember(self, outcome: Outcome) -> None:
+        """Keep why a pod that was tried has no place."""
         if isinstance(outcome, Placed):
-            self.messages.pop(pod.full_name, None)
-            return True
+            self.messages.pop(outcome.pod.full_name, None)
+            return
+        pod = outcome.queued.pod
         message = outcome.message if isinstance(outcome, Failed) else "it needs no attempt"
         self.messages[pod.full_name] = message
         plugins = outcome.unschedulable_plugins if isinstance(outcome, Failed) else frozenset()
         failure = FailedTry(message, plugins, self.model.cluster.log.seq, len(self._evicted))
         self._failures[pod.uid] = failure
+        kind = self._kind_of(pod)
         if kind is not None:
             self._failures[kind] = failure
-        return bool(victims)
+
+    def _kind_of(self, pod: PodInfo) -> tuple[object, ...] | None:
+        return None if is_in_group(self.model, pod) else _kind_of(pod)
 
     def _is_still_true(self, known: FailedTry, pod: PodInfo) -> bool:
         """Return whether a pod that found no place would find none now, tried as far as need be."""
@@ -199,6 +217,8 @@ class WhatIfTrial:
         if not evicted and known.plugins.isdisjoint(_HELPED_BY_PODS):
             # others that found a place have only taken room
             return True
+        if is_in_group(self.model, pod):
+            return False
         # preemption did not help when there was at least as much to evict
         return not choose(self.model.engine.evaluation_of(pod), pick=lambda count: 0).node_name
 

@@ -32,7 +32,8 @@ from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.cycle import CycleContext, commit_failure
 from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.cycle import profile_of, schedule_group
-from kubesched.core.scheduling.groups.results import GANG_SCHEDULING, UNSCHEDULABLE_GROUP, GroupResult, PodResult
+from kubesched.core.scheduling.groups.failures import failures_of
+from kubesched.core.scheduling.groups.results import GroupResult, PodResult
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed, PodAttempt, begin_attempt
 
 CONDITION = "PodGroupScheduled"
@@ -178,13 +179,8 @@ class PodGroupScheduler:
         if found is not None and found.status.ok:
             plugin = profile.pod_group_post_filter[0].name
             self._evict_for_group(pods, Preemption(plugin, CLUSTER, found.victims))
-        # differs (a group of pods of which none can be placed): the reference lets pods of groups back off and tries
-        # again, whatever happens; here a group of which nobody got a place waits for what may help any of its pods
-        blamed = _blamed(result)
-        going: set[str] = set()
-        for index, attempt in enumerate(pods):
-            pod = result.pods[index] if index < len(result.pods) else None
-            self._failures.fail(_failure(attempt, pod, result, blamed, going))
+        for failure in failures_of(pods, result):
+            self._failures.fail(failure)
         return 0
 
     def _evict_for_group(self, pods: Sequence[PodAttempt], preemption: Preemption) -> None:
@@ -237,41 +233,3 @@ def _reason(status: Status) -> str:
     if status.ok:
         return "Scheduled"
     return UNSCHEDULABLE if status.rejected else SCHEDULER_ERROR
-
-
-def _blamed(result: GroupResult) -> frozenset[str]:
-    """Return the plugins that rejected a group; GangScheduling if too few pods have a node."""
-    too_few = any(pod.node_name and not pod.permission.ok for pod in result.pods)
-    return result.blamed | {GANG_SCHEDULING} if too_few or not result.blamed else result.blamed
-
-
-def _failure(
-    attempt: PodAttempt, pod: PodResult | None, result: GroupResult, blamed: frozenset[str], going: set[str]
-) -> Failed:
-    """Return the failure of one pod of a group that cannot be placed; `going` are victims of the pods before it."""
-    status = result.status
-    failure = pod.failure if pod is not None else None
-    if not status.rejected:
-        own = failure is not None and failure.reason == SCHEDULER_ERROR
-        return failure if own and failure is not None else Failed(attempt, SCHEDULER_ERROR, status.message)
-    if pod is None:
-        return Failed(attempt, UNSCHEDULABLE, status.message, blamed)
-    if failure is None and result.waits_for_preemption:
-        return Failed(attempt, UNSCHEDULABLE, status.message, blamed, nominated_node_name=pod.node_name)
-    if failure is None or (pod.needs_preemption and not result.waits_for_preemption):
-        # differs (a pod of a group that finds victims): the reference evicts others for a pod even if its group cannot
-        # be placed all the same
-        message = f"{UNSCHEDULABLE_GROUP}, {pod.permission.message}"
-        return Failed(attempt, UNSCHEDULABLE, message, blamed)
-    return _evicting_once(msgspec.structs.replace(failure, unschedulable_plugins=blamed), going)
-
-
-def _evicting_once(failure: Failed, going: set[str]) -> Failed:
-    """Return a failure without the victims that are evicted for another pod of the group already."""
-    preemption = failure.preemption
-    if preemption is None:
-        return failure
-    victims = tuple(victim for victim in preemption.victims if victim.uid not in going)
-    going.update(victim.uid for victim in victims)
-    left = msgspec.structs.replace(preemption, victims=victims) if victims else None
-    return msgspec.structs.replace(failure, preemption=left)

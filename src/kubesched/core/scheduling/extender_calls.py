@@ -38,6 +38,16 @@ MAX_EXTENDER_PRIORITY = 10
 MOST_ADDED = 2**62
 
 
+def finished(cycle: Asking[T]) -> T:
+    """Return the result of a cycle that calls no extenders."""
+    try:
+        next(cycle)
+    except StopIteration as ended:
+        result: T = ended.value
+        return result
+    raise RuntimeError("the cycle asks an extender, and nobody can answer")
+
+
 class FilteredNodes:
     """The feasible rows that extenders left, and the statuses of the rejected rows."""
 

@@ -15,6 +15,7 @@ from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.remedies.moving import places_of
 from kubesched.asking.remedies.steps import Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
+from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
 
@@ -60,7 +61,13 @@ def is_evictable(pod: PodInfo) -> bool:
 def _potential(trial: Trial, row: int) -> list[PodInfo]:
     """Return the pods of a row that may be evicted, all of them at once, the most important first."""
     table = trial.model.cluster.table
-    pods = [pod for pod in table.pods_on[row].values() if is_evictable(pod)]
+    group = group_of(trial.pod)
+    pods = [
+        pod
+        for pod in table.pods_on[row].values()
+        # pods of the same group may be there for the trial alone
+        if is_evictable(pod) and (group is None or group_of(pod) != group)
+    ]
     pods.sort(key=lambda pod: (pod.priority, -_weight(trial, pod, row), pod.full_name))
     return _allowed(trial, pods)[::-1]
 

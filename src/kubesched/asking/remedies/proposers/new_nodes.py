@@ -6,6 +6,7 @@ small for the pod, it is a larger one.
 """
 
 from collections.abc import Iterator
+from itertools import count, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,8 +30,8 @@ ZONE = "topology.kubernetes.io/zone"
 OF_ONE_OBJECT = ("uid", "resourceVersion", "creationTimestamp", "generation", "annotations", "ownerReferences")
 
 
-def new_nodes(trial: Trial) -> Iterator[Steps]:
-    """Yield a new node of each kind: kinds whose taints the pod tolerates first, then those of most nodes."""
+def new_nodes(trial: Trial, how_many: int = 1) -> Iterator[Steps]:
+    """Yield new nodes of each kind: kinds whose taints the pod tolerates first, then those of most nodes."""
     table = trial.model.cluster.table
     kinds = _kinds(trial)
     largest = max((int(table.allocatable[0, row]) for row in kinds), default=0) or 1
@@ -39,17 +40,21 @@ def new_nodes(trial: Trial) -> Iterator[Steps]:
     for row, missing in zip(kinds, too_small, strict=True):
         if not missing or all(too_small):
             node = trial.node(row)
-            name = _new_name(trial, node.name)
             size = int(table.allocatable[0, row]) / largest
             if missing:
                 size = sum(2 - table.allocatable_of(row, each) / wanted for each, wanted in missing.items())
             if not is_well(node):
                 # larger than every well one
                 size += 2 * (1 + len(missing))
-            step = creation(
-                _fresh(node, name, missing), "new node", f"add a node like {node.name}{_with(missing)}", size
-            )
-            yield (step, *(_slices(trial, node.name, name) if trial.pod.spec.resource_claims else ()))
+            names = islice(_new_names(trial, node.name), how_many)
+            yield tuple(step for name in names for step in _one(trial, node, name, missing, size))
+
+
+def _one(trial: Trial, node: Node, name: str, missing: dict[str, int], size: float) -> Iterator[Step]:
+    """Yield the steps that create one node like another."""
+    yield creation(_fresh(node, name, missing), "new node", f"add a node like {node.name}{_with(missing)}", size)
+    if trial.pod.spec.resource_claims:
+        yield from _slices(trial, node.name, name)
 
 
 def is_well(node: Node) -> bool:
@@ -108,12 +113,9 @@ def _with(missing: dict[str, int]) -> str:
     return f" with {' and '.join(amounts)}" if amounts else ""
 
 
-def _new_name(trial: Trial, name: str) -> str:
+def _new_names(trial: Trial, name: str) -> Iterator[str]:
     taken = trial.model.cluster.table.row_of
-    number = 1
-    while f"{name}-new{number}" in taken:
-        number += 1
-    return f"{name}-new{number}"
+    return (new for number in count(1) if (new := f"{name}-new{number}") not in taken)
 
 
 def _fresh(node: Node, name: str, more: dict[str, int]) -> Document:

@@ -60,7 +60,7 @@ class PodGroupAttempt:
                 give_back()
 
     def _place_all(self, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[GroupResult]:
-        result = GroupResult(GROUP_UNSCHEDULABLE)
+        result = GroupResult(GROUP_UNSCHEDULABLE, within=within)
         needs_preemption = False
         for attempt in self.pods:
             placed = yield from self._place(attempt, within, taken)

@@ -4,6 +4,8 @@ From the group's algorithm to the loop. No pod of a result is assumed.
 """
 
 import msgspec
+import numpy as np
+from numpy.typing import NDArray
 
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.preemption import PodGroupPostFilterResult
@@ -43,7 +45,8 @@ class GroupResult(msgspec.Struct):
     """The result for a group; `pods` has fewer entries than the group has pods if all of them failed at once.
 
     `blamed` are the plugins that rejected it or any of its pods, on any placement. `preemption` is the result of
-    PodGroupPostFilter for the group as a whole, if it ran.
+    PodGroupPostFilter for the group as a whole, if it ran. `within` are the rows that its pods were tried on, None for
+    all.
     """
 
     status: Status
@@ -51,3 +54,4 @@ class GroupResult(msgspec.Struct):
     waits_for_preemption: bool = False
     preemption: PodGroupPostFilterResult | None = None
     blamed: frozenset[str] = frozenset()
+    within: NDArray[np.intp] | None = None

@@ -1,0 +1,203 @@
+"""Why a pod of a pod group is pending: the group is scheduled as a whole, and so it is explained.
+
+From a waiting pod of a group to the verdict and the message that the scheduler has for it when it tries the group, and
+to the first pod of the group that is in the way. Other pods of the group are placed for a while, in the order in which
+the scheduler places them.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+from kubesched.asking.explain.lacks import near_misses
+from kubesched.asking.explain.placements import placement_of
+from kubesched.asking.explain.plain_words import counted, number
+from kubesched.asking.explain.pod_answer import (
+    ERROR,
+    SCHEDULABLE,
+    UNSCHEDULABLE,
+    BlockingMember,
+    NearMiss,
+    PodGroupAnswer,
+    PreemptionAnswer,
+    Reason,
+)
+from kubesched.asking.explain.preempting import preempting_for_group
+from kubesched.asking.explain.reasons import reasons_of
+from kubesched.asking.explain.waking_events import waits_of
+from kubesched.asking.group_attempts import TriedGroup, group_object, members_to_try
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.placing import Placer
+from kubesched.asking.rejections import Rejections
+from kubesched.core.cluster.pod_groups import group_of
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.framework.observer import UNTIMED
+from kubesched.core.framework.profile import Profile
+from kubesched.core.scheduling.groups.results import PodResult
+
+NEAREST = 5
+
+
+class GroupFindings(NamedTuple):
+    """The verdict on a pod of a group, in a sentence; the message of its condition, and other parts of its answer."""
+
+    verdict: str
+    summary: str
+    message: str
+    parts: dict[str, Any]
+
+
+def group_facts(model: ClusterModel, pod: PodInfo) -> PodGroupAnswer:
+    """Return what is known of a pod's group before it is tried."""
+    key = group_of(pod)
+    assert key is not None, "the pod has a group"
+    group = group_object(model, pod)
+    state = model.cluster.pod_groups.state(key)
+    gang = group.spec.scheduling_policy.gang if group is not None else None
+    constraints = group.spec.scheduling_constraints if group is not None else None
+    topology = constraints.topology if constraints is not None else ()
+    return PodGroupAnswer(
+        "/".join(key),
+        group is not None,
+        gang.min_count if gang is not None else None,
+        len(state),
+        len(state.scheduled),
+        topology_key=topology[0].key if topology else None,
+    )
+
+
+def explain_in_group(model: ClusterModel, pod: PodInfo, profile: Profile) -> GroupFindings:
+    """Return what the scheduler does with a waiting pod of a group; the pod is in the cluster and not held back."""
+    placer = Placer(model)
+    tried = placer.try_group(pod)
+    facts = _tried_facts(model, pod, tried, _blocking(model, placer, tried))
+    own = next((each for each in tried.result.pods if each.attempt.queued.uid == pod.uid), None)
+    failure = tried.failures.get(pod.uid)
+    parts: dict[str, Any] = {"group": facts}
+    if failure is None and own is not None:
+        with _beside(model, placer, tried, own) as evaluation:
+            parts["placement"] = placement_of(evaluation, own.node_name, again=False)
+        summary = f"Pod {pod.full_name} fits with its pod group: it goes to {own.node_name}. {sentence_of(facts)}"
+        return GroupFindings(SCHEDULABLE, summary, "", parts)
+    status = tried.result.status
+    message = failure.message if failure is not None else status.message
+    if not status.ok and not status.rejected:
+        summary = f"The scheduler cannot judge pod group {facts.name} of pod {pod.full_name}: {message}."
+        return GroupFindings(ERROR, f"{summary} It tries again after a backoff.", message, parts)
+    preemption = preempting_for_group(model, tried)
+    parts |= {"preemption": preemption} if preemption is not None else {}
+    if failure is not None:
+        parts["waits"] = waits_of(model, profile, failure.unschedulable_plugins)
+    if own is not None and own.failure is not None:
+        parts["reasons"], parts["nearest"] = _why(model, placer, tried, own)
+    return GroupFindings(UNSCHEDULABLE, _summary(pod, facts, own, parts.get("reasons", ()), preemption), message, parts)
+
+
+# -- the group as it was tried
+
+
+def _tried_facts(
+    model: ClusterModel, pod: PodInfo, tried: TriedGroup, blocking: BlockingMember | None
+) -> PodGroupAnswer:
+    facts = group_facts(model, pod)
+    return PodGroupAnswer(
+        facts.name,
+        facts.exists,
+        facts.min_count,
+        facts.pods,
+        facts.scheduled,
+        len(members_to_try(model, pod)),
+        sum(1 for each in tried.result.pods if each.failure is None),
+        tried.result.status.message,
+        facts.topology_key,
+        blocking,
+    )
+
+
+def _blocking(model: ClusterModel, placer: Placer, tried: TriedGroup) -> BlockingMember | None:
+    """Return the first pod of a group without a node, and why."""
+    first = next((each for each in tried.result.pods if each.failure is not None), None)
+    if first is None or first.failure is None:
+        return None
+    return BlockingMember(first.attempt.queued.pod.full_name, first.failure.message, *_why(model, placer, tried, first))
+
+
+def _why(
+    model: ClusterModel, placer: Placer, tried: TriedGroup, member: PodResult
+) -> tuple[tuple[Reason, ...], tuple[NearMiss, ...]]:
+    """Return why a pod of a group has no node beside those before it, and the nodes that lack least."""
+    if not model.cluster.table.node_count:
+        return (), ()
+    with _beside(model, placer, tried, member) as evaluation:
+        rejected = evaluation.pre_filtered.rejection is not None or not evaluation.feasible().count
+        if not rejected:
+            # Reserve or Permit has rejected it
+            return (), ()
+        return reasons_of(evaluation, evaluation.verdicts()), near_misses(model, Rejections(evaluation), NEAREST)
+
+
+@contextmanager
+def _beside(model: ClusterModel, placer: Placer, tried: TriedGroup, member: PodResult) -> Iterator[Evaluation]:
+    """Evaluate a pod of a group while those that were tried before it have the nodes that were found for them."""
+    mark, profile = placer.mark(), tried.profile
+    assert profile is not None, "pods without a profile are not tried"
+    try:
+        shared = None
+        for other in tried.result.pods:
+            if other is member:
+                break
+            if other.node_name:
+                placer.hold(other, tried)
+                shared = other.cycle.group if other.cycle is not None else None
+        evaluator = model.engine.evaluators[profile.scheduler_name]
+        evaluation = evaluator.evaluation_of(member.attempt.queued.pod, UNTIMED, shared)
+        evaluation.within = tried.result.within
+        yield evaluation
+    finally:
+        placer.undo(mark)
+
+
+# -- in words
+
+
+def sentence_of(facts: PodGroupAnswer) -> str:
+    """Return how many pods of a group there are, are needed and find a node."""
+    if not facts.exists:
+        return f"Pod group {facts.name} does not exist."
+    gang = facts.min_count is not None
+    needs = f"Gang {facts.name} needs {number(facts.min_count or 0, 'pod')}" if gang else f"Pod group {facts.name}"
+    if not facts.tried:
+        return f"{needs}{' and' if gang else ''} has {facts.pods}."
+    held_back = facts.pods - facts.scheduled - facts.tried
+    parts = [f"{_are(facts.scheduled)} on nodes"] if facts.scheduled else []
+    parts += [f"{facts.fitting} of the {facts.tried} that {'waits' if facts.tried == 1 else 'wait'} find a place"]
+    parts += [f"{_are(held_back)} held back"] if held_back else []
+    within = f" within one {facts.topology_key}" if facts.topology_key else ""
+    return f"{needs}{within}: {', '.join(parts)}."
+
+
+def _are(count: int) -> str:
+    return f"{count} {'is' if count == 1 else 'are'}"
+
+
+def _summary(
+    pod: PodInfo,
+    facts: PodGroupAnswer,
+    own: PodResult | None,
+    reasons: tuple[Reason, ...],
+    preemption: PreemptionAnswer | None,
+) -> str:
+    if own is not None and own.failure is not None:
+        why = counted((reason.message, reason.count) for reason in reasons) or own.failure.message
+        start = f"Pod {pod.full_name} does not fit beside the others of its pod group: {why}."
+    elif own is not None and own.node_name:
+        start = f"Pod {pod.full_name} would fit on {own.node_name}, but waits for its pod group to fit."
+    else:
+        start = f"Pod {pod.full_name} waits for its pod group to fit: {facts.message}."
+    blocking = facts.blocking
+    if blocking is not None and blocking.pod != pod.full_name:
+        why = counted((reason.message, reason.count) for reason in blocking.reasons) or blocking.message
+        start += f" The first without a place is {blocking.pod}: {why}."
+    helps = f" Preemption helps: {preemption.message}." if preemption is not None and preemption.helps else ""
+    return f"{start} {sentence_of(facts)}{helps}"

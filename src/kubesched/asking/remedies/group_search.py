@@ -1,0 +1,138 @@
+"""The search for remedies of a pod that is scheduled with its pod group.
+
+From a pod without a node to steps after which the scheduler places the whole group, or enough of it, and the pod with
+it. A step against what is in the way of one pod of the group is taken again for the next that is in want of a node,
+until the group fits: more nodes of one kind, more evictions, the same change of one object after the other.
+"""
+
+from collections.abc import Callable, Iterator
+from itertools import islice
+
+from kubesched.asking.remedies.found import cost_of, remedy_of, topics_of
+from kubesched.asking.remedies.group_trials import GroupTrials, MemberTrial
+from kubesched.asking.remedies.moving import moved
+from kubesched.asking.remedies.proposers.evictions import TOPIC as EVICT
+from kubesched.asking.remedies.proposers.evictions import evictions
+from kubesched.asking.remedies.proposers.new_nodes import new_nodes
+from kubesched.asking.remedies.proposing import against_obstacles, targets
+from kubesched.asking.remedies.remedy import Remedy
+from kubesched.asking.remedies.shrinking import shrunk
+from kubesched.asking.remedies.steps import Scope, Steps
+from kubesched.errors import KubeschedError
+
+# so many steps, but for new nodes, of which there may be as many as the group has pods
+MOST_STEPS = 16
+# so many kinds of steps against obstacles are tried, and of each so many on the way
+MOST_KINDS = 6
+MOST_CHOICES = 3
+MOST_NODE_KINDS = 3
+
+Propose = Callable[[MemberTrial], Iterator[Steps]]
+
+
+class GroupRemedySearch:
+    """Looks for the remedies of one pod of a group."""
+
+    def __init__(self, trials: GroupTrials) -> None:
+        self._trials = trials
+
+    def run(self, limit: int) -> tuple[Remedy, ...]:
+        """Return up to `limit` remedies of different kinds, the smallest changes first."""
+        with self._trials.fork_group(()) as trial:
+            if trial.node_name:
+                return ()
+            kinds = list(dict.fromkeys(topics_of(steps) for steps in _against_obstacles(trial)))[:MOST_KINDS]
+            evicting = not trial.gates and any(True for _ in _evictions(trial))
+        found: dict[frozenset[str], Steps] = {}
+        ways = [*((topics, _against_obstacles) for topics in kinds)]
+        ways += [(frozenset({EVICT}), _evictions)] if evicting else []
+        for topics, propose in ways:
+            steps = self._grown(topics, propose)
+            if steps:
+                steps = shrunk(self._trials, steps)
+                found.setdefault(topics_of(steps), steps)
+        nodes = self._more_nodes()
+        if nodes:
+            found.setdefault(topics_of(nodes), nodes)
+        ordered = sorted(found.values(), key=cost_of)[:limit]
+        return tuple(
+            remedy_of(self._trials, moved(self._trials, steps), self._trials.node_after(steps)) for steps in ordered
+        )
+
+    # -- a step for one pod after the other
+
+    def _grown(self, topics: frozenset[str], propose: Propose) -> Steps:
+        """Return steps about some topics after which the pod has a node, none if there are none or too many."""
+        steps: Steps = ()
+        while len(steps) <= MOST_STEPS and self._trials.left > 0:
+            with self._trials.fork_group(steps) as trial:
+                if trial.node_name:
+                    return steps
+                fitting = trial.fitting
+                choices = (_for_all(trial, each) for each in propose(trial) if topics_of(each) == topics)
+                candidates = list(islice(choices, MOST_CHOICES))
+            better = next((new for each in candidates if self._fits_more((new := (*steps, *each)), fitting)), None)
+            if better is None:
+                return ()
+            steps = better
+        return ()
+
+    def _fits_more(self, steps: Steps, than: int) -> bool:
+        """Return whether more pods of the group find a node after some steps, or this one does."""
+        if len({step.key for step in steps}) < len(steps):
+            return False
+        try:
+            with self._trials.fork_group(steps) as trial:
+                return bool(trial.node_name) or trial.fitting > than
+        except KubeschedError:
+            # the steps do not go together
+            return False
+
+    # -- more nodes
+
+    def _more_nodes(self) -> Steps:
+        """Return the fewest new nodes of one kind with which the pod has a node; with one less it has none."""
+        for kind in range(MOST_NODE_KINDS):
+            most = self._trials.wanted
+            if self._trials.left <= 0 or not self._nodes(kind, 1) or not self._works(self._nodes(kind, most)):
+                continue
+            fails, enough, count = 0, most, 1
+            while count < enough:
+                if self._works(self._nodes(kind, count)):
+                    enough = count
+                else:
+                    fails, count = count, min(2 * count, enough)
+            while enough - fails > 1:
+                middle = (enough + fails) // 2
+                if self._works(self._nodes(kind, middle)):
+                    enough = middle
+                else:
+                    fails = middle
+            steps = self._nodes(kind, enough)
+            return shrunk(self._trials, steps) if len(steps) <= MOST_STEPS else steps
+        return ()
+
+    def _nodes(self, kind: int, count: int) -> Steps:
+        with self._trials.fork_group(()) as trial:
+            return next(islice(new_nodes(trial, count), kind, None), ()) if not trial.gates else ()
+
+    def _works(self, steps: Steps) -> bool:
+        return bool(self._trials.node_after(steps))
+
+
+def _against_obstacles(trial: MemberTrial) -> Iterator[Steps]:
+    """Yield steps against what is in the way of a pod; not those that look for the smallest number that works."""
+    for extension in against_obstacles(trial):
+        if all(step.tuned is None for step in extension.steps):
+            yield extension.steps
+
+
+def _evictions(trial: MemberTrial) -> Iterator[Steps]:
+    return (steps for _, steps in evictions(trial, targets(trial)))
+
+
+def _for_all(trial: MemberTrial, steps: Steps) -> Steps:
+    """Return steps in which what is changed of a pod is changed of all like it that have no node."""
+    own = [step for step in steps if step.scope is Scope.POD]
+    others = tuple(step for step in steps if step.scope is not Scope.POD)
+    return (*others, *(trial.step_for(step, pod) for step in own for pod in trial.alike))
