@@ -46,8 +46,8 @@ class Digest:
         self.derived: dict[Callable[[Any], Any], Any] = {}
 
 
-# one per pod: not tracked by the garbage collector, which could free none of them
-class PodInfo(msgspec.Struct, gc=False, eq=False):
+# tracked by the garbage collector: the digest's derived values lead to the engine, which leads to its pods
+class PodInfo(msgspec.Struct, eq=False):
     """A pod with its digest. Reads like the object: `.metadata`, `.spec`, `.status`, `.labels`, `.priority`."""
 
     pod: Pod
