@@ -51,7 +51,7 @@ def test_the_namespace_is_that_of_the_context(tmp_path: Path) -> None:
         for words in (["--kubeconfig", config], ["--kubeconfig", config, "-n", "hers"]):
             assert "Pod hers/web-1 " in run("explain", "pod", "web-1", *words).stdout
         missing = run("explain", "pod", "web-1", "--kubeconfig", config, "-n", "default")
-    assert missing.stderr == "there is no pod default/web-1; did you mean hers/web-1?\n"
+    assert missing.stderr == "there is no pod default/web-1, or it has finished; did you mean hers/web-1?\n"
 
 
 def test_cluster_and_user_are_those_of_the_kubeconfig(tmp_path: Path) -> None:
@@ -61,6 +61,45 @@ def test_cluster_and_user_are_those_of_the_kubeconfig(tmp_path: Path) -> None:
         assert "cannot connect to" in run("snapshot", "-o", str(tmp_path / "2"), KUBECONFIG=config).stderr
         wrong = run("snapshot", "-o", str(tmp_path / "3"), "--cluster", "prod", KUBECONFIG=config)
     assert wrong.stderr.endswith('context "kubesched": cluster "prod" does not exist; there are: "kubesched", "gone"\n')
+
+
+def test_flags_for_requests_are_kubectls(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path, *OBJECTS) as served:
+        config = ["--kubeconfig", served.kubeconfig(namespace="hers")]
+        assert "Pod hers/web-1 " in run("explain", "pod", "web-1", *config, "--request-timeout", "20s").stdout
+        for words in (["--as", "anna"], ["--as=anna", "--as-group=nobody", "--as-uid=7"]):
+            refused = run("explain", "pod", "web-1", *config, *words)
+            assert (refused.exit_code, 'is forbidden: User "anna" cannot list' in refused.stderr) == (1, True)
+        masters = ["--as", "anna", "--as-group", "nobody", "--as-group", "system:masters"]
+        assert "Pod hers/web-1 " in run("explain", "pod", "web-1", *config, *masters).stdout
+        gone = run("explain", *config, "-s", "https://127.0.0.1:1", "--insecure-skip-tls-verify")
+        assert gone.stderr == "the cluster cannot be read: cannot connect to https://127.0.0.1:1: Connection refused\n"
+        wrong = run("explain", *config, "--token", "nobodys")
+        assert "the API server does not accept the credentials of context" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    ("sentence", "words", "message"),
+    [
+        ("a log", ["-v", "6"], "Error: kubectl's -v does not exist here: requests are not logged."),
+        ("all namespaces", ["-A"], "Error: kubectl's -A does not exist here: all namespaces are read anyway."),
+        (
+            "a password",
+            ["--password=x"],
+            "Error: kubectl's --password does not exist here: name a user of the kubeconfig with --user, "
+            "or give --token.",
+        ),
+        ("an option that nobody has", ["--zzz"], "Error: No such option '--zzz'."),
+        (
+            "a time that is none",
+            ["--request-timeout", "soon"],
+            "Error: Invalid value for '--request-timeout': 'soon' is no duration such as 30s or 2m",
+        ),
+    ],
+)
+def test_flags_that_are_not_there_get_one_line(sentence: str, words: list[str], message: str) -> None:
+    result = run("explain", *words)
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (2, message), sentence
 
 
 def a_second_cluster(served: ServedCluster) -> str:

@@ -15,6 +15,10 @@ if TYPE_CHECKING:
     from kubesched.client.rest import RestConfig
 
 
+# between a kind and the only namespace in which it could be read
+OUTSIDE = " outside namespace "
+
+
 @dataclass(frozen=True, slots=True)
 class Gap(Answer):
     """Something that was not read: what, why, and what is uncertain because of it."""

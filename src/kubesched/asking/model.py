@@ -14,7 +14,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectChange, ObjectName
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.cluster_objects import OUTSIDE, ClusterObjects, Gap
 from kubesched.config.load import Loaded
 from kubesched.controlplane.schema.json_patching import OperationError, json_patched
 from kubesched.core.assembly import engine_of
@@ -64,11 +64,19 @@ class ClusterModel:
             full_name = f"{self.source.namespace}/{full_name}"
         found = self.pods.get(full_name)
         if found is None:
-            suffix = f"/{full_name.rpartition('/')[2]}"
-            namesakes = sorted(name for name in self.pods if name.endswith(suffix))[:3]
-            hint = f"; did you mean {' or '.join(namesakes)}?" if namesakes else nearest(full_name, self.pods)
-            raise UnknownObjectError(f"there is no pod {full_name}{hint}")
+            raise self._unknown_pod(full_name)
         return found
+
+    def _unknown_pod(self, full_name: str) -> UnknownObjectError:
+        unread = next((gap for gap in self.gaps if gap.what.startswith(f"{Pod.__name__}{OUTSIDE}")), None)
+        if unread is not None and not full_name.startswith(f"{unread.what.partition(OUTSIDE)[2]}/"):
+            return UnknownObjectError(f"pod {full_name} cannot be read: {unread.why}")
+        suffix = f"/{full_name.rpartition('/')[2]}"
+        namesakes = sorted(name for name in self.pods if name.endswith(suffix))[:3]
+        hint = f"; did you mean {' or '.join(namesakes)}?" if namesakes else nearest(full_name, self.pods)
+        # those of live clusters are not read
+        finished = ", or it has finished" if self.source.server is not None else ""
+        return UnknownObjectError(f"there is no pod {full_name}{finished}{hint}")
 
     def full_name(self, name: str) -> str:
         """Return `namespace/name` for the name of a pod as people write it: `web`, `shop/web`, `pod/web`."""

@@ -6,13 +6,14 @@ what kubectl wants to hear when it completes a command line.
 
 import sys
 from collections.abc import Sequence
+from typing import Any
 
 import click
 from click.shell_completion import ShellComplete
 
 from kubesched import __version__
 from kubesched.cli import COMMANDS
-from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED
+from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED, with_kubectl_hint
 from kubesched.cli.command_group import CommandGroup
 
 ASKING = ("capacity", "explain", "snapshot", "whatif")
@@ -20,8 +21,19 @@ ASKING = ("capacity", "explain", "snapshot", "whatif")
 FILES, NO_FILES = 0, 4
 
 
+class KubectlPlugin(CommandGroup):
+    """The commands as a plugin of kubectl: an option that only kubectl has is told from one that nobody has."""
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; report what a person can act on."""
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            raise with_kubectl_hint(error) from None
+
+
 @click.group(
-    cls=CommandGroup,
+    cls=KubectlPlugin,
     lazy={name: COMMANDS[name] for name in ASKING},
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -29,8 +41,10 @@ FILES, NO_FILES = 0, 4
 def kubectl_kubesched() -> None:
     """Ask the scheduler: why is it pending, what would help, how many more, what if.
 
-    The cluster is the one of kubectl: --kubeconfig, --context, --cluster, --user and -n mean what they mean there, and
-    are written after the command. --from asks about a snapshot or manifests instead.
+    The cluster is the one of kubectl. --kubeconfig, --context, --cluster, --user, -n, --as, --as-group, --as-uid,
+    --request-timeout, --server, --token, --certificate-authority, --insecure-skip-tls-verify, --tls-server-name,
+    --client-certificate and --client-key mean what they mean there, and are written after the command. --from asks
+    about a snapshot or manifests instead.
     """
 
 

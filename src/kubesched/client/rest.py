@@ -87,6 +87,8 @@ class RestConfig(msgspec.Struct, frozen=True):
     rejected: Callable[[AuthHeaders], Awaitable[bool]] = _nothing_else
     origin: str = "the configuration"
     namespace: str = "default"
+    # for a request as a whole; 0: as long as something arrives now and then
+    timeout_seconds: float = 0.0
 
 
 class _Details(msgspec.Struct, rename="camel"):
@@ -173,7 +175,7 @@ class RestClient:
         self._config = config
         self._user_agent = user_agent
         self._limiter = limiter
-        self._timeout = timeout_seconds or None
+        self._timeout = timeout_seconds or config.timeout_seconds or None
         self._most_connections = most_connections
         self._pool = ConnectionPool(
             config.server, config.server_name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS
@@ -228,7 +230,8 @@ class RestClient:
         now = asyncio.get_running_loop().time
         began, watches = now(), "watch" in query
         silence = WATCH_SILENCE_SECONDS if watches else self._silence
-        request = _Request("GET", path, query=query, silence=silence, watches=watches)
+        timeout = None if watches else self._config.timeout_seconds or None
+        request = _Request("GET", path, query=query, timeout=timeout, silence=silence, watches=watches)
         received = 0
         try:
             async with self._response(request) as response:

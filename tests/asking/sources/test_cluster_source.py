@@ -9,6 +9,7 @@ import yaml
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.client.credentials.kubeconfig import kubectl_files, read_merged
+from kubesched.client.credentials.rest_config import kubectl_rest_config
 from kubesched.controlplane.named_clusters import locked
 from kubesched.errors import KubeconfigError, KubeschedError
 
@@ -49,11 +50,66 @@ def test_the_first_file_with_a_name_counts(tmp_path: Path) -> None:
     ],
 )
 def test_parts_of_the_context_can_be_chosen(
-    sentence: str, choice: dict[str, str], server: str, token: str, tmp_path: Path
+    sentence: str, choice: dict[str, Any], server: str, token: str, tmp_path: Path
 ) -> None:
     files = [a_kubeconfig(tmp_path / "one", "a", current="a"), a_kubeconfig(tmp_path / "two", "b")]
     found = read_merged(files, ContextChoice(**choice))
     assert (found.cluster.server, found.user.token) == (server, token), sentence
+
+
+OWN_AUTHORITY = {"certificate-authority-data": "Y2E=", "tls-server-name": "own"}
+REPLACED: dict[str, tuple[dict[str, Any], str, dict[str, Any]]] = {
+    "a server": ({"server": "https://there"}, "cluster", {"server": "https://there", "tls_server_name": ""}),
+    "a server and its name": (
+        {"server": "https://there", "tls_server_name": "name"},
+        "cluster",
+        {"server": "https://there", "tls_server_name": "name"},
+    ),
+    "an authority, in the place of that in the kubeconfig": (
+        {"certificate_authority": "/ca.crt"},
+        "cluster",
+        {"certificate_authority": "/ca.crt", "certificate_authority_data": "", "tls_server_name": "own"},
+    ),
+    "no authority": (
+        {"insecure_skip_tls_verify": True},
+        "cluster",
+        {"insecure_skip_tls_verify": True, "certificate_authority_data": ""},
+    ),
+    "a token": ({"token": "t"}, "user", {"token": "t"}),
+    "a certificate": (
+        {"client_certificate": "/c", "client_key": "/k"},
+        "user",
+        {"client_certificate": "/c", "client_key": "/k"},
+    ),
+    "somebody else": (
+        {"impersonate": "anna", "impersonate_uid": "1", "impersonate_groups": ("a", "b")},
+        "user",
+        {"impersonate": "anna", "impersonate_uid": "1", "impersonate_groups": ("a", "b")},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REPLACED)
+def test_fields_of_the_context_can_be_replaced(case: str, tmp_path: Path) -> None:
+    choice, part, fields = REPLACED[case]
+    found = read_merged([a_kubeconfig(tmp_path / "one", "a", current="a", **OWN_AUTHORITY)], ContextChoice(**choice))
+    assert {name: getattr(getattr(found, part), name) for name in fields} == fields
+
+
+def test_a_path_of_the_command_line_starts_at_the_working_directory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = a_kubeconfig(tmp_path / "configs" / "one", "a", current="a")
+    monkeypatch.chdir(tmp_path)
+    found = read_merged([config], ContextChoice(certificate_authority="ca.crt"))
+    assert found.pem("certificate-authority", lambda line: None).path == tmp_path / "ca.crt"
+
+
+def test_a_server_needs_no_kubeconfig(tmp_path: Path) -> None:
+    target = kubectl_rest_config(
+        "", ContextChoice(server="https://there", token="t"), environment={"KUBECONFIG": str(tmp_path / "none")}
+    )
+    assert (target.server, target.namespace) == ("https://there", "default")
 
 
 def test_files_that_a_kubeconfig_names_are_beside_it(tmp_path: Path) -> None:
@@ -91,6 +147,16 @@ def test_kubeconfig_is_a_list_of_files_of_which_some_may_be_missing(
             "files and a context",
             ClusterSource(paths=("f",), choice=ContextChoice(context="c")),
             "--from and --context name different clusters: leave all but one out",
+        ),
+        (
+            "files and a user to ask as",
+            ClusterSource(paths=("f",), choice=ContextChoice(impersonate="anna")),
+            "--as is about requests to a live cluster: leave it out, or --from",
+        ),
+        (
+            "files and a server",
+            ClusterSource(paths=("f",), choice=ContextChoice(server="https://there")),
+            "--from and --server name different clusters: leave all but one out",
         ),
         (
             "three at once",

@@ -1,5 +1,6 @@
 """Live clusters, read from an API server over HTTPS: what may be read is read, the rest is named."""
 
+import socket
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,10 +12,12 @@ from tests.support.served_cluster import a_served_cluster
 
 from kubesched.api.release import GIT_VERSION
 from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.sources import live
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.client.informers import paged_list
+from kubesched.config.load import load
 from kubesched.errors import KubeschedError
 
 Document = dict[str, Any]
@@ -49,7 +52,7 @@ OBJECTS = (
 NODES_AND_PODS = a_rule("list", "nodes pods")
 
 
-def read(kubeconfig: str, **choice: str) -> ClusterObjects:
+def read(kubeconfig: str, **choice: Any) -> ClusterObjects:
     return read_cluster(ClusterSource(kubeconfig=kubeconfig, choice=ContextChoice(**choice)))
 
 
@@ -110,6 +113,49 @@ def test_who_may_read_only_in_a_namespace_gets_that_and_is_told(tmp_path: Path) 
     assert names_of(cluster, "Pod") == ["hers/b"]
     assert gaps_of(cluster)["Pod outside namespace hers"] == "nodes may be fuller than they seem"
     assert cluster.namespace == "hers"
+
+
+def test_the_namespace_that_is_asked_for_is_the_one_that_is_read(tmp_path: Path) -> None:
+    rules, own = [a_rule("list", "nodes")], [a_rule("list", "pods")]
+    with a_served_cluster(tmp_path, *OBJECTS, rules=rules, own=own) as served:
+        cluster = read_cluster(ClusterSource(kubeconfig=served.kubeconfig("anna"), namespace="hers"))
+    assert names_of(cluster, "Pod") == ["hers/b"]
+    model = ClusterModel(cluster, load())
+    with pytest.raises(UnknownObjectError) as unread:
+        model.pod("default/a")
+    assert str(unread.value) == (
+        'pod default/a cannot be read: pods is forbidden: User "anna" cannot list resource "pods" '
+        'in API group "" at the cluster scope'
+    )
+    with pytest.raises(UnknownObjectError) as unknown:
+        model.pod("bb")
+    assert str(unknown.value) == "there is no pod hers/bb, or it has finished; did you mean hers/b?"
+
+
+def test_gaps_have_the_order_of_kinds(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path, *OBJECTS, rules=[NODES_AND_PODS]) as served:
+        found = [gap.what for gap in read(served.kubeconfig("anna")).gaps]
+    assert found == [kind.name for kind in live.listed_kinds() if kind.name in found]
+
+
+def test_a_user_who_may_not_read_is_asked_for_by_name(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path, *OBJECTS, rules=[NODES_AND_PODS]) as served:
+        config = served.kubeconfig()
+        assert names_of(read(config, impersonate="anna"), "PodDisruptionBudget") == []
+        masters = read(config, impersonate="anna", impersonate_groups=("system:masters",))
+        assert names_of(masters, "PodDisruptionBudget") == ["default/web"]
+        with pytest.raises(KubeschedError, match="say whom to impersonate"):
+            read(config, impersonate_groups=("system:masters",))
+
+
+def test_a_request_that_takes_too_long_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KUBECONFIG", str(tmp_path / "none"))
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        server = f"http://127.0.0.1:{silent.getsockname()[1]}"
+        source = ClusterSource(choice=ContextChoice(server=server, request_timeout_seconds=0.1))
+        with pytest.raises(KubeschedError) as error:
+            read_cluster(source)
+    assert str(error.value) == "the cluster cannot be read: the API server did not answer in time"
 
 
 def test_without_nodes_there_is_nothing_to_ask_about(tmp_path: Path) -> None:

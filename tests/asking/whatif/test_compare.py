@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from tests.support.models import a_model
 from tests.support.whatif import state_of
 
@@ -43,6 +44,30 @@ def test_pods_that_wait_are_placed_by_both_and_the_scores_say_why() -> None:
     assert (answer.pods, answer.same, answer.first.unscheduled, answer.second.scheduled) == (2, 1, 1, 1)
     assert answer.summary == "Of 2 pods 1 is placed differently. 1 stays without a node under both."
     assert (state_of(first), state_of(second)) == before
+
+
+NO_PLACES = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: NodeAffinity
+    args: {addedAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [
+      {key: nobody, operator: Exists}]}]}}}
+"""
+FITS: dict[str, tuple[str, str, bool, bool]] = {
+    "a pod that neither places is pending as before": (PACKING, PACKING, False, True),
+    "a pod that only the first places": (PACKING, NO_PLACES, False, False),
+    "a pod that only the second places": (NO_PLACES, PACKING, False, True),
+    "a pod that has a node now, and none under the second": (NO_PLACES, NO_PLACES, True, False),
+}
+
+
+@pytest.mark.parametrize("case", FITS)
+def test_it_fits_if_the_second_configuration_leaves_nobody_out(case: str) -> None:
+    first, second, reschedule_all, fits = FITS[case]
+    models = NamedModel("one", a_model(*OBJECTS, config=first)), NamedModel("other", a_model(*OBJECTS, config=second))
+    assert compare(*models, reschedule_all=reschedule_all).fits is fits
 
 
 def test_all_pods_are_placed_from_an_empty_start() -> None:

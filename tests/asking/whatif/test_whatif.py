@@ -256,6 +256,45 @@ def test_an_empty_cluster_has_an_answer() -> None:
     assert (answer.fits, answer.summary) == (True, "There are no pods.")
 
 
+STUCK = a_pod("stuck", cpu="9", owner="ReplicaSet/stuck")
+FITS: dict[str, tuple[list[ApiObject], list[Operation], bool]] = {
+    "a pod that is pending as before is not what a cordon is about": ([*TWO, STUCK], [Cordon(("a",))], True),
+    "nor is it what a drain is about": ([*TWO, STUCK, a_pod("p", node="a", **WEB)], [Drain(("a",))], True),
+    "a pod that had a place should have one": ([TWO[0], a_pod("p", node="a", **WEB)], [Drain(("a",))], False),
+    "a bare pod had a place, too": ([*TWO, a_pod("p", node="a")], [Drain(("a",))], False),
+    "new pods should have places": (
+        [*TWO, a_pod("p", node="a", **WEB)],
+        [ScaleWorkload(NamedObject("ReplicaSet", "", "web"), 9)],
+        False,
+    ),
+    "so should all pods of a workload that is scaled": (
+        [*TWO, STUCK, a_pod("bound", node="a", owner="ReplicaSet/stuck")],
+        [ScaleWorkload(NamedObject("ReplicaSet", "", "stuck"), 2)],
+        False,
+    ),
+    "pods of other workloads do not count then": (
+        [*TWO, STUCK, a_pod("p", node="a", **WEB)],
+        [ScaleWorkload(NamedObject("ReplicaSet", "", "web"), 2)],
+        True,
+    ),
+    "nodes are added for pods that are pending": ([*TWO, STUCK], [AddNodes(1, a_node("b", cpu="2"))], False),
+    "nodes that are added suffice": ([*TWO, STUCK], [AddNodes(1, a_node("big", cpu="9"))], True),
+    "a taint ends for them, too": ([*TWO, STUCK], [TaintNodes(("a",), NO_EXECUTE, remove=True)], False),
+    "nodes beside something else are for that": (
+        [*TWO, STUCK, a_pod("p", node="a", **WEB)],
+        [AddNodes(1, a_node("b", cpu="2")), Drain(("a",))],
+        True,
+    ),
+    "without an operation all pods are meant": ([*TWO, STUCK], [], False),
+}
+
+
+@pytest.mark.parametrize("case", FITS)
+def test_it_fits_if_each_pod_that_should_has_a_place(case: str) -> None:
+    objects, operations, fits = FITS[case]
+    assert ask(objects, *operations).fits is fits
+
+
 def test_pods_that_are_not_to_be_scheduled_yet_are_no_failure() -> None:
     answer = ask([a_node("a"), a_pod("gated", gates=["wait"]), a_pod("other", scheduler="somebody")])
     assert {name: each.held for name, each in by_pod(answer).items()} == {"gated": True, "other": True}

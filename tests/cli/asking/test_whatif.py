@@ -141,6 +141,20 @@ def test_every_pod_with_a_place_is_exit_code_0(cluster: Path) -> None:
     assert (result.exit_code, result.stdout) == (0, "Of 7 pods 1 is deleted, 6 stay.\n")
 
 
+def test_pods_that_are_pending_as_before_are_exit_code_0(cluster: Path) -> None:
+    result = run(cluster, "--cordon", "node-a")
+    assert result.exit_code == 0
+    assert result.stdout.startswith(
+        "Of 7 pods 1 stays pending, 6 stay.\n\n"
+        "Steps\nSTEP  OPERATION           RESULT\n   1  cordon node node-a\n\n"
+        "Pending as before\n"
+    )
+
+
+def test_new_nodes_that_do_not_help_are_exit_code_3(cluster: Path) -> None:
+    assert run(cluster, "--add-nodes", "2=node-a", "-q").exit_code == 3
+
+
 def test_a_manifest_is_applied(cluster: Path, tmp_path: Path) -> None:
     file = tmp_path / "shop.yaml"
     file.write_text(DEPLOYMENT)

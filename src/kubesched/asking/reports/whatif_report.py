@@ -45,8 +45,7 @@ def whatif_report(answer: WhatIfAnswer) -> Report:
     """Return the report of operations that were tried."""
     lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *_gaps(answer.gaps)]
     sections = [Section("Steps", _steps(answer.steps))] if answer.steps else []
-    if answer.changes:
-        sections.append(Section("Pods", _pods(answer.changes)))
+    sections += _pods(answer.changes)
     sections.append(Section("Cluster", (_measures(("BEFORE", "AFTER"), (answer.before, answer.after)),)))
     if len(answer.before.zones) > 1:
         sections.append(Section("Zones", (_zones(answer.before, answer.after),)))
@@ -143,7 +142,7 @@ def _steps(steps: Sequence[WhatIfStep]) -> list[Block]:
     return blocks
 
 
-def _pods(changes: Sequence[PodChange]) -> list[Block]:
+def _pods(changes: Sequence[PodChange]) -> list[Section]:
     """Return what changes, pod by pod; pods that stay pending as before are counted by their message."""
     order = {kind: number for number, kind in enumerate(_CHANGES)}
     changed = [each for each in changes if each.change != STAYS_PENDING]
@@ -151,7 +150,7 @@ def _pods(changes: Sequence[PodChange]) -> list[Block]:
         (each.pod, _CHANGES[each.change], each.from_node or "", each.to_node or "", _why(each))
         for each in sorted(changed, key=lambda each: (order[each.change], each.pod))
     ]
-    blocks: list[Block] = [Table(("POD", "CHANGE", "FROM", "TO", "WHY"), rows)] if rows else []
+    sections = [Section("Pods", (Table(("POD", "CHANGE", "FROM", "TO", "WHY"), rows),))] if rows else []
     waiting: dict[str, list[str]] = {}
     for each in changes:
         if each.change == STAYS_PENDING:
@@ -159,8 +158,9 @@ def _pods(changes: Sequence[PodChange]) -> list[Block]:
     if waiting:
         groups = sorted(waiting.items(), key=lambda group: (-len(group[1]), group[1][0]))
         counted = [(str(len(pods)), why, pods[0]) for why, pods in groups]
-        blocks.append(Table(("PODS", "WHY", "SUCH AS"), counted, "Pending as before", frozenset({"PODS"})))
-    return blocks
+        columns = ("PODS", "WHY", "SUCH AS")
+        sections.append(Section("Pending as before", (Table(columns, counted, numeric=frozenset({"PODS"})),)))
+    return sections
 
 
 def _why(change: PodChange) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+import msgspec
+
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.files import read_files
 from kubesched.client.credentials.context_choice import CURRENT_CONTEXT, ContextChoice
@@ -51,21 +53,45 @@ def read_cluster(
     return replace(cluster, namespace=source.namespace, only_namespace=source.namespace)
 
 
+# the options that choose a cluster of a kubeconfig; all others are about requests to it
+_CHOOSING = {"context": "--context", "cluster": "--cluster", "user": "--user", "server": "--server"}
+_REQUESTING = {
+    "certificate_authority": "--certificate-authority",
+    "insecure_skip_tls_verify": "--insecure-skip-tls-verify",
+    "tls_server_name": "--tls-server-name",
+    "token": "--token",
+    "client_certificate": "--client-certificate",
+    "client_key": "--client-key",
+    "impersonate": "--as",
+    "impersonate_uid": "--as-uid",
+    "impersonate_groups": "--as-group",
+    "request_timeout_seconds": "--request-timeout",
+}
+
+
 def _check(source: ClusterSource) -> None:
     """Check that one source is named, and no more."""
-    live = "--kubeconfig" if source.kubeconfig else "--context" if source.choice != CURRENT_CONTEXT else ""
+    chosen = [option for field, option in _CHOOSING.items() if getattr(source.choice, field)]
+    live = "--kubeconfig" if source.kubeconfig else chosen[0] if chosen else ""
     named = [
         option for option in ("--from" if source.paths else "", "--cluster" if source.cluster else "", live) if option
     ]
     if len(named) > 1:
         raise KubeschedError(f"{' and '.join(named)} name different clusters: leave all but one out")
+    needless = [option for field, option in _REQUESTING.items() if getattr(source.choice, field)]
+    if source.paths and needless:
+        raise KubeschedError(f"{needless[0]} is about requests to a live cluster: leave it out, or --from")
 
 
 def _live(source: ClusterSource, custom_kinds: Collection[str], progress: "Progress") -> ClusterObjects:
     # imported here: a client of API servers, which files do not need
     from kubesched.asking.sources.live import read_live
 
-    cluster = read_live(live_target(source), custom_kinds, progress)
+    target = live_target(source)
+    if source.namespace:
+        # who may list a kind only there
+        target = msgspec.structs.replace(target, namespace=source.namespace)
+    cluster = read_live(target, custom_kinds, progress)
     return replace(cluster, origin=f"cluster {source.cluster}") if source.cluster else cluster
 
 
@@ -75,7 +101,7 @@ def live_target(source: ClusterSource) -> "RestConfig":
     from kubesched.client.credentials.rest_config import kubectl_rest_config
 
     if source.cluster:
-        return kubectl_rest_config(kubeconfig_of(source.cluster))
+        return kubectl_rest_config(kubeconfig_of(source.cluster), source.choice)
     try:
         return kubectl_rest_config(source.kubeconfig, source.choice)
     except KubeconfigError as error:

@@ -19,7 +19,7 @@ from kubesched.api.kinds import API_VERSIONS, KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
 from kubesched.api.sharing import sharing
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.cluster_objects import OUTSIDE, ClusterObjects, Gap
 from kubesched.asking.sources.files import UNREAD_KINDS, gaps_of_unread
 from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document, reduced_workload
@@ -119,7 +119,7 @@ class _Version(msgspec.Struct, rename="camel"):
 
 async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progress) -> ClusterObjects:
     rest = RestClient(target, f"kubesched/{__version__}")
-    reading = _Reading(rest, target.namespace, progress)
+    reading = _Reading(rest, target, progress)
     try:
         version = await _server_version(rest)
         await reading.kinds(kinds)
@@ -149,12 +149,13 @@ async def _server_version(rest: RestClient) -> str:
 class _Reading:
     """Lists kinds and collects what arrives."""
 
-    def __init__(self, rest: RestClient, namespace: str, progress: Progress) -> None:
+    def __init__(self, rest: RestClient, target: RestConfig, progress: Progress) -> None:
         self._rest = rest
-        self._namespace = namespace
+        self._namespace = target.namespace
+        self._hurries = bool(target.timeout_seconds)
         self._progress = progress
         self._lists: dict[str, _KindList] = {}
-        self._gaps: list[Gap] = []
+        self._gaps: dict[str, Gap] = {}
 
     async def kinds(self, kinds: Sequence[ListedKind]) -> None:
         """List kinds, some at once."""
@@ -182,7 +183,7 @@ class _Reading:
             tuple(obj for each in lists for obj in each.objects),
             tuple(document for each in lists for document in each.workloads),
             taken_at=datetime.now(UTC),
-            gaps=(*self._gaps, *gaps_of_unread(unread)),
+            gaps=(*(self._gaps[kind] for kind in self._lists if kind in self._gaps), *gaps_of_unread(unread)),
         )
 
     async def _list(self, kind: ListedKind) -> None:
@@ -220,7 +221,7 @@ class _Reading:
                 if error.code not in (403, 404):
                     raise
             else:
-                self._leave_out(kind, str(refused), f"{kind.name} outside namespace {self._namespace}")
+                self._leave_out(kind, str(refused), f"{kind.name}{OUTSIDE}{self._namespace}")
                 return
         if kind.name in ALWAYS:
             raise KubeschedError(
@@ -230,7 +231,7 @@ class _Reading:
 
     def _leave_out(self, kind: ListedKind, why: str, what: str = "") -> None:
         uncertain = _UNCERTAIN.get(kind.name, f"answers that depend on {kind.name}")
-        self._gaps.append(Gap(what or kind.name, why, uncertain))
+        self._gaps[kind.name] = Gap(what or kind.name, why, uncertain)
 
     async def _attempts(self, kind: ListedKind, path: str) -> None:
         """List a kind; again if the connection breaks, or the server asks for patience."""
@@ -241,8 +242,8 @@ class _Reading:
                 await read_pages(self._rest, path, kind.query, found.take, found.begin)
                 return
             except Unreachable as error:
-                # nobody listens there
-                if not left or not error.maybe_done:
+                # nobody listens there, or there is no more time
+                if not left or not error.maybe_done or self._hurries:
                     raise
                 wait = AGAIN_SECONDS
             except Refused as error:

@@ -48,9 +48,10 @@ def compare(
         for trial in (one, other):
             trial.settle()
         differences = tuple(lockstep.differences(names))
+        worse = any(_should_have_node(one, name) and not _node(other, name) for name in names)
         under_first, under_second = (_compared(first.name, one, names), _compared(second.name, other, names))
     return ComparisonAnswer(
-        not under_first.unscheduled and not under_second.unscheduled,
+        not worse and not any(step.held_up for step in steps),
         _summary(len(names), len(differences), under_first, under_second),
         steps,
         len(names),
@@ -121,6 +122,12 @@ class _Lockstep:
                     None if second else other.messages.get(name),
                     *self._scores.get(name, ((), ())),
                 )
+
+
+def _should_have_node(first: WhatIfTrial, name: str) -> bool:
+    """Return whether a pod has a node now or under the first configuration, or is new."""
+    before = first.before.get(name)
+    return before is None or bool(before.spec.node_name) or bool(_node(first, name))
 
 
 def _node(trial: WhatIfTrial, name: str) -> str:

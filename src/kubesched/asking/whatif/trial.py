@@ -60,6 +60,8 @@ class WhatIfTrial:
         # every pod at the start, by name
         self.before: dict[str, PodInfo] = dict(model.pods)
         self.messages: dict[str, str] = {}
+        # pods of workloads that operations scale or apply, by name
+        self.asked_for: set[str] = set()
         self._held: set[str] = set()
         self._gone: dict[str, tuple[str, str]] = {}
         self._preempted_by: dict[str, str] = {}

@@ -3,12 +3,12 @@
 From a model and operations to a `WhatIfAnswer`, the differences against the present. The model is as before afterwards.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.measures import Meter, spread_changes
-from kubesched.asking.whatif.operations import Operation
+from kubesched.asking.whatif.operations import AddNodes, Operation, TaintNodes
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import (
     BECOMES_BOUND,
@@ -50,7 +50,8 @@ def whatif(model: ClusterModel, operations: Sequence[Operation]) -> WhatIfAnswer
         changes, counts = trial.changes()
         after = meter.measure()
         spread = spread_changes(zones_before, meter.zones_of_owners)
-    fits = not any(map(lacks_place, changes)) and not any(step.held_up for step in steps)
+        counted = trial.asked_for if operations and not all(map(_makes_room, operations)) else None
+    fits = not any(lacks_place(each, counted) for each in changes) and not any(step.held_up for step in steps)
     summary = _summary(counts, steps)
     return WhatIfAnswer(fits, summary, steps, dict(counts), tuple(changes), before, after, spread, model.gaps)
 
@@ -74,9 +75,19 @@ def trial_of(model: ClusterModel, *, preempts: bool = True) -> Iterator[WhatIfTr
         trial.close()
 
 
-def lacks_place(change: PodChange) -> bool:
-    """Return whether a pod has no place though it should have one."""
-    return change.change in WITHOUT_PLACE and not change.held
+def lacks_place(change: PodChange, counted: Collection[str] | None) -> bool:
+    """Return whether a pod has no place though it should have one.
+
+    Of the pods that are pending as before, those in `counted` should; without it, all.
+    """
+    if change.held or change.change not in WITHOUT_PLACE:
+        return False
+    return change.change != STAYS_PENDING or counted is None or change.pod in counted
+
+
+def _makes_room(operation: Operation) -> bool:
+    """Return whether an operation has no other aim than places for pods that are pending."""
+    return isinstance(operation, AddNodes) or (isinstance(operation, TaintNodes) and operation.remove)
 
 
 def _summary(counts: dict[str, int], steps: Sequence[WhatIfStep]) -> str:

@@ -15,7 +15,7 @@ from kubesched.asking.cluster_objects import Gap
 STAYS, MOVES, BECOMES_BOUND = "stays", "moves", "becomes-bound"
 STAYS_PENDING, BECOMES_PENDING = "stays-pending", "becomes-pending"
 NEW, NEW_PENDING, DELETED, LOST = "new", "new-pending", "deleted", "lost"
-# no place where there should be one
+# a pod that has no node in the end, other than a deleted one
 WITHOUT_PLACE = (STAYS_PENDING, BECOMES_PENDING, NEW_PENDING, LOST)
 
 
@@ -150,7 +150,9 @@ class ClusterMeasures(Answer):
 class WhatIfAnswer(Answer):
     """What becomes of the cluster, against the present; `changes` has every pod that does not stay where it is.
 
-    `fits` says that every pod that should have a place has one, and that no drain is held up.
+    `fits` says that no drain is held up, and that each pod has a place that had one, is new, or belongs to a workload
+    that was scaled or applied. Where the only aim is places for pending pods (new nodes, a taint that ends, another
+    configuration), all of them have to have one. Pods that are held do not count.
     """
 
     ROWS: ClassVar[str] = "changes"
@@ -203,7 +205,11 @@ class ComparedConfiguration(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ComparisonAnswer(Answer):
-    """Two configurations on the same pods from the same start."""
+    """Two configurations on the same pods from the same start.
+
+    `fits` says that no drain is held up, and that under the second configuration each pod has a node that has one now,
+    gets one under the first, or is new.
+    """
 
     ROWS: ClassVar[str] = "differences"
 

@@ -46,6 +46,7 @@ class ScaleWorkload:
         workloads = Workloads(trial.model, trial.owners.owners)
         workload = workloads.find(self.workload)
         pods = workloads.pods(workload)
+        trial.asked_for.update(pod.full_name for pod in pods)
         if self.replicas > len(pods):
             _create(trial, workloads.template(workload, pods), self.replicas - len(pods))
         for pod in _surplus(trial, workload, pods, len(pods) - self.replicas):
@@ -162,6 +163,7 @@ def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate, manifests: Sequenc
         for pod in pods:
             trial.delete(pod, f"{name} is rolled out anew")
         pods = []
+    trial.asked_for.update(pod.full_name for pod in pods)
     if template.per_node:
         there = {trial.node_of(pod) for pod in pods}
         for node in trial.model.node_names():

@@ -15,7 +15,7 @@ from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
-from kubesched.cli.asking.kubectl_flags import is_kubectl_plugin
+from kubesched.cli.asking.kubectl_flags import REQUEST_PARAMETERS, is_kubectl_plugin, request_options
 from kubesched.cli.config import read
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
@@ -29,7 +29,7 @@ from kubesched.core.framework.registry import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SOURCE_PARAMETERS = ("paths", "kubeconfig", "context", "cluster", "user", "namespace")
+SOURCE_PARAMETERS = ("paths", "kubeconfig", "context", "cluster", "user", "namespace", *REQUEST_PARAMETERS)
 
 
 def source_options(command: F) -> F:
@@ -90,6 +90,7 @@ def source_option(command: F) -> F:
     )
     @click.option("--user", default="", metavar="NAME", help="User of the kubeconfig.")
     @click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace of names without one.")
+    @request_options
     @functools.wraps(command)
     def with_source(*args: Any, **kwargs: Any) -> Any:
         given = {name: kwargs.pop(name) for name in SOURCE_PARAMETERS}
@@ -103,7 +104,10 @@ def source_of(given: Mapping[str, Any], *, of_kubectl: bool) -> ClusterSource:
     """Return the source that options name; `--cluster` is one of the kubeconfig for a plugin of kubectl."""
     cluster = given.get("cluster", "")
     choice = ContextChoice(
-        context=given.get("context", ""), cluster=cluster if of_kubectl else "", user=given.get("user", "")
+        context=given.get("context", ""),
+        cluster=cluster if of_kubectl else "",
+        user=given.get("user", ""),
+        **{name: given[name] for name in REQUEST_PARAMETERS if given.get(name)},
     )
     return ClusterSource(
         tuple(given.get("paths", ())),

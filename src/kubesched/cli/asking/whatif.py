@@ -1,7 +1,7 @@
 """`kubesched whatif`: what would become of the pods?
 
-In: a cluster, and what to try on it, in order. Out: an answer, and exit code 0 (every pod has a place), 3 (some have
-none, or a drain is held up) or 1 (an error).
+In: a cluster, and what to try on it, in order. Out: an answer, and exit code 0 (each pod that should have a place has
+one), 3 (some have none, or a drain is held up) or 1 (an error).
 """
 
 import sys
@@ -51,7 +51,10 @@ class OrderedCommand(CommandWithSubcommands):
 @click.option("--most", type=click.IntRange(1), metavar="N", help="Empty at most so many nodes.")
 @output_option
 def consolidate_command(model: ClusterModel, most: int | None, output: OutputOptions) -> None:
-    """Show which nodes can be emptied, in which order, and where each pod goes."""
+    """Show which nodes can be emptied, in which order, and where each pod goes.
+
+    Exit code 3: none.
+    """
     with click.progressbar(
         length=1000, label="Trying nodes", file=sys.stderr, hidden=not sys.stderr.isatty() or output.quiet
     ) as bar:
@@ -103,6 +106,10 @@ def whatif_command(
     """Try changes of a cluster or its scheduler: which pods move, stay pending, are preempted.
 
     Changes are tried in the order given; then everything pending is scheduled. Nothing is changed in the cluster.
+
+    Exit code 3: a drain is held up, or a pod has no place that has one now, is new, or belongs to what is scaled or
+    applied. With nothing but --add-nodes, a taint that ends or another configuration: a pod stays pending. Of two
+    configurations: under the second a pod has no node that has one now or under the first.
     """
     if len(configs) > 2:
         raise click.UsageError("--config can be given twice, to compare two configurations")

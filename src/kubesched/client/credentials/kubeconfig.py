@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kubesched.client.credentials.context_choice import ContextChoice
+from kubesched.client.credentials.context_choice import CURRENT_CONTEXT, ContextChoice
 from kubesched.client.credentials.exec_plugin import API_VERSIONS, INTERACTIVE_MODES, ExecConfig, without_nulls
 from kubesched.client.credentials.oidc import OidcConfig, OidcTokens
 from kubesched.client.credentials.sources import Pem, Secret
@@ -192,15 +192,17 @@ def read_merged(files: Sequence[Path], choice: ContextChoice) -> Kubeconfig:
         current_context=current,
     )
     context = ContextInfo()
-    if current or not (choice.cluster and choice.user):
+    if current or not (choice.server or (choice.cluster and choice.user)):
         context = _context(everywhere, all_of, "--context" if choice.context else "current-context")
     context = msgspec.structs.replace(
         context, cluster=choice.cluster or context.cluster, user=choice.user or context.user
     )
-    found = _in_context(everywhere, all_of, context, "")
+    found = _in_context(everywhere, all_of, context, choice)
     users = [file for file, each in documents for entry in each.users if entry.name == found.user_name]
     clusters = [file for file, each in documents for entry in each.clusters if entry.name == found.cluster_name]
-    return msgspec.structs.replace(found, path=(users or clusters)[0], cluster_path=clusters[0])
+    # a server of the command line needs no file
+    paths = [*users, *clusters, *files, everywhere]
+    return msgspec.structs.replace(found, path=paths[0], cluster_path=clusters[0] if clusters else None)
 
 
 def _first_of_each(entries: Iterable[Named]) -> tuple[Named, ...]:
@@ -223,23 +225,21 @@ def read_kubeconfig(path: Path, master: str = "") -> Kubeconfig:
     context = ContextInfo()
     if document.current_context or not master:
         context = _context(path, document, "current-context")
-    return _in_context(path, document, context, master)
+    return _in_context(path, document, context, ContextChoice(server=master) if master else CURRENT_CONTEXT)
 
 
-def _in_context(path: Path, document: _Document, context: ContextInfo, master: str) -> Kubeconfig:
-    """Return the cluster and the user of a context, checked."""
+def _in_context(path: Path, document: _Document, context: ContextInfo, choice: ContextChoice) -> Kubeconfig:
+    """Return the cluster and the user of a context with what the command line replaces, checked."""
     of = f'context "{document.current_context}"'
     cluster, user = ClusterInfo(), AuthInfo()
     if context.cluster:
         cluster = _entry(path, document.clusters, context.cluster, f"{of}: cluster").cluster
-    elif not master:
+    elif not choice.server:
         raise KubeconfigError(f"kubeconfig {path}: {of}: cluster is not set; set it to a name in clusters")
     if context.user:
         # differs (a context whose user does not exist): with the reference a user that is missing is anonymous
         user = _entry(path, document.users, context.user, f"{of}: user").user
-    if master:
-        # upstream: tls-server-name belongs to the server of the kubeconfig
-        cluster = msgspec.structs.replace(cluster, server=master, tls_server_name="")
+    cluster, user = _chosen_cluster(cluster, choice), _chosen_user(user, choice)
     config = Kubeconfig(
         path, document.current_context, context.namespace or "default", context.cluster, cluster, context.user, user
     )
@@ -247,6 +247,40 @@ def _in_context(path: Path, document: _Document, context: ContextInfo, master: s
         if problem is not None:
             raise KubeconfigError(f"{config.where(problem[0])}: {problem[1]}")
     return config
+
+
+def _chosen_cluster(cluster: ClusterInfo, choice: ContextChoice) -> ClusterInfo:
+    """Return a cluster with what the command line replaces; its own authority and server name go with their server."""
+    fields: dict[str, Any] = {}
+    if choice.server:
+        fields["server"] = choice.server
+    if choice.server or choice.tls_server_name:
+        fields["tls_server_name"] = choice.tls_server_name
+    if choice.insecure_skip_tls_verify or choice.certificate_authority:
+        fields["insecure_skip_tls_verify"] = choice.insecure_skip_tls_verify
+        fields["certificate_authority"] = _from_here(choice.certificate_authority)
+        fields["certificate_authority_data"] = ""
+    return msgspec.structs.replace(cluster, **fields)
+
+
+def _chosen_user(user: AuthInfo, choice: ContextChoice) -> AuthInfo:
+    """Return a user with what the command line replaces; a token there makes all others needless."""
+    fields: dict[str, Any] = {}
+    if choice.token:
+        others = {"token_file": "", "username": "", "password": "", "auth_provider": None, "exec": None}
+        fields = {**others, "token": choice.token}
+    if choice.client_certificate or choice.client_key:
+        fields["client_certificate_data"] = fields["client_key_data"] = ""
+        fields["client_certificate"] = _from_here(choice.client_certificate)
+        fields["client_key"] = _from_here(choice.client_key)
+    for name in ("impersonate", "impersonate_uid", "impersonate_groups"):
+        if value := getattr(choice, name):
+            fields[name] = value
+    return msgspec.structs.replace(user, **fields)
+
+
+def _from_here(path: str) -> str:
+    return str(Path(path).absolute()) if path else ""
 
 
 def keep_tokens(path: Path, user_name: str, tokens: OidcTokens) -> None:

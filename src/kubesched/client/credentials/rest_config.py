@@ -91,13 +91,14 @@ def kubectl_rest_config(
     files = kubectl_files(kubeconfig, environment)
     if not files and environment.get("KUBERNETES_SERVICE_HOST") and choice == CURRENT_CONTEXT:
         return in_cluster_config(note=note, environment=environment)
-    if not files:
+    if not files and not choice.server:
         place = environment.get("KUBECONFIG") or "~/.kube/config"
         raise KubeconfigError(f"there is no kubeconfig ({place} does not exist); name one with --kubeconfig")
     try:
-        return _from_kubeconfig(read_merged(files, choice), note, environment)
+        found = _from_kubeconfig(read_merged(files, choice), note, environment)
     except CredentialsError as error:
         raise KubeconfigError(str(error)) from None
+    return replace(found, timeout_seconds=choice.request_timeout_seconds)
 
 
 def in_cluster_config(
