@@ -45,6 +45,11 @@ class TriedGroup:
         return [pod for pod in self.result.pods if pod.failure is None] if self.result.status.ok else []
 
     @property
+    def first_failing(self) -> PodResult | None:
+        """Return the first pod that finds no node beside those before it."""
+        return next((pod for pod in self.result.pods if pod.failure is not None), None)
+
+    @property
     def victims(self) -> list[PodInfo]:
         """Return the pods that are evicted for the group, if that makes room."""
         found = {victim.uid: victim for failure in self.failures.values() for victim in _victims(failure)}

@@ -39,13 +39,11 @@ class PlacedByPreemption(NamedTuple):
 class Placer:
     """Schedules pods on a model, and changes it; `undo` takes everything back, the last change first.
 
-    Without `preempts`, PostFilter does not run for a pod that fits nowhere. Without `groups`, pods of pod groups are
-    placed one by one.
+    Without `preempts`, PostFilter does not run for a pod that fits nowhere.
     """
 
-    def __init__(self, model: ClusterModel, *, preempts: bool = True, groups: bool = True) -> None:
+    def __init__(self, model: ClusterModel, *, preempts: bool = True) -> None:
         self._model = model
-        self._groups = groups
         self._context = CycleContext(model.engine, pick=lambda count: 0)
         # extenders are not called: the model says so in its gaps
         self._context.extenders = ()
@@ -64,7 +62,7 @@ class Placer:
 
     def place(self, pod: PodInfo) -> Placed | Failed | Skipped:
         """Try to schedule a pod that is not on a node, or its group; with success it counts there from now on."""
-        if self._is_in_group(pod) and pod.uid not in self._model.cluster.table.pods:
+        if is_in_group(self._model, pod) and pod.uid not in self._model.cluster.table.pods:
             return self.place_group(pod).get(pod.uid, Skipped(QueuedPod(pod, 0.0)))
         before, claims = self._model.cluster.pending.get(pod.uid), self._claims_of(pod)
         outcome: Outcome = finished(schedule(self._context, begin_attempt(QueuedPod(pod, 0.0), NOBODY)))
@@ -77,15 +75,12 @@ class Placer:
         if pod.uid in self._placed:
             # with its group
             return True
-        if self._is_in_group(pod):
+        if is_in_group(self._model, pod):
             return isinstance(self.place_group(pod, may_preempt=False).get(pod.uid), Placed)
         fits = choose(self._model.engine.evaluation_of(pod), self._context.pick).node_name
         return bool(fits) and isinstance(self.place(pod), Placed)
 
     # -- groups
-
-    def _is_in_group(self, pod: PodInfo) -> bool:
-        return self._groups and is_in_group(self._model, pod)
 
     def try_group(self, pod: PodInfo, *, may_preempt: bool = True) -> TriedGroup:
         """Try to schedule the waiting pods of a pod's group; nothing is changed."""
@@ -153,7 +148,7 @@ class Placer:
 
     def place_or_preempt(self, pod: PodInfo) -> PlacedByPreemption:
         """Try to schedule a pod or its group; where PostFilter finds victims, evict them and try again."""
-        if self._is_in_group(pod):
+        if is_in_group(self._model, pod):
             return self._place_group_or_preempt(pod)
         outcome = self.place(pod)
         if not isinstance(outcome, Failed) or outcome.preemption is None or not outcome.preemption.victims:

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.models import a_model
+from tests.support.pod_groups import GANGS, a_group, member
 from tests.support.templates import a_template
 
 from kubesched.api.codec import to_builtins
@@ -274,6 +275,18 @@ def test_pods_with_gates_are_counted_without_them_and_that_is_said() -> None:
     assert answer.templates[0].replicas == 8
     assert [(gap.what, gap.uncertain) for gap in answer.gaps] == [
         ("pods of Pod default/web", "they are counted as if they were not held back")
+    ]
+
+
+def test_pods_of_gangs_are_counted_one_by_one_and_that_is_said() -> None:
+    model = a_model(a_node("n", cpu="2"), a_group(min_count=3), gates=GANGS)
+    answer = asked(model, a_template(member("web")))
+    assert answer.templates[0].replicas == 2
+    assert [(gap.what, gap.why) for gap in answer.gaps] == [
+        (
+            "pods of Pod default/web",
+            "the scheduler places the pods of their pod group together: at least 3 or none",
+        )
     ]
 
 

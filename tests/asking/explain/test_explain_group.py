@@ -7,10 +7,15 @@ from tests.support.models import a_model
 from tests.support.pod_groups import GANGS, a_group, conditions_after, member
 from tests.support.whatif import state_of
 
+from kubesched.api.codec import to_builtins
+from kubesched.api.pods import Pod
 from kubesched.asking.explain.explain_pod import explain_pod
+from kubesched.asking.explain.explain_template import explain_manifests
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.asking.reports.markdown import as_markdown
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.errors import KubeschedError
 from kubesched.testing import a_node, a_pod
 
 ZONE = "topology.kubernetes.io/zone"
@@ -195,6 +200,54 @@ def test_a_pod_that_does_not_exist_yet_counts_in_its_group() -> None:
     assert answer.verdict == "schedulable"
     assert answer.summary.endswith("Gang default/g needs 2 pods: 2 of the 2 that wait find a place.")
     assert state_of(model) == before
+
+
+def a_document(pod: Pod) -> dict[str, Any]:
+    document = to_builtins(pod)
+    del document["metadata"]["uid"]
+    document["spec"]["containers"][0]["image"] = "main"
+    return document
+
+
+def gang_manifests(pods: int, cpu: str = "1") -> list[Manifest]:
+    """Return the manifests of a gang: its group, and a Job with its pods."""
+    container = {"name": "main", "image": "main", "resources": {"requests": {"cpu": cpu}}}
+    spec = {"containers": [container], "restartPolicy": "Never", "schedulingGroup": {"podGroupName": "ring"}}
+    group = {
+        "apiVersion": "scheduling.k8s.io/v1alpha2",
+        "kind": "PodGroup",
+        "metadata": {"name": "ring"},
+        "spec": {"schedulingPolicy": {"gang": {"minCount": pods}}},
+    }
+    job = {
+        "apiVersion": "batch/v1",
+        "kind": "Job",
+        "metadata": {"name": "ring"},
+        "spec": {"parallelism": pods, "completions": pods, "template": {"spec": spec}},
+    }
+    return [Manifest("group.yaml", group), Manifest("job.yaml", job)]
+
+
+def test_a_gang_that_does_not_exist_yet_is_explained_with_all_of_its_pods() -> None:
+    model = a_model(a_node("n", cpu="3"), gates=GANGS)
+    before = state_of(model)
+    fits, does_not = explain_manifests(model, gang_manifests(3)), explain_manifests(model, gang_manifests(4))
+    assert fits.summary == (
+        "Pod default/ring-0 fits with its pod group: it goes to n. "
+        "Gang default/ring needs 3 pods: 3 of the 3 that wait find a place."
+    )
+    assert does_not.verdict == "unschedulable"
+    assert [remedy.summary for remedy in does_not.remedies] == ["add a node like n"]
+    assert state_of(model) == before
+
+
+def test_the_pods_of_a_manifest_may_be_of_one_group_each_by_itself() -> None:
+    model = a_model(a_node("n", cpu="2"), gates=GANGS)
+    group, *_ = gang_manifests(2)
+    pods = [Manifest(f"{name}.yaml", a_document(member(name, "ring"))) for name in "ab"]
+    assert explain_manifests(model, [group, *pods]).verdict == "schedulable"
+    with pytest.raises(KubeschedError, match="they have 2 of them: Pod default/a, Pod default/b"):
+        explain_manifests(a_model(a_node("n", cpu="2")), [group, *pods])
 
 
 def test_the_pod_in_the_way_is_explained() -> None:

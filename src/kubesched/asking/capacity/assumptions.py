@@ -1,15 +1,19 @@
 """What is assumed where a scheduler alone does not decide.
 
 From a model and templates to changes of the model while they are counted, and to gaps that say so: claims that are
-bound before their pods are scheduled, and pods that are held back.
+bound before their pods are scheduled, pods that are held back, and pods of pod groups.
 """
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import msgspec
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.storage import StorageClass
 from kubesched.asking.answers import ObjectChange
 from kubesched.asking.cluster_objects import Gap
+from kubesched.asking.group_attempts import group_object, is_in_group
 from kubesched.asking.model import ClusterModel, gates_of, name_of_object
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 
@@ -39,6 +43,26 @@ def bound_later(
         for each in classes
     )
     return changes, gaps
+
+
+def counted_alone(
+    model: ClusterModel, templates: Sequence[WorkloadTemplate]
+) -> tuple[tuple[WorkloadTemplate, ...], tuple[Gap, ...]]:
+    """Return templates without their pod groups, so that pods are counted one by one, and the gaps."""
+    alone: list[WorkloadTemplate] = []
+    gaps: list[Gap] = []
+    for template in templates:
+        pod, spec = model.read(template.pod), template.pod.spec
+        if is_in_group(model, pod):
+            group = group_object(model, pod)
+            gang = group.spec.scheduling_policy.gang if group is not None else None
+            least = f": at least {gang.min_count} or none" if gang is not None else ""
+            why = f"the scheduler places the pods of their pod group together{least}"
+            gaps.append(Gap(f"pods of {template}", why, "they are counted one by one, whatever their group needs"))
+            spec = msgspec.structs.replace(spec, scheduling_group=None)
+            template = replace(template, pod=msgspec.structs.replace(template.pod, spec=spec))
+        alone.append(template)
+    return tuple(alone), tuple(gaps)
 
 
 def held_back(model: ClusterModel, templates: Sequence[WorkloadTemplate]) -> Iterator[Gap]:

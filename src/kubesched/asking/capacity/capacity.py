@@ -13,7 +13,7 @@ import numpy as np
 
 from kubesched.api.nodes import Node
 from kubesched.asking.capacity.additions import NewNode, Shortfall, add_nodes, cost_of, nodes_for, plan_of
-from kubesched.asking.capacity.assumptions import bound_later, held_back
+from kubesched.asking.capacity.assumptions import bound_later, counted_alone, held_back
 from kubesched.asking.capacity.capacity_answer import (
     BY_WEIGHTS,
     IN_ORDER,
@@ -81,10 +81,11 @@ def capacity(
     options = options or CapacityOptions()
     _check(found.templates, options)
     with model.fork(found.others):
-        changes, gaps = bound_later(model, found.templates)
+        templates, of_groups = counted_alone(model, found.templates)
+        changes, gaps = bound_later(model, templates)
         with model.fork(changes):
-            answer = _Question(model, found.templates, options, progress).answer()
-            gaps = (*answer.gaps, *found.gaps, *gaps, *held_back(model, found.templates))
+            answer = _Question(model, templates, options, progress).answer()
+            gaps = (*answer.gaps, *found.gaps, *gaps, *of_groups, *held_back(model, templates))
             return replace(answer, gaps=gaps)
 
 

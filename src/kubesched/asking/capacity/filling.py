@@ -56,7 +56,7 @@ class Filling:
     def __init__(self, model: ClusterModel, progress: Progress = lambda what, count: None) -> None:
         self.model = model
         self._progress = progress
-        self._placer = Placer(model, preempts=False, groups=False)
+        self._placer = Placer(model, preempts=False)
         self._batches: list[PodBatch] = []
         # the next pods of each template
         self._pods: dict[WorkloadTemplate, Iterator[NewPod]] = {}

@@ -76,7 +76,7 @@ def explain_in_group(model: ClusterModel, pod: PodInfo, profile: Profile) -> Gro
     failure = tried.failures.get(pod.uid)
     parts: dict[str, Any] = {"group": facts}
     if failure is None and own is not None:
-        with _beside(model, placer, tried, own) as evaluation:
+        with evaluated_beside(model, placer, tried, own) as evaluation:
             parts["placement"] = placement_of(evaluation, own.node_name, again=False)
         summary = f"Pod {pod.full_name} fits with its pod group: it goes to {own.node_name}. {sentence_of(facts)}"
         return GroupFindings(SCHEDULABLE, summary, "", parts)
@@ -117,7 +117,7 @@ def _tried_facts(
 
 def _blocking(model: ClusterModel, placer: Placer, tried: TriedGroup) -> BlockingMember | None:
     """Return the first pod of a group without a node, and why."""
-    first = next((each for each in tried.result.pods if each.failure is not None), None)
+    first = tried.first_failing
     if first is None or first.failure is None:
         return None
     return BlockingMember(first.attempt.queued.pod.full_name, first.failure.message, *_why(model, placer, tried, first))
@@ -129,7 +129,7 @@ def _why(
     """Return why a pod of a group has no node beside those before it, and the nodes that lack least."""
     if not model.cluster.table.node_count:
         return (), ()
-    with _beside(model, placer, tried, member) as evaluation:
+    with evaluated_beside(model, placer, tried, member) as evaluation:
         rejected = evaluation.pre_filtered.rejection is not None or not evaluation.feasible().count
         if not rejected:
             # Reserve or Permit has rejected it
@@ -138,7 +138,7 @@ def _why(
 
 
 @contextmanager
-def _beside(model: ClusterModel, placer: Placer, tried: TriedGroup, member: PodResult) -> Iterator[Evaluation]:
+def evaluated_beside(model: ClusterModel, placer: Placer, tried: TriedGroup, member: PodResult) -> Iterator[Evaluation]:
     """Evaluate a pod of a group while those that were tried before it have the nodes that were found for them."""
     mark, profile = placer.mark(), tried.profile
     assert profile is not None, "pods without a profile are not tried"

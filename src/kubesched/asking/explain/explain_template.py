@@ -1,33 +1,59 @@
 """Pods that do not exist yet.
 
 From manifests (a pod, or a workload, which stands for its next pod) to a `PodAnswer`, as the API server would store the
-pod: defaulted, with its priority and the claims that are created with it.
+pod: defaulted, with its priority and the claims that are created with it. Pods of a pod group are explained together
+with all that the manifests have of it.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 from kubesched.api.codec import to_builtins
+from kubesched.api.meta import ApiObject
 from kubesched.asking.answers import ObjectChange
 from kubesched.asking.explain.explain_pod import explain_pod
 from kubesched.asking.explain.pod_answer import PodAnswer
+from kubesched.asking.group_attempts import is_in_group
 from kubesched.asking.model import ClusterModel, name_of_object
 from kubesched.asking.templates.reading import read_templates
+from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.core.cluster.pod_groups import GroupKey, group_of
 from kubesched.errors import KubeschedError
 
 
 def explain_manifests(model: ClusterModel, manifests: Sequence[Manifest]) -> PodAnswer:
-    """Return the answer about the one pod or workload in manifests; raises KubeschedError."""
+    """Return the answer about the one pod or workload in manifests, or of one pod group; raises KubeschedError."""
     found = read_templates(model, manifests)
-    if len(found.templates) != 1:
-        listed = ", ".join(str(template) for template in found.templates[:3])
-        count = f"{len(found.templates)} of them: {listed}" if found.templates else "none"
+    templates = found.templates
+    together = bool(templates) and all(_group(model, each) for each in templates)
+    if len({_group(model, each) for each in templates} if together else templates) != 1:
+        listed = ", ".join(str(template) for template in templates[:3])
+        count = f"{len(templates)} of them: {listed}" if templates else "none"
         raise KubeschedError(f"the manifests have to have one pod or workload to explain; they have {count}")
-    template = found.templates[0]
+    template = templates[0]
     if template.per_node:
         raise KubeschedError(f"{template} runs one pod a node; ask about one of them: kubesched explain pod NAME")
     with model.fork(found.others):
+        if together:
+            return _explain_first(model, templates)
         new = next(template.new_pods(model))
-        created = [ObjectChange(name_of_object(obj), create=to_builtins(obj)) for obj in new.objects]
-        with model.fork(created):
+        with model.fork(map(_created, new.objects)):
             return explain_pod(model, model.read(new.pod))
+
+
+def _explain_first(model: ClusterModel, templates: Sequence[WorkloadTemplate]) -> PodAnswer:
+    """Return the answer about the first pod of a pod group, all of whose pods are created."""
+    pods = [new for each in templates for new in islice(each.new_pods(model), max(1, each.replicas))]
+    with model.fork(_created(obj) for new in pods for obj in (*new.objects, new.pod)):
+        return explain_pod(model, model.pods[pods[0].pod.full_name])
+
+
+def _group(model: ClusterModel, template: WorkloadTemplate) -> GroupKey | None:
+    """Return the pod group whose pods the scheduler places together, if a template's pods belong to one."""
+    pod = model.read(template.pod)
+    return group_of(pod) if is_in_group(model, pod) else None
+
+
+def _created(obj: ApiObject) -> ObjectChange:
+    return ObjectChange(name_of_object(obj), create=to_builtins(obj))

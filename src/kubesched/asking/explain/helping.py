@@ -13,6 +13,7 @@ import msgspec
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectChange
 from kubesched.asking.explain.pending_kinds import PodKind, kinds_of
+from kubesched.asking.group_attempts import is_in_group
 from kubesched.asking.model import ClusterModel, changed, name_of_object
 from kubesched.asking.placing import Placer
 from kubesched.asking.remedies.remedy import Remedy
@@ -35,6 +36,8 @@ def pods_helped(
 ) -> Helped:
     """Return how many of some pods have a place with a remedy, in their order; the model is as before."""
     kinds = kinds_of(pods)[:most_kinds]
+    if is_in_group(model, found_for):
+        return _groups_helped(model, remedy, kinds)
     own = name_of_object(found_for.pod)
     of_pod = [change for change in remedy.changes if change.object == own]
     others = [change for change in remedy.changes if change.object != own]
@@ -47,6 +50,17 @@ def pods_helped(
         finally:
             placer.undo()
     return Helped(placed, sum(len(kind.pods) for kind in kinds))
+
+
+def _groups_helped(model: ClusterModel, remedy: Remedy, kinds: Sequence[PodKind]) -> Helped:
+    """Return how many pods of groups have a place with a remedy, which changes pods of one group alone."""
+    pods = [pod for kind in kinds for pod in kind.pods]
+    with model.fork(remedy.changes):
+        placer = Placer(model)
+        try:
+            return Helped(sum(placer.place_if_it_fits(model.pods[pod.full_name]) for pod in pods), len(pods))
+        finally:
+            placer.undo()
 
 
 def _placed_of(model: ClusterModel, placer: Placer, kind: PodKind, changes: Sequence[ObjectChange]) -> int:

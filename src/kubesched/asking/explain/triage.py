@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from kubesched.asking.amounts import quantity
+from kubesched.asking.explain.explain_group import evaluated_beside, group_facts
 from kubesched.asking.explain.helping import Helped, pods_helped
 from kubesched.asking.explain.lacks import near_misses
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, queue_order, requests_of, since
@@ -24,21 +25,26 @@ from kubesched.asking.explain.pod_answer import (
     NearMiss,
     Reason,
 )
-from kubesched.asking.explain.preempting import preempting
+from kubesched.asking.explain.preempting import preempting, preempting_for_group
 from kubesched.asking.explain.reasons import reasons_of
 from kubesched.asking.explain.shares import ClusterTotals
 from kubesched.asking.explain.triage_answer import PendingGroup, PodCount, Triage
+from kubesched.asking.group_attempts import is_in_group
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.search import find_remedies
+from kubesched.core.cluster.pod_groups import GroupKey, group_of
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.scheduling.decision import NO_NODES, choose
 
 ORDERED_BY: Final = "the largest part of the cluster that the pods of a group request together, by resource"
 MOST_REMEDIES: Final = 5
+AS_A_WHOLE: Final = "their pod group does not fit as a whole"
+LEFT_OVER: Final = "enough pods of their pod group have a place, and they find none"
 _QUOTED: Final = re.compile(r'"[^"]*"')
 
 
@@ -112,14 +118,17 @@ def _diagnose(model: ClusterModel) -> list[_Diagnosed]:
             tried.append(kind)
     placer = Placer(model)
     try:
-        placed = _place(placer, tried)
+        _place(placer, tried)
+        causes = _Causes(model)
+        placed = model.cluster.table.pods
         for kind in tried:
-            there, left = kind.pods[: placed[kind]], kind.pods[placed[kind] :]
+            there = [pod for pod in kind.pods if pod.uid in placed]
+            left = [pod for pod in kind.pods if pod.uid not in placed]
             if there:
                 sentence = "they fit: the scheduler places them as soon as it tries them"
                 found.append(_Diagnosed(there, _Cause(SCHEDULABLE, sentence, SCHEDULABLE)))
             if left:
-                found.append(_Diagnosed(left, _cause(model, left[0])))
+                found.append(_Diagnosed(left, causes.of(left[0])))
     finally:
         placer.undo()
     return found
@@ -140,30 +149,57 @@ def _apart(model: ClusterModel, pod: PodInfo) -> _Cause | None:
     return None
 
 
-def _place(placer: Placer, kinds: Sequence[PodKind]) -> dict[PodKind, int]:
-    """Place the pods that fit, in the order of the queue; return how many of each kind have a place.
+def _place(placer: Placer, kinds: Sequence[PodKind]) -> None:
+    """Place the pods that fit, in the order of the queue.
 
     A kind is left once one of its pods has no place; it is tried again if pods of other kinds were placed since.
     """
     queue = sorted(((pod, kind) for kind in kinds for pod in kind.pods), key=lambda each: queue_order(each[0]))
-    placed = dict.fromkeys(kinds, 0)
     progress = True
     while progress:
         progress, left, stuck = False, [], set()
         for pod, kind in queue:
             if kind not in stuck and placer.place_if_it_fits(pod):
-                placed[kind] += 1
                 progress = True
             else:
                 stuck.add(kind)
                 left.append((pod, kind))
         queue = left
-    return placed
 
 
-def _cause(model: ClusterModel, pod: PodInfo) -> _Cause:
+class _Causes:
+    """Why pods have no place; that of a pod group is found once for all of its pods."""
+
+    def __init__(self, model: ClusterModel) -> None:
+        self._model = model
+        self._of_groups: dict[GroupKey, _Cause] = {}
+
+    def of(self, pod: PodInfo) -> _Cause:
+        """Return why a pod has no place."""
+        key = group_of(pod)
+        if key is None or not is_in_group(self._model, pod):
+            return _cause(self._model, self._model.engine.evaluation_of(pod))
+        if key not in self._of_groups:
+            self._of_groups[key] = self._of_group(pod)
+        return self._of_groups[key]
+
+    def _of_group(self, pod: PodInfo) -> _Cause:
+        """Return why a group has no place: the first of its pods that finds no node, beside those before it."""
+        placer = Placer(self._model)
+        tried = placer.try_group(pod, may_preempt=False)
+        first, status = tried.first_failing, tried.result.status
+        facts = group_facts(self._model, pod)
+        start = AS_A_WHOLE if facts.scheduled < (facts.min_count or 1) else LEFT_OVER
+        if first is None:
+            verdict = UNSCHEDULABLE if status.rejected else ERROR
+            return _Cause(verdict, f"{start}: {status.message}", (start, verdict, status.message))
+        with evaluated_beside(self._model, placer, tried, first) as evaluation:
+            cause = _cause(self._model, evaluation)
+        return cause._replace(sentence=f"{start}: {cause.sentence}", key=(start, cause.key))
+
+
+def _cause(model: ClusterModel, evaluation: Evaluation) -> _Cause:
     """Return why a pod has no place."""
-    evaluation = model.engine.evaluation_of(pod)
     failure = choose(evaluation, lambda count: 0).failure
     if failure is not None:
         verdict = UNSCHEDULABLE if failure is NO_NODES else ERROR
@@ -236,7 +272,9 @@ class _GroupMaker:
 
     def _owner(self, pod: PodInfo) -> str:
         owner = self._owners.of(pod)
-        return str(owner) if owner is not None else f"Pod {pod.full_name}"
+        group = group_of(pod)
+        alone = f"Pod {pod.full_name}" if group is None else f"PodGroup {'/'.join(group)}"
+        return str(owner) if owner is not None else alone
 
     def _requests(self, members: Sequence[_Diagnosed]) -> dict[str, int]:
         total: dict[str, int] = {}
@@ -247,6 +285,9 @@ class _GroupMaker:
 
     def _preemption(self, pod: PodInfo) -> str | None:
         """Return whether preemption helps the example of a group."""
+        if is_in_group(self._model, pod):
+            answer = preempting_for_group(self._model, Placer(self._model).try_group(pod))
+            return answer.message if answer is not None and answer.helps else None
         profile = self._model.profile_of(pod)
         evaluation = self._model.engine.evaluation_of(pod)
         if profile is None or not evaluation.table.node_count or evaluation.feasible().count:

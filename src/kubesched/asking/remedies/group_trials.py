@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from kubesched.asking.group_attempts import TriedGroup, group_object, members_to_try
+from kubesched.asking.group_attempts import group_object, members_to_try
 from kubesched.asking.model import ClusterModel, gates_of, name_of_object
 from kubesched.asking.placing import Placer
 from kubesched.asking.remedies.steps import Step
@@ -16,7 +16,6 @@ from kubesched.asking.remedies.trials import Trial, Trials
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.scheduling.decision import Decision
-from kubesched.core.scheduling.groups.results import PodResult
 
 
 class MemberTrial(Trial):
@@ -77,7 +76,7 @@ class GroupTrials(Trials):
         if own is not None and pod.uid not in tried.failures:
             return MemberTrial(self.model, pod, own.node_name, fitting)
         # where enough of the group fit, its own failure is in the way
-        blocking = own if tried.result.status.ok else _first_failing(tried)
+        blocking = own if tried.result.status.ok else tried.first_failing
         if blocking is None:
             return MemberTrial(self.model, self._held_back(pod) or pod, "", fitting)
         for other in tried.result.pods:
@@ -108,7 +107,3 @@ class GroupTrials(Trials):
         group, waiting = group_object(self.model, self.pod), len(members_to_try(self.model, self.pod))
         gang = group.spec.scheduling_policy.gang if group is not None else None
         return max(waiting, gang.min_count if gang is not None else 0)
-
-
-def _first_failing(tried: TriedGroup) -> PodResult | None:
-    return next((each for each in tried.result.pods if each.failure is not None), None)

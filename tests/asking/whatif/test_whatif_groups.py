@@ -1,0 +1,141 @@
+"""What becomes of pods of pod groups: they are placed, moved and left as a whole, as the living scheduler has it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.support.models import a_model
+from tests.support.pod_groups import GANGS, a_group, conditions_after, member
+from tests.support.whatif import by_pod, state_of
+
+from kubesched.api.meta import ApiObject
+from kubesched.asking.whatif.draining import Drain
+from kubesched.asking.whatif.operations import AddNodes, Operation
+from kubesched.asking.whatif.whatif import whatif
+from kubesched.asking.whatif.whatif_answer import WhatIfAnswer
+from kubesched.testing import a_node, a_pod
+
+OWNED: dict[str, Any] = {"owner": "Job/g"}
+TWO_NODES = [a_node("n", cpu="2"), a_node("m", cpu="1")]
+
+
+def members(names: str, **words: Any) -> list[ApiObject]:
+    return [member(name, **words) for name in names.split()]
+
+
+def ask(objects: Sequence[ApiObject], *operations: Operation, gates: str = "") -> WhatIfAnswer:
+    """Ask what if; the model is as before afterwards."""
+    model = a_model(*objects, gates=f"{GANGS} {gates}")
+    before = state_of(model)
+    answer = whatif(model, operations)
+    assert state_of(model) == before
+    return answer
+
+
+def found(answer: WhatIfAnswer) -> dict[str, str]:
+    """Return what becomes of each pod, in a few words."""
+    return {
+        name: " ".join(filter(None, [each.change, each.from_node, each.to_node and f"to {each.to_node}"]))
+        for name, each in by_pod(answer).items()
+    }
+
+
+CASES: dict[str, tuple[Sequence[ApiObject], list[Operation], dict[str, str]]] = {
+    "a gang that fits becomes bound": (
+        [*TWO_NODES, a_group(min_count=3), *members("a b c")],
+        [],
+        {"a": "becomes-bound to n", "b": "becomes-bound to n", "c": "becomes-bound to m"},
+    ),
+    "a gang that fits in part stays pending": (
+        [a_node("n", cpu="2"), a_group(min_count=3), *members("a b c")],
+        [],
+        dict.fromkeys("abc", "stays-pending"),
+    ),
+    "one more node, and the gang fits": (
+        [a_node("n", cpu="2"), a_group(min_count=3), *members("a b c")],
+        [AddNodes(1, a_node("n", cpu="2"))],
+        {"a": "becomes-bound to n", "b": "becomes-bound to n-new-1", "c": "becomes-bound to n"},
+    ),
+    "one more node, and the gang still does not fit": (
+        [a_node("n", cpu="1"), a_group(min_count=3), *members("a b c")],
+        [AddNodes(1, a_node("n", cpu="1"))],
+        dict.fromkeys("abc", "stays-pending"),
+    ),
+    "what a gang does not take is for others": (
+        [a_node("n", cpu="2"), a_group(min_count=3), *members("a b c"), a_pod("alone", cpu="2")],
+        [],
+        {**dict.fromkeys("abc", "stays-pending"), "alone": "becomes-bound to n"},
+    ),
+    "a drained pod of a gang moves alone while the others stay": (
+        [
+            *TWO_NODES,
+            a_group(min_count=3),
+            *members("a b", node="n", **OWNED),
+            *members("c", node="m", **OWNED),
+            a_node("k"),
+        ],
+        [Drain(("m",))],
+        {"c": "moves m to k"},
+    ),
+    "a drained pod of a gang without another place": (
+        [*TWO_NODES, a_group(min_count=3), *members("a b", node="n", **OWNED), *members("c", node="m", **OWNED)],
+        [Drain(("m",))],
+        {"c": "becomes-pending m"},
+    ),
+    "a gang that is drained as a whole does not fit in part": (
+        [*TWO_NODES, a_group(min_count=2), *members("a b", node="n", **OWNED)],
+        [Drain(("n",))],
+        {"a": "becomes-pending n", "b": "becomes-pending n"},
+    ),
+    "a gang of high priority evicts others": (
+        [
+            a_node("n", cpu="2"),
+            a_pod("low", cpu="2", node="n", **OWNED),
+            a_group(min_count=2),
+            *members("a b", priority=9),
+        ],
+        [],
+        {"a": "becomes-bound to n", "b": "becomes-bound to n", "low": "becomes-pending n"},
+    ),
+    "a gang with too few pods is held back": (
+        [a_node("n", cpu="2"), a_group(min_count=3), *members("a b")],
+        [],
+        dict.fromkeys("ab", "stays-pending"),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_what_becomes_of_pods_of_groups(case: str) -> None:
+    objects, operations, expected = CASES[case]
+    assert found(ask(objects, *operations)) == expected
+
+
+def test_pods_that_wait_say_what_the_living_scheduler_says() -> None:
+    objects = [a_node("n", cpu="2"), a_group(min_count=3), *members("a b c")]
+    answer = ask(objects)
+    assert not answer.fits
+    said = [said for _, said in conditions_after(objects).values()]
+    assert sorted(each.message or "" for each in answer.changes) == sorted(said)
+
+
+def test_a_gang_that_is_held_back_has_no_place_to_have() -> None:
+    answer = ask([a_node("n", cpu="2"), a_group(min_count=3), *members("a b")])
+    assert answer.fits
+    assert {each.message for each in answer.changes} == {
+        "GangScheduling: waiting for minCount pods from a gang to appear in scheduling queue"
+    }
+
+
+def test_a_gang_is_evicted_for_as_a_whole() -> None:
+    objects = [
+        *(a_node(name, cpu="1") for name in "nm"),
+        *(a_pod(f"low-{name}", cpu="1", node=name) for name in "nm"),
+        a_group(min_count=2, priority=9),
+        *members("a b"),
+    ]
+    answer = ask(objects, gates="WorkloadAwarePreemption")
+    changes = found(answer)
+    assert changes["low-n"] == "lost n"
+    assert changes["low-m"] == "lost m"
+    assert {changes["a"], changes["b"]} == {"becomes-bound to n", "becomes-bound to m"}
