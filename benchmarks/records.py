@@ -1,18 +1,25 @@
 """`python -m benchmarks.records`: what the record of decisions costs the scheduling loop, without any I/O.
 
-Two schedulers with metrics, as `kubesched run` has them, one of them with a record of decisions, take the same pods in
-turns, a slice of them each: through the inbox, the queue, the cycle, and a binding that succeeds at once. Compared are
-the fastest slices of both in processor time, a tenth of them: those that nothing else on the machine disturbed. Details
-of decisions are left out: their budget is a share of the time that passes, so on a machine with other work, and with
-two schedulers in turns, they would take several times that share. `detail_budget.SHARE` is to be added; --details
-gathers them nevertheless.
+Two schedulers with metrics, as `kubesched run` has them, take the same pods in turns, a slice of them each: through the
+inbox, the queue, the cycle, and a binding that succeeds at once. One of them has a record of decisions, whose ring is
+full. Each is a process of its own, since the interpreter adapts its code to what it calls; several pairs run one after
+the other, since processes differ by chance in where their memory is. Compared are the fastest slices of both in
+processor time, a tenth of them: those that nothing else on the machine disturbed. --idle compares two schedulers
+without a record: so much differs by chance.
+
+Details of decisions are left out: their budget is a share of the time that passes, so on a machine with other work,
+and with two schedulers in turns, they would take several times that share. `detail_budget.SHARE` is to be added;
+--details gathers them nevertheless.
 """
 
 import argparse
 import asyncio
 import gc
+import subprocess
+import sys
 import time
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 from benchmarks.measure import fill
 from benchmarks.workloads import WORKLOADS, Workload
@@ -21,11 +28,12 @@ from kubesched.api.pods import Pod
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.framework.effects import Effect
-from kubesched.core.framework.observer import Observer, Observers
+from kubesched.core.framework.observer import Bound, ChosenNode, Observer, Observers
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.serving.decisions.recorder import DecisionRecorder
 from kubesched.serving.metrics.registry import MetricRegistry
 from kubesched.serving.metrics.scheduler_metrics import SchedulerMetrics
+from kubesched.testing import a_pod
 
 DEFAULT = (
     "plain",
@@ -37,7 +45,7 @@ DEFAULT = (
     "unschedulable",
     "preemption",
 )
-SLOW = {"unschedulable": 4, "preemption": 10}
+SLOW = {"unschedulable": 2, "preemption": 10}
 # pods of a slice: so few that many slices are not disturbed
 SLICE = 10
 
@@ -68,7 +76,7 @@ class NoEffects:
 class Subject:
     """A scheduler on a cluster of a workload, with or without a record."""
 
-    def __init__(self, workload: Workload, nodes: int, *, recorded: bool, details: bool) -> None:
+    def __init__(self, workload: Workload, nodes: int, *, recorded: bool, details: bool = False) -> None:
         self.recorder = DecisionRecorder(clock=time.perf_counter if details else Standstill()) if recorded else None
         observers: list[Observer] = [SchedulerMetrics(MetricRegistry(others=None))]
         if self.recorder is not None:
@@ -76,6 +84,17 @@ class Subject:
         together = Observers(observers, clock=time.perf_counter, note=print)
         self.scheduler: Scheduler = build_scheduler(NoEffects(), workload.config or None, observers=together)
         fill(self.scheduler.cluster, workload, nodes)
+        if self.recorder is not None:
+            self._fill(self.recorder)
+
+    def _fill(self, recorder: DecisionRecorder) -> None:
+        """Record placements until the ring is full."""
+        read, number, ring = self.scheduler.cluster.reader.read, 0, recorder.ring
+        while ring.recorded == len(ring):
+            pod = read(a_pod(f"earlier-{number:06}", uid=f"{number:08}-0000-4000-8000-000000000000"))
+            recorder.node_chosen(ChosenNode(pod, f"node-{number}", 1, 5000 + number, 1e-4 * number, lambda: None))
+            recorder.pod_bound(Bound(pod, "", "", 1, 1e-4 * number, 0.0, False, 5000 + number, 0))
+            number += 1
 
     async def take(self, pods: list[Pod]) -> float:
         """Schedule pods; return the processor time."""
@@ -92,24 +111,72 @@ class Subject:
         return time.process_time() - began
 
 
-async def compare(
-    workload: Workload, nodes: int, pods: int, *, details: bool
-) -> tuple[list[float], list[float], DecisionRecorder]:
-    """Return the processor time of each slice without and with a record, and the record."""
-    subjects = [Subject(workload, nodes, recorded=recorded, details=details) for recorded in (False, True)]
-    took: tuple[list[float], list[float]] = ([], [])
+# -- the process of a scheduler: it takes a slice for each line that it reads, and writes the time
+
+
+async def serve(workload: Workload, options: Any) -> None:
+    """Take slices until the input ends; then write what the record has."""
+    # as `kubesched run` does
+    collect_seldom()
+    subject = Subject(workload, options.nodes, recorded=options.child == "recorded", details=options.details)
+    part = 0
     gc.collect()
     gc.freeze()
-    for part in range(pods // SLICE):
+    for _ in sys.stdin:
         incoming = [workload.pod(part * SLICE + number) for number in range(SLICE)]
+        print(await subject.take(incoming), flush=True)
+        part += 1
+    if subject.recorder is not None:
+        decisions = subject.recorder.ring.page(limit=part * SLICE).decisions
+        print(sum(record.detailed for record in decisions) / max(1, len(decisions)), flush=True)
+
+
+class Scheduling:
+    """A process with a scheduler."""
+
+    def __init__(self, name: str, workload: str, options: Any) -> None:
+        words = ["--child", name, "--only", workload, "--nodes", str(options.nodes)]
+        words += ["--details"] if options.details else []
+        command = [sys.executable, "-m", "benchmarks.records", *words]
+        self._process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def take(self) -> float:
+        """Return the processor time of the next slice."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write("\n")
+        self._process.stdin.flush()
+        return float(self._process.stdout.readline())
+
+    def end(self) -> str:
+        """End the process; return what it writes at last."""
+        return self._process.communicate()[0]
+
+
+# -- comparing
+
+
+class Comparison(NamedTuple):
+    """A pair of schedulers: the microseconds a pod without and with a record, and how many decisions have details."""
+
+    before: float
+    after: float
+    detailed: float
+
+
+def compare(workload: str, options: Any) -> Comparison:
+    """Return what a record costs, from one pair of processes."""
+    names = ("without", "without" if options.idle else "recorded")
+    pair = [Scheduling(name, workload, options) for name in names]
+    took: tuple[list[float], list[float]] = ([], [])
+    for part in range(options.pods // SLOW.get(workload, 1) // SLICE):
         for which in (0, 1) if part % 2 else (1, 0):
-            took[which].append(await subjects[which].take(incoming))
-    gc.unfreeze()
-    recorder = subjects[1].recorder
-    assert recorder is not None
+            took[which].append(pair[which].take())
+    said = [each.end() for each in pair][1]
     # the first slices are slower, and details have something saved up
     warm = len(took[0]) // 10
-    return took[0][warm:], took[1][warm:], recorder
+    before, after = (fastest(slices[warm:]) for slices in took)
+    return Comparison(before, after, float(said or 0))
 
 
 def fastest(slices: list[float]) -> float:
@@ -118,27 +185,33 @@ def fastest(slices: list[float]) -> float:
     return 1e6 * sum(kept) / len(kept) / SLICE
 
 
+def chosen(only: str) -> Iterator[Workload]:
+    """Yield the workloads whose name is this, else those that contain it."""
+    named = [workload for workload in WORKLOADS if workload.name == only]
+    yield from named or (each for each in WORKLOADS if each.name in DEFAULT and only in each.name)
+
+
 def main() -> None:
     """Print a line for each workload."""
     parser: Any = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--nodes", type=int, default=5000)
-    parser.add_argument("--pods", type=int, default=20_000)
+    parser.add_argument("--pods", type=int, default=5000, help="pods of a pair")
+    parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--only", default="")
     parser.add_argument("--details", action="store_true")
+    parser.add_argument("--idle", action="store_true", help="compare two schedulers without a record")
+    parser.add_argument("--child", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    # as `kubesched run` does
-    collect_seldom()
-    for workload in WORKLOADS:
-        if workload.name not in DEFAULT or options.only not in workload.name:
-            continue
-        pods = options.pods // SLOW.get(workload.name, 1)
-        without, recorded, recorder = asyncio.run(compare(workload, options.nodes, pods, details=options.details))
-        before, after = fastest(without), fastest(recorded)
-        decisions = recorder.ring.page(limit=10**9).decisions
-        detailed = sum(record.detailed for record in decisions) / max(1, len(decisions))
+    for workload in chosen(options.only):
+        if options.child:
+            asyncio.run(serve(workload, options))
+            return
+        pairs = [compare(workload.name, options) for _ in range(options.pairs)]
+        before, after = (sum(each) / len(pairs) for each in zip(*(pair[:2] for pair in pairs), strict=True))
+        percents = " ".join(f"{100 * (pair.after / pair.before - 1):+.1f}" for pair in pairs)
         print(
-            f"{workload.name:32} {before:8.1f} {after:8.1f} us  {100 * (after / before - 1):+5.1f} %  "
-            f"detailed {100 * detailed:4.0f} %  {recorder.ring.used_bytes / max(1, len(recorder.ring)):6.0f} bytes",
+            f"{workload.name:32} {before:8.1f} {after:8.1f} us  {100 * (after / before - 1):+5.1f} % ({percents})  "
+            f"detailed {100 * pairs[0].detailed:4.0f} %",
             flush=True,
         )
 

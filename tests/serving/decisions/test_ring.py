@@ -1,6 +1,7 @@
 """The ring holds the newest decisions in the memory that it may have."""
 
 import sys
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
@@ -35,7 +36,7 @@ def held_bytes(roots: Iterable[Any]) -> int:
             todo += [getattr(value, field) for field in value.__struct_fields__]
         elif isinstance(value, dict):
             todo += [*value.keys(), *value.values()]
-        elif isinstance(value, tuple | list) or type(value).__name__ == "deque":
+        elif isinstance(value, tuple | list | frozenset) or type(value).__name__ == "deque":
             todo += list(value)
     return total
 
@@ -82,8 +83,12 @@ def test_the_memory_is_bounded_whatever_is_recorded(told: list[Any], times: int)
             more = {"in_memory": False} if hook == "victim_evicted" else {}
             getattr(recorder, hook)(*arguments, **more)
             assert ring.used_bytes <= LIMIT
-    assert ring.used_bytes == sum(entry.size for entry in ring._entries)
-    assert held_bytes([ring._entries, ring._latest]) <= ring.used_bytes + 4096
+    having = [entry.reasons for entry in ring._entries if entry.reasons is not None]
+    reasons = {id(each): each for each in having}
+    assert ring.used_bytes == sum(e.size for e in ring._entries) + sum(r.size for r in reasons.values())
+    assert held_bytes([ring._entries, ring._latest, ring._reasons]) <= ring.used_bytes + 4096
+    assert set(map(id, ring._reasons.values())) <= set(reasons)
+    assert [each.users for each in reasons.values()] == list(Counter(map(id, having)).values())
     assert set(map(id, ring._latest.values())) <= set(map(id, ring._entries))
     assert read_page(ring.page(limit=10**6).to_json()) == ring.page(limit=10**6)
 
@@ -108,6 +113,29 @@ def test_the_newest_come_first_and_the_oldest_are_dropped() -> None:
     assert page.since == page.decisions[-1].time
     assert ring.latest("uid-p0") is None
     assert ring.latest("uid-p199") is not None
+
+
+def test_equal_reasons_are_kept_once_as_long_as_an_entry_has_them() -> None:
+    recorder = DecisionRecorder(LIMIT, now=lambda: 1e9, clock=lambda: 0.0)
+    ring, message = recorder.ring, "x" * 1000
+    pods = [a_cluster().reader.read(a_pod(f"p{i}")) for i in range(200)]
+
+    def fail(pod: Any, *plugins: str) -> None:
+        recorder.attempt_failed(FailedAttempt(pod, "s", "unschedulable", f"{message}", frozenset(plugins), 0.5, 1))
+
+    for pod in pods[:10]:
+        fail(pod, "Fit", "Ports")
+    first, *others = ring._entries
+    assert first.reasons is not None
+    assert all(entry.reasons is first.reasons for entry in others)
+    assert ring.used_bytes < 10 * 1000
+    # other plugins under the same message are other reasons
+    fail(pods[10], "Fit")
+    assert [record.rejected_by for record in ring.page(limit=2).decisions] == [("Fit",), ("Fit", "Ports")]
+    for pod in pods:
+        recorder.node_chosen(ChosenNode(pod, "n", 1, 1, 0.5, lambda: None))
+    assert not ring._reasons
+    assert ring.used_bytes == sum(entry.size for entry in ring._entries)
 
 
 def test_a_page_is_of_one_pod_and_of_so_many_decisions() -> None:

@@ -24,8 +24,6 @@ SLOW_FACTOR: Final = 10.0
 MOST_SLOW_SECONDS: Final = 600.0
 
 _WINDOW_SECONDS = 1.0
-# Any initial backoff doubled this often is past any maximum.
-_MOST_DOUBLINGS = 1000
 
 Key = TypeVar("Key")
 
@@ -44,9 +42,10 @@ def backoff_seconds(policy: BackoffPolicy, unschedulable_count: int, consecutive
     if count <= 0 or policy.max_seconds == 0:
         return 0.0
     try:
-        return min(math.ldexp(policy.initial_seconds, min(count - 1, _MOST_DOUBLINGS)), policy.max_seconds)
+        seconds = math.ldexp(policy.initial_seconds, count - 1)
     except OverflowError:
         return policy.max_seconds
+    return seconds if seconds < policy.max_seconds else policy.max_seconds
 
 
 def backoff_expiry(

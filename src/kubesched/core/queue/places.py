@@ -75,9 +75,11 @@ class Places:
     def expiry(self, queued: QueuedPod) -> float:
         """Return when a pod's backoff ends."""
         if queued.backoff_expiry is None:
-            counts = queued.unschedulable_count, queued.consecutive_errors
-            usual = backoff_expiry(self._policy, queued.timestamp, *counts)
-            queued.backoff_expiry = max(usual, queued.held_until)
+            usual = backoff_expiry(
+                self._policy, queued.timestamp, queued.unschedulable_count, queued.consecutive_errors
+            )
+            held = queued.held_until
+            queued.backoff_expiry = usual if usual >= held else held
         return queued.backoff_expiry
 
     def is_backing_off(self, queued: QueuedPod, now: float) -> bool:

@@ -226,7 +226,7 @@ class SchedulingQueue:
         else:
             self._requeue(queued, strategy, now, ATTEMPT_FAILED)
         if "pod_put_back" in self._observers.heard:
-            self._observers.pod_put_back(queued.pod, queued.place.value, max(0.0, self._places.expiry(queued) - now))
+            self._observers.pod_put_back(queued.pod, queued.place.text, self._places.expiry(queued) - now)
 
     def _strategy_after_flight(self, queued: QueuedPod) -> QueueingStrategy:
         """Return how the events since the pod was popped requeue it."""
@@ -348,7 +348,7 @@ class SchedulingQueue:
         self._tell(queued, place, event)
 
     def _tell(self, queued: QueuedPod, place: Place, event: str) -> None:
-        self._observers.pod_queued(queued.pod, place.value, event, queued.rejected_by)
+        self._observers.pod_queued(queued.pod, place.text, event, queued.rejected_by)
 
     # -- nominations
 

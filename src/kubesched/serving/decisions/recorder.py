@@ -16,7 +16,14 @@ from kubesched.core.framework.status import Status
 from kubesched.serving.decisions.detail_budget import DetailBudget
 from kubesched.serving.decisions.memory import DEFAULT_BYTES
 from kubesched.serving.decisions.records import ASSUMED, BOUND, GATED, SKIPPED
-from kubesched.serving.decisions.ring import OBJECT_BYTES, DecisionRing, EntryMove, EntryPreemption, RingEntry
+from kubesched.serving.decisions.ring import (
+    OBJECT_BYTES,
+    DecisionRing,
+    EntryMove,
+    EntryPreemption,
+    EntryReasons,
+    RingEntry,
+)
 
 # bounds of what an entry has
 MOST_CHARACTERS = 1024
@@ -35,8 +42,9 @@ class DecisionRecorder(Observer):
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.ring = DecisionRing(limit_bytes, now)
-        # looked up once: this is asked several times for every pod
-        self._latest = self.ring.latest
+        # looked up once: they are called for every pod
+        self._latest, self._add, self._close = self.ring.latest, self.ring.add, self.ring.close
+        self._reasons = self.ring.reasons
         self._now = now
         self._clock = clock
         self._budget = DetailBudget(clock)
@@ -54,82 +62,86 @@ class DecisionRecorder(Observer):
             ASSUMED,
             pod.spec.scheduler_name,
             attempts,
+            chosen.seconds,
+            0,
             chosen.node_name,
             chosen.feasible_nodes,
-            chosen.seconds,
         )
         if self._clock() >= self._budget.again_at:
-            entry.scores = scores = self._budget.spend(chosen.scores)
-            entry.detailed = True
+            scores = self._budget.spend(chosen.scores)
+            entry.details = scores if scores is not None else ()
             entry.size = _scores_bytes(scores)
         if attempts > 1:
             entry.woken_by = _last_event(self._latest(pod.uid))
-        self.ring.add(entry)
+        self._add(entry)
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
         """Record why an attempt failed, in place of the node that was chosen if it failed after that."""
-        pod = failed.pod
-        # UNSCHEDULABLE or ERROR
-        outcome = failed.result
-        message = failed.message[:MOST_CHARACTERS]
-        rejected_by = tuple(sorted(failed.rejected_by)[:MOST_PLUGINS])
-        # names of plugins are shared by all entries
-        size = OBJECT_BYTES * (2 + len(rejected_by)) + getsizeof(message)
+        pod, attempts, message = failed.pod, failed.attempts, failed.message
         before = self._latest(pod.uid)
-        if before is not None and before.outcome == ASSUMED and before.attempt == failed.attempts:
-            before.outcome, before.message, before.rejected_by = outcome, message, rejected_by
-            self.ring.grow(before, size)
+        reasons = self._reasons(message)
+        if reasons is None or reasons.plugins != failed.rejected_by:
+            reasons = self._new_reasons(message, failed.rejected_by)
+        if before is not None and before.outcome is ASSUMED and before.attempt == attempts:
+            before.outcome = failed.result
+            self.ring.explain(before, reasons)
             return
         entry = RingEntry(
             self._now(),
             pod.namespace,
             pod.name,
             pod.uid,
-            outcome,
+            # UNSCHEDULABLE or ERROR
+            failed.result,
             failed.profile,
-            failed.attempts,
-            evaluated=failed.evaluated_nodes,
-            seconds=failed.seconds,
-            size=size + len(failed.nominated_node_name),
-            message=message,
-            rejected_by=rejected_by,
-            nominated=failed.nominated_node_name,
-            woken_by=_last_event(before),
+            attempts,
+            failed.seconds,
+            failed.evaluated_nodes,
         )
+        if failed.nominated_node_name:
+            entry.nominated = failed.nominated_node_name
+            entry.size = len(entry.nominated)
+        if before is not None:
+            entry.woken_by = _last_event(before)
         if failed.rejections is not None and self._clock() >= self._budget.again_at:
-            entry.detailed = True
-            entry.rejected = _cut(self._budget.spend(failed.rejections))
-            entry.size += _rejected_bytes(entry.rejected)
-        self.ring.add(entry)
+            entry.details = rejected = _cut(self._budget.spend(failed.rejections))
+            entry.size += _rejected_bytes(rejected)
+        self._add(entry, reasons)
+
+    def _new_reasons(self, message: str, plugins: Collection[str]) -> EntryReasons:
+        """Return reasons within bounds."""
+        return self.ring.new_reasons(message[:MOST_CHARACTERS], frozenset(sorted(plugins)[:MOST_PLUGINS]))
 
     def attempt_skipped(self, pod: PodInfo) -> None:
         """Record a pod that needed no attempt."""
-        self.ring.add(self._entry(pod, SKIPPED))
+        self._add(self._entry(pod, SKIPPED))
 
     def pod_gated(self, pod: PodInfo, plugin: str, status: Status) -> None:
         """Record that a plugin gates a pod, once as long as it says the same; after an attempt its record says so."""
         message = f"{plugin}: {status.message}"[:MOST_CHARACTERS]
         known = self._latest(pod.uid)
-        if known is not None and (known.outcome != GATED or known.message == message):
+        if known is not None and (known.outcome is not GATED or (known.reasons and known.reasons.message == message)):
             return
         entry = self._entry(pod, GATED)
-        entry.message, entry.rejected_by = message, (plugin,)
-        entry.size = _texts_bytes((message, plugin))
-        self.ring.add(entry)
+        self._add(entry, self._new_reasons(message, (plugin,)))
 
     def pod_bound(self, bound: Bound) -> None:
         """Record that a pod is bound; a pod of a group has no record of its attempt yet."""
-        pod = bound.pod
-        entry = self._latest(pod.uid)
-        if entry is None or entry.outcome != ASSUMED or entry.attempt != bound.attempts:
-            entry = self._entry(pod, ASSUMED)
-            entry.attempt, entry.node, entry.seconds = bound.attempts, bound.node_name, bound.attempt_seconds
-            entry.feasible = bound.feasible_nodes
-            self.ring.add(entry)
+        entry = self._close(bound.pod.uid)
+        if entry is None or entry.outcome is not ASSUMED or entry.attempt != bound.attempts:
+            entry = self._bound_entry(bound, entry)
         entry.outcome = BOUND
         entry.evaluated = bound.evaluated_nodes
         entry.bound_at = self._now()
-        self.ring.close(pod.uid)
+
+    def _bound_entry(self, bound: Bound, before: RingEntry | None) -> RingEntry:
+        """Return an entry for a pod without a record of its attempt."""
+        entry = self._entry(bound.pod, ASSUMED)
+        entry.attempt, entry.node, entry.seconds = bound.attempts, bound.node_name, bound.attempt_seconds
+        entry.feasible, entry.woken_by = bound.feasible_nodes, _last_event(before)
+        self._add(entry)
+        self._close(bound.pod.uid)
+        return entry
 
     def _entry(self, pod: PodInfo, outcome: str) -> RingEntry:
         entry = RingEntry(self._now(), pod.namespace, pod.name, pod.uid, outcome, pod.spec.scheduler_name)
@@ -140,8 +152,10 @@ class DecisionRecorder(Observer):
 
     def pod_queued(self, pod: PodInfo, place: str, event: str, rejected_by: Collection[str]) -> None:
         """Record a move in the queue of a pod that has a record; the last moves are kept."""
+        if event is ATTEMPT_FAILED:
+            return
         entry = self._latest(pod.uid)
-        if entry is not None and event is not ATTEMPT_FAILED and entry.outcome != ASSUMED:
+        if entry is not None and entry.outcome is not ASSUMED:
             moves = (*entry.moves, EntryMove(self._now(), event, place))[-MOST_MOVES:]
             more = 0 if len(moves) == len(entry.moves) else 4 * OBJECT_BYTES + getsizeof(event)
             entry.moves = moves

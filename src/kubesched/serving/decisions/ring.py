@@ -6,6 +6,7 @@ From entries with their estimated sizes to records. One thread adds and changes 
 from collections import deque
 from collections.abc import Callable
 from datetime import UTC, datetime
+from sys import getsizeof
 
 import msgspec
 
@@ -24,6 +25,12 @@ from kubesched.serving.decisions.records import (
 ENTRY_BYTES = 640
 # bytes of an object in an entry: a text without its characters, a tuple, a number, a struct
 OBJECT_BYTES = 72
+# bytes of reasons without their texts: the struct, its numbers, and its place under its message
+REASONS_BYTES = 256
+# the most different reasons that are looked through for equal ones
+MOST_REASONS = 32
+# when the ring is full, this part of it is dropped at once
+SLACK = 64
 # how many decisions are served where the request does not say
 DEFAULT_LIMIT = 100
 # tries to copy the ring while another thread changes it
@@ -46,8 +53,20 @@ class EntryPreemption(msgspec.Struct, frozen=True, gc=False):
     evicted: tuple[str, ...] = ()
 
 
-class RingEntry(msgspec.Struct, gc=False):
-    """A decision in the ring; times are seconds of the epoch, 0 if unknown."""
+class EntryReasons(msgspec.Struct, gc=False, eq=False):
+    """Why a pod has no node: the message and the plugins; kept once for all entries with the same, which it counts."""
+
+    message: str
+    plugins: frozenset[str]
+    size: int
+    users: int = 0
+
+
+class RingEntry(msgspec.Struct, gc=False, eq=False):
+    """A decision in the ring; times are seconds of the epoch, 0 if unknown.
+
+    `details` are the scores of the best nodes or the rejected nodes, None if they were not gathered.
+    """
 
     at: float
     namespace: str
@@ -56,16 +75,13 @@ class RingEntry(msgspec.Struct, gc=False):
     outcome: str
     profile: str = ""
     attempt: int = 0
-    node: str = ""
-    feasible: int = 0
     seconds: float = 0.0
     evaluated: int = 0
+    node: str = ""
+    feasible: int = 0
     size: int = 0
-    detailed: bool = False
-    scores: PlacementScores | None = None
-    message: str = ""
-    rejected_by: tuple[str, ...] = ()
-    rejected: tuple[RejectedNodes, ...] = ()
+    details: PlacementScores | tuple[RejectedNodes, ...] | None = None
+    reasons: EntryReasons | None = None
     nominated: str = ""
     preemption: EntryPreemption | None = None
     woken_by: str = ""
@@ -81,32 +97,43 @@ class DecisionRing:
     def __init__(self, limit_bytes: int, now: Callable[[], float]) -> None:
         self.limit_bytes = limit_bytes
         self.used_bytes = 0
-        self.recorded = 0
         self._now = now
+        self._dropped = 0
         self._entries: deque[RingEntry] = deque()
         # by UID; pods that are bound leave: nothing more is decided about them, and a small dictionary is faster
         self._latest: dict[str, RingEntry] = {}
         # returns the last entry of a pod that is not bound, None if there is none any more
         self.latest: Callable[[str], RingEntry | None] = self._latest.get
+        # by message, the last different ones
+        self._reasons: dict[str, EntryReasons] = {}
+        # returns the reasons that entries have under a message, None if there are none
+        self.reasons: Callable[[str], EntryReasons | None] = self._reasons.get
 
     def __len__(self) -> int:
         return len(self._entries)
 
+    @property
+    def recorded(self) -> int:
+        """Return the number of all decisions, of which the last are kept."""
+        return self._dropped + len(self._entries)
+
     # -- writing
 
-    def add(self, entry: RingEntry) -> None:
-        """Add an entry, whose size counts the texts that it has already."""
-        entry.size += ENTRY_BYTES + len(entry.namespace) + len(entry.name) + len(entry.uid)
-        self.recorded += 1
+    def add(self, entry: RingEntry, reasons: EntryReasons | None = None) -> None:
+        """Add an entry, whose size counts the details that it has already, and its reasons."""
+        uid = entry.uid
+        size = entry.size = entry.size + ENTRY_BYTES + len(entry.namespace) + len(entry.name) + len(uid)
         self._entries.append(entry)
-        self._latest[entry.uid] = entry
-        self.used_bytes += entry.size
-        if self.used_bytes > self.limit_bytes:
+        self._latest[uid] = entry
+        self.used_bytes = used = self.used_bytes + size
+        if reasons is not None:
+            self.explain(entry, reasons)
+        elif used > self.limit_bytes:
             self._shrink()
 
-    def close(self, uid: str) -> None:
-        """Expect no more of a pod."""
-        self._latest.pop(uid, None)
+    def close(self, uid: str) -> RingEntry | None:
+        """Expect no more of a pod; return its last entry."""
+        return self._latest.pop(uid, None)
 
     def grow(self, entry: RingEntry, more_bytes: int) -> None:
         """Count what was added to an entry."""
@@ -115,12 +142,45 @@ class DecisionRing:
         if self.used_bytes > self.limit_bytes:
             self._shrink()
 
+    def new_reasons(self, message: str, plugins: frozenset[str]) -> EntryReasons:
+        """Return reasons, those that entries have if they are the same."""
+        known = self._reasons.get(message)
+        if known is not None and known.plugins == plugins:
+            return known
+        if len(self._reasons) >= MOST_REASONS:
+            # entries keep theirs, which are shared no more
+            self._reasons.clear()
+        size = REASONS_BYTES + getsizeof(message) + getsizeof(plugins) + OBJECT_BYTES * len(plugins)
+        reasons = self._reasons[message] = EntryReasons(message, plugins, size)
+        return reasons
+
+    def explain(self, entry: RingEntry, reasons: EntryReasons) -> None:
+        """Give an entry its reasons; they count once for all entries that have them."""
+        entry.reasons = reasons
+        reasons.users = users = reasons.users + 1
+        if users == 1:
+            self.used_bytes += reasons.size
+        if self.used_bytes > self.limit_bytes:
+            self._shrink()
+
     def _shrink(self) -> None:
-        while self.used_bytes > self.limit_bytes and self._entries:
-            oldest = self._entries.popleft()
+        """Drop the oldest entries, some at once: that takes less time than one by one."""
+        target, entries = self.limit_bytes - self.limit_bytes // SLACK, self._entries
+        while entries and self.used_bytes > target:
+            oldest = entries.popleft()
+            self._dropped += 1
             self.used_bytes -= oldest.size
             if self._latest.get(oldest.uid) is oldest:
                 del self._latest[oldest.uid]
+            if oldest.reasons is not None:
+                self._release(oldest.reasons)
+
+    def _release(self, reasons: EntryReasons) -> None:
+        reasons.users -= 1
+        if not reasons.users:
+            self.used_bytes -= reasons.size
+            if self._reasons.get(reasons.message) is reasons:
+                del self._reasons[reasons.message]
 
     # -- reading
 
@@ -154,7 +214,9 @@ class DecisionRing:
 
 def record_of(entry: RingEntry) -> DecisionRecord:
     """Return an entry as a value."""
-    scores, preemption = entry.scores, entry.preemption
+    details, reasons, preemption = entry.details, entry.reasons, entry.preemption
+    scores = details if isinstance(details, PlacementScores) else None
+    rejected = details if isinstance(details, tuple) else ()
     return DecisionRecord(
         time=_date(entry.at),
         pod=f"{entry.namespace}/{entry.name}",
@@ -166,14 +228,14 @@ def record_of(entry: RingEntry) -> DecisionRecord:
         evaluated_nodes=entry.evaluated,
         feasible_nodes=entry.feasible,
         seconds=round(entry.seconds, 6),
-        message=entry.message,
-        rejected_by=entry.rejected_by,
-        detailed=entry.detailed,
+        message="" if reasons is None else reasons.message,
+        rejected_by=() if reasons is None else tuple(sorted(reasons.plugins)),
+        detailed=details is not None,
         ties=0 if scores is None else scores.ties,
         scores=() if scores is None else _scored(scores),
         rejected=tuple(
             RejectedGroup(plugin=each.plugin, message=each.message, nodes=each.count, sample=each.sample)
-            for each in entry.rejected
+            for each in rejected
         ),
         nominated_node=entry.nominated,
         preemption=None

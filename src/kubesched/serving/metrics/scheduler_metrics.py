@@ -101,7 +101,7 @@ class SchedulerMetrics(Observer):
 
     def pod_queued(self, pod: PodInfo, place: str, event: str, rejected_by: Collection[str]) -> None:
         """Count a pod that enters a queue; gated pods count as unschedulable."""
-        queue = Place.UNSCHEDULABLE.value if place == Place.GATED.value else place
+        queue = Place.UNSCHEDULABLE.text if place == Place.GATED.text else place
         self._incoming.number(queue, event).value += 1
 
     def hint_asked(self, plugin: str, event: str, hint: str, seconds: float) -> None:
