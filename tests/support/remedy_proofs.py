@@ -11,9 +11,11 @@ from kubesched.api.quantity import quantity_of
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.model import ClusterModel, gates_of
+from kubesched.asking.placing import Placer
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.config.load import Loaded
 from kubesched.controlplane.schema.json_patching import json_patched
+from kubesched.core.scheduling.outcomes import Placed
 
 Document = Mapping[str, Any]
 
@@ -62,10 +64,32 @@ def best_nodes(documents: Iterable[Document], loaded: Loaded, pod_name: str) -> 
     return {names[row] for row in best.tolist()} if not hasattr(best, "code") else set()
 
 
+def preempting_place(documents: Iterable[Document], loaded: Loaded, pod_name: str) -> tuple[str, tuple[str, ...]]:
+    """Return the node that a pod gets of a new scheduler that may preempt, and its victims; empty if it gets none."""
+    model = model_of(documents, loaded)
+    profile, pod = model.profile_of(model.pods[pod_name]), model.pods[pod_name]
+    if profile is None or gates_of(profile, pod):
+        return "", ()
+    outcome, victims = Placer(model).place_or_preempt(pod)
+    node = outcome.node_name if isinstance(outcome, Placed) else ""
+    return node, tuple(sorted(victim.full_name for victim in victims))
+
+
+def _check_preempting(documents: Sequence[Document], loaded: Loaded, pod_name: str, remedy: Remedy) -> None:
+    """Assert that a remedy by preemption has the victims and the node that it names, and none without any change."""
+    place = preempting_place(applied(documents, remedy.changes), loaded, pod_name)
+    assert place == (remedy.node, tuple(sorted(remedy.preempts))), (remedy, place)
+    for fewer in _without_one(remedy.changes):
+        assert not preempting_place(applied(documents, fewer), loaded, pod_name)[0], (remedy, fewer)
+
+
 def check(documents: Sequence[Document], loaded: Loaded, pod_name: str, remedy: Remedy) -> None:
     """Assert that a remedy is sound, and minimal in every change and in every operation."""
     changes = remedy.changes
     assert changes, remedy
+    if remedy.preempts:
+        _check_preempting(documents, loaded, pod_name, remedy)
+        return
     reached = best_nodes(applied(documents, changes), loaded, pod_name)
     assert remedy.node in reached, (remedy, reached)
     for fewer in (*_without_one(changes), *_without_one_operation(changes), *_less_changed(changes)):

@@ -6,13 +6,14 @@ import pytest
 from tests.support.remedy_proofs import check, model_of
 
 from kubesched.api.codec import to_builtins
-from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
+from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement, ObjectMeta
 from kubesched.api.pods import Container, ContainerRestartRule, Pod
+from kubesched.api.scheduling import PriorityClass
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
-from kubesched.testing import a_container, a_node, a_pod, a_service, a_spread
+from kubesched.testing import a_budget, a_container, a_node, a_pod, a_service, a_spread
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
 ZONE = "topology.kubernetes.io/zone"
@@ -53,6 +54,10 @@ FEATURES = load_config(
 DEFAULTS = "the default constraints of the scheduler's configuration"
 ENFORCED = "which addedAffinity of the scheduler's configuration demands"
 UNREADABLE = LabelSelector(match_expressions=(LabelSelectorRequirement(key="app", operator="Like", values=("web",)),))
+
+
+def a_class(name: str, value: int, **fields: Any) -> PriorityClass:
+    return PriorityClass(metadata=ObjectMeta(name=name, uid=name), value=value, **fields)
 
 
 class Configured(NamedTuple):
@@ -170,6 +175,48 @@ CASES: dict[str, Configured] = {
             ("add a node like n1", "n1-new1"),
         ],
     ),
+    "a priority class whose pods preempt others, the lowest that helps": Configured(
+        PLAIN,
+        [
+            a_node("n1", cpu="4"),
+            a_pod("w", cpu="4", node="n1", priority=10, labels=WEB),
+            a_budget("keep", "app=web", allowed=0),
+            a_class("low", 5),
+            a_class("high", 20),
+            a_class("higher", 30),
+            a_class("never", 15, preemption_policy="Never"),
+            a_class("system-node-critical", 2_000_001_000),
+        ],
+        a_pod(cpu="4", priority=1),
+        [
+            ("add a node like n1", "n1-new1"),
+            ("set the priority class to high (priority 20 in place of 1), which preempts pod default/w on n1", "n1"),
+        ],
+    ),
+    "no priority class where the pod preempts already": Configured(
+        PLAIN,
+        [a_node("n1", cpu="4"), a_pod("w", cpu="4", node="n1"), a_class("high", 20)],
+        a_pod(cpu="4", priority=1),
+        [("add a node like n1", "n1-new1"), ("evict pod default/w from node n1", "n1")],
+    ),
+    "a gate, and then a priority class": Configured(
+        PLAIN,
+        [
+            a_node("n1", cpu="1"),
+            a_pod("w", cpu="1", node="n1", labels=WEB),
+            a_budget("keep", "app=web", allowed=0),
+            a_class("high", 20),
+        ],
+        a_pod(cpu="1", gates=["wait"]),
+        [
+            ("remove scheduling gate wait; add a node like n1", "n1-new1"),
+            (
+                "remove scheduling gate wait; set the priority class to high (priority 20 in place of 0), "
+                "which preempts pod default/w on n1",
+                "n1",
+            ),
+        ],
+    ),
 }
 
 
@@ -180,5 +227,6 @@ def test_remedies(case: Configured, in_cluster: bool) -> None:
     model = model_of(documents if in_cluster else documents[:-1], case.loaded)
     remedies = find_remedies(model, model.read(case.pod))
     assert [(remedy.summary, remedy.node) for remedy in remedies] == case.remedies
+    assert all(remedy.preempts == ("default/w",) for remedy in remedies if "preempts" in remedy.summary)
     for remedy in remedies:
         check(documents, case.loaded, case.pod.full_name, remedy)

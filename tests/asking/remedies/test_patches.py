@@ -51,6 +51,14 @@ PATCHES: dict[str, tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]] 
         {"kind": "Namespace", "metadata": {"labels": {"kubernetes.io/metadata.name": "a", "team": "b"}}},
         [{"op": "add", "path": "/metadata/labels", "value": {"kubernetes.io/metadata.name": "a", "team": "b"}}],
     ),
+    "what admission works out is set whether or not the manifest has it": (
+        {"kind": "Pod", "spec": {"priority": 0}},
+        {"kind": "Pod", "spec": {"priority": 10, "priorityClassName": "high"}},
+        [
+            {"op": "add", "path": "/spec/priority", "value": 10},
+            {"op": "add", "path": "/spec/priorityClassName", "value": "high"},
+        ],
+    ),
     "keys are escaped": (
         {"labels": {}},
         {"labels": {"a/b~c": "1"}},

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from tests.support.remedy_proofs import Document, best_nodes, check, model_of
 
 from kubesched.api.codec import decode, to_builtins
-from kubesched.api.meta import ApiObject
+from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.pods import Pod
+from kubesched.api.scheduling import PriorityClass
 from kubesched.asking.remedies.search import MOST_REMEDIES, find_remedies
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
@@ -88,14 +89,18 @@ def affinities(draw: st.DrawFn) -> Any:
 
 
 @st.composite
-def placed_pods(draw: st.DrawFn, name: str, node_count: int) -> ApiObject:
+def placed_pods(draw: st.DrawFn, name: str, node_count: int, taken: set[tuple[str, int]]) -> ApiObject:
+    """Draw a pod on a node; host ports that pods there have are `taken`."""
+    node = f"n{draw(st.integers(1, node_count))}"
+    ports = [port for port in draw(PORTS) if (node, port) not in taken]
+    taken.update((node, port) for port in ports)
     return a_pod(
         name,
-        node=f"n{draw(st.integers(1, node_count))}",
+        node=node,
         labels={"app": draw(APPS)},
         cpu=draw(CPUS),
         memory=draw(MEMORIES),
-        ports=draw(PORTS),
+        ports=ports,
         priority=draw(st.sampled_from([0, 100])),
         affinity=an_affinity(apart=f"app={draw(APPS)}@hostname") if draw(st.integers(0, 4)) == 0 else None,
         owner=draw(st.sampled_from([None, "ReplicaSet/web", "DaemonSet/agent"])),
@@ -134,11 +139,13 @@ def pending_pods(draw: st.DrawFn) -> Pod:
 def clusters(draw: st.DrawFn) -> list[ApiObject]:
     count = draw(st.integers(1, 4))
     objects: list[ApiObject] = [draw(nodes(f"n{number + 1}")) for number in range(count)]
-    objects += [draw(placed_pods(f"p{number}", count)) for number in range(draw(st.integers(0, 6)))]
+    taken: set[tuple[str, int]] = set()
+    objects += [draw(placed_pods(f"p{number}", count, taken)) for number in range(draw(st.integers(0, 6)))]
     objects += [a_budget("budget", f"app={draw(APPS)}", allowed=draw(st.integers(0, 1)))]
     objects += [a_storage_class("local"), a_claim("data", storage_class="local")]
     zone = f"topology.kubernetes.io/zone={draw(ZONES)}"
     objects += [a_claim("bound", bound_to="pv"), a_volume("pv", nodes=zone, claimed_by="default/bound")]
+    objects += [PriorityClass(metadata=ObjectMeta(name=f"p{value}"), value=value) for value in (50, 200)]
     return [*objects, a_service("service", {"app": draw(APPS)})]
 
 
@@ -168,7 +175,7 @@ def test_remedies_are_sound_and_minimal(objects: list[ApiObject], pod: Pod, in_c
     remedies = find_remedies(model, model.read(asked))
     if best_nodes(documents, loaded, pod.full_name):
         assert remedies == ()
-    event(f"{len(remedies)} remedies")
+    event(f"{len(remedies)} remedies, by preemption {any(remedy.preempts for remedy in remedies)}")
     assert len(remedies) <= MOST_REMEDIES
     for remedy in remedies:
         assert remedy.scope in SCOPES
@@ -176,6 +183,34 @@ def test_remedies_are_sound_and_minimal(objects: list[ApiObject], pod: Pod, in_c
     assert to_documents(model.source.objects) == before
     # the model is as before, so the answer is
     assert find_remedies(model, model.read(asked)) == remedies
+
+
+@settings(max_examples=30, deadline=None)
+@given(
+    st.lists(
+        st.tuples(st.integers(1, 3), st.sampled_from(["1", "2", "4"]), st.sampled_from([0, 100, 300])), min_size=3
+    ),
+    st.sampled_from(["2", "4"]),
+    st.integers(0, 1),
+    st.booleans(),
+)
+def test_remedies_by_preemption_have_the_victims_that_they_name(
+    placed: list[tuple[int, str, int]], cpu: str, allowed: int, in_cluster: bool
+) -> None:
+    objects: list[ApiObject] = [a_node(f"n{number}", cpu="4") for number in (1, 2, 3)]
+    objects += [
+        a_pod(f"p{number}", node=f"n{node}", cpu=used, priority=priority, labels={"app": "web"})
+        for number, (node, used, priority) in enumerate(placed)
+    ]
+    objects += [a_budget("budget", "app=web", allowed=allowed)]
+    objects += [PriorityClass(metadata=ObjectMeta(name=f"p{value}"), value=value) for value in (50, 200)]
+    pod = a_pod("asked", cpu=cpu, priority=0)
+    documents = [to_builtins(obj) for obj in (*objects, pod)]
+    model = model_of(documents if in_cluster else documents[:-1], LOADED[0])
+    for remedy in find_remedies(model, model.read(pod)):
+        event(f"by preemption {bool(remedy.preempts)}")
+        check(documents, LOADED[0], pod.full_name, remedy)
+    assert to_documents(model.source.objects) == documents[: len(model.source.objects)]
 
 
 def to_documents(objects: tuple[ApiObject, ...]) -> list[Document]:

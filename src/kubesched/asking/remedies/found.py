@@ -5,7 +5,7 @@ From steps and the node that the pod goes to then to a `Remedy`.
 
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.steps import Scope, Steps
-from kubesched.asking.remedies.summaries import summary_of
+from kubesched.asking.remedies.summaries import preempting_summary, summary_of
 from kubesched.asking.remedies.trials import Trials
 
 # fields of a pod that may be changed in place; any other change makes it anew
@@ -17,7 +17,10 @@ def remedy_of(trials: Trials, steps: Steps, node: str) -> Remedy:
     of_pod = {step.topic for step in steps if step.object == trials.own}
     recreate = trials.in_cluster and not of_pod <= IN_PLACE
     changes, scope = trials.changes(steps), scope_of(steps).name.lower()
-    return Remedy(summary_of(steps, trials.own), scope, changes, node, recreate, trials.owner if recreate else None)
+    summary, preempted = summary_of(steps, trials.own), trials.preempted_after(steps)
+    if preempted:
+        summary = preempting_summary(summary, node, preempted)
+    return Remedy(summary, scope, changes, node, recreate, trials.owner if recreate else None, preempted)
 
 
 def cost_of(steps: Steps, remaining: int = 0) -> tuple[int, int, float]:

@@ -17,11 +17,19 @@ _RESOURCES = re.compile(r".*/resources")
 # what an API server adds to: tolerations of conditions, allocatable resources from capacity, the name of a namespace
 _FILLED_IN = {"Pod": "/spec/tolerations", "Node": "/status/allocatable", "Namespace": "/metadata/labels"}
 
+# what admission works out from the priority class
+_ADMITTED = frozenset({"/spec/priority", "/spec/preemptionPolicy"})
+
 
 def patch_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Operation]:
     """Return the JSON Patch from a document to another."""
     whole = _FILLED_IN.get(str(old.get("kind", "")), "")
-    return [_widened(whole, new, operation) for operation in _once(whole, _of_maps("", old, new))]
+    return [_set(_widened(whole, new, operation)) for operation in _once(whole, _of_maps("", old, new))]
+
+
+def _set(operation: Operation) -> Operation:
+    """Return an operation that sets a field whether or not it is there, if an API server fills the field in."""
+    return {**operation, "op": "add"} if operation["op"] == "replace" and operation["path"] in _ADMITTED else operation
 
 
 def _once(whole: str, operations: Iterable[Operation]) -> Iterator[Operation]:

@@ -15,6 +15,7 @@ from kubesched.asking.remedies.proposers.evictions import evictions
 from kubesched.asking.remedies.proposers.new_nodes import new_nodes
 from kubesched.asking.remedies.proposers.node_selection import selected_labels
 from kubesched.asking.remedies.proposers.obstacles import Obstacle
+from kubesched.asking.remedies.proposers.priorities import priorities
 from kubesched.asking.remedies.proposers.scheduler_names import other_profiles
 from kubesched.asking.remedies.steps import Scope, Steps
 from kubesched.asking.remedies.trials import Trial
@@ -46,6 +47,7 @@ def extensions(trial: Trial, target: str | None) -> Iterator[MoreSteps]:
     yield from (MoreSteps(steps, trial.model.cluster.table.names[row]) for row, steps in evictions(trial, rows))
     if target is None:
         yield from (MoreSteps(steps, steps[0].object.name) for steps in new_nodes(trial))
+        yield from map(MoreSteps, priorities(trial))
 
 
 def against_obstacles(trial: Trial) -> Iterator[MoreSteps]:

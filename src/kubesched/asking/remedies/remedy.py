@@ -14,7 +14,8 @@ class Remedy(Answer):
 
     `scope` says what is changed: "pod", "cluster" or "others". `recreate`: the pod has to be made anew, since its field
     cannot be changed in place; `owner` is then the controller whose template to change, if there is one: of a pod of a
-    Deployment the Deployment.
+    Deployment the Deployment. `preempts` are the pods that the scheduler evicts for the pod then, before it goes to
+    `node`: without any the node takes it at once.
     """
 
     summary: str
@@ -23,3 +24,4 @@ class Remedy(Answer):
     node: str
     recreate: bool = False
     owner: str | None = None
+    preempts: tuple[str, ...] = ()

@@ -93,7 +93,7 @@ class RemedySearch:
         """Return whether the pod has a node after a candidate's steps; if not, add what may help there."""
         try:
             with self._trials.fork(candidate.steps) as trial:
-                if not trial.node_name:
+                if not trial.node_name and not any(step.preempts for step in candidate.steps):
                     self._extend(candidate, trial)
                 return bool(trial.node_name)
         except KubeschedError:

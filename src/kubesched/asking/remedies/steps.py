@@ -33,7 +33,7 @@ class Step:
 
     Remedies with the same `topics` are of one kind, of which the smallest is shown; `size` tells small from large among
     them. `tuned` makes the step for a number above `least`, up to `number`, which it has; the smallest that works is
-    wanted.
+    wanted. `preempts`: the pod gets its node by preempting others.
     """
 
     object: ObjectName
@@ -47,6 +47,7 @@ class Step:
     tuned: "Callable[[int], Step | None] | None" = None
     least: int = 0
     number: int = 0
+    preempts: bool = False
 
     @property
     def key(self) -> tuple[ObjectName, str]:

@@ -38,6 +38,17 @@ def _of_several(steps: Sequence[Step], own: ObjectName) -> str:
     return f"{text} of pod {first.namespace}/{first.name}" if count == 1 else f"{text} of {count} pods of the group"
 
 
+def preempting_summary(summary: str, node: str, victims: Sequence[str]) -> str:
+    """Return the sentence of a remedy after which the pod preempts others."""
+    pods = f"pod {victims[0]}" if len(victims) == 1 else f"{len(victims)} pods"
+    return f"{summary}, which preempts {pods} on {node}{f': {_listed(victims)}' if len(victims) > 1 else ''}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
 def _removal(step: Step) -> tuple[str, str]:
     """Return the verb and the node of a pod that is moved or evicted."""
     found = _OFF_NODE.match(step.summary) if step.delete else None
@@ -48,7 +59,5 @@ def _together(verb: str, node: str, steps: Sequence[Step]) -> str:
     if len(steps) == 1:
         return steps[0].summary
     names = [f"{step.object.namespace}/{step.object.name}" for step in steps]
-    more = len(names) - MOST_NAMED
-    shown = ", ".join(names[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
     end = " to other nodes" if verb == "move" else ""
-    return f"{verb} {len(names)} pods from node {node}{end}: {shown}"
+    return f"{verb} {len(names)} pods from node {node}{end}: {_listed(names)}"

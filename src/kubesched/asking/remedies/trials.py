@@ -6,6 +6,7 @@ From steps to the node that the scheduler chooses then, or to what is still in t
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.model import ClusterModel, changed, gates_of, name_of_object
 from kubesched.asking.owners import Owners
+from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.steps import Step, changes_of
 from kubesched.core.cluster.affinity_terms import AffinityTerm
@@ -24,15 +26,24 @@ from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Status
 from kubesched.core.scheduling.decision import Decision, choose
+from kubesched.core.scheduling.outcomes import Placed
 from kubesched.errors import KubeschedError
 
 
-class Trial:
-    """The pod in a fork: valid while the fork is."""
+class PreemptedPlace(NamedTuple):
+    """The node that a pod gets by preemption, empty if there is none, and the pods that are evicted for it."""
 
-    def __init__(self, model: ClusterModel, pod: PodInfo) -> None:
+    node_name: str = ""
+    victims: tuple[str, ...] = ()
+
+
+class Trial:
+    """The pod in a fork: valid while the fork is; `preempts` if it may get its node by preemption."""
+
+    def __init__(self, model: ClusterModel, pod: PodInfo, *, preempts: bool = False) -> None:
         self.model = model
         self.pod = pod
+        self._preempts = preempts
         self.profile: Profile | None = model.profile_of(pod)
         self._selected: dict[AffinityTerm, list[PodInfo]] = {}
         self.gates: list[Status] = gates_of(self.profile, pod) if self.profile is not None else []
@@ -52,7 +63,26 @@ class Trial:
     @property
     def node_name(self) -> str:
         """Return the node that the pod goes to, empty if there is none."""
+        if self._preempts and not self.decision.node_name:
+            return self.preemption.node_name
         return self.decision.node_name
+
+    @cached_property
+    def preemption(self) -> PreemptedPlace:
+        """Return the node that the pod gets once those are gone which the scheduler preempts for it."""
+        if self.profile is None or self.gates or not self.profile.post_filter:
+            return PreemptedPlace()
+        placer, known = Placer(self.model), self.model.pods.get(self.pod.full_name)
+        try:
+            outcome, victims = placer.place_or_preempt(self.pod)
+        finally:
+            placer.undo()
+            if known is not None:
+                # with its nomination, which placing it ends
+                self.model.cluster.put_pod(known)
+        if not isinstance(outcome, Placed) or not victims:
+            return PreemptedPlace()
+        return PreemptedPlace(outcome.node_name, tuple(victim.full_name for victim in victims))
 
     @cached_property
     def rejections(self) -> Rejections:
@@ -125,16 +155,15 @@ class Trials:
         own = [change for change in changes if change.object == self.own]
         others = changes if self.in_cluster else tuple(change for change in changes if change.object != self.own)
         with self.model.fork(others):
-            yield self._trial(own[0] if own else None)
+            pod = self._changed(own[0]) if own else self.pod
+            yield Trial(self.model, pod, preempts=any(step.preempts for step in steps))
 
-    def _trial(self, own: ObjectChange | None) -> Trial:
-        if own is None:
-            return Trial(self.model, self.pod)
+    def _changed(self, own: ObjectChange) -> PodInfo:
         if self.in_cluster:
-            return Trial(self.model, self.model.pods[self.pod.full_name])
+            return self.model.pods[self.pod.full_name]
         patched = changed(own, self.pod.pod)
         assert isinstance(patched, Pod), "a patch leaves the kind"
-        return Trial(self.model, self.model.read(patched))
+        return self.model.read(patched)
 
     def node_after(self, steps: tuple[Step, ...]) -> str:
         """Return the node that the pod goes to after some steps, empty if there is none."""
@@ -146,6 +175,13 @@ class Trials:
             except KubeschedError:
                 self._nodes[key] = ""
         return self._nodes[key]
+
+    def preempted_after(self, steps: tuple[Step, ...]) -> tuple[str, ...]:
+        """Return the pods that the pod preempts after some steps; none if it has a node without that."""
+        if not any(step.preempts for step in steps):
+            return ()
+        with self.fork(steps) as trial:
+            return trial.preemption.victims
 
     def _find(self, name: ObjectName) -> ApiObject | None:
         return self.pod.pod if name == self.own else self.model.find(name)

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from kubesched.asking.answers import ObjectChange, plain
+from kubesched.asking.explain.plain_words import number
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.reports.blocks import Item, Items, Tone, Toned
 
@@ -22,7 +23,8 @@ def remedy_items(remedies: Sequence[Remedy]) -> Items:
 
 
 def _details(remedy: Remedy) -> Iterator[Toned]:
-    yield Toned(f"then it goes to {remedy.node}", Tone.MUTED)
+    preempted = number(len(remedy.preempts), "pod") if remedy.preempts else ""
+    yield Toned(f"then it {f'preempts {preempted} and ' if preempted else ''}goes to {remedy.node}", Tone.MUTED)
     if remedy.recreate:
         yield Toned(f"the pod has to be made anew{f': change {remedy.owner}' if remedy.owner else ''}", Tone.MUTED)
 
