@@ -70,7 +70,8 @@ def preempting_place(documents: Iterable[Document], loaded: Loaded, pod_name: st
     profile, pod = model.profile_of(model.pods[pod_name]), model.pods[pod_name]
     if profile is None or gates_of(profile, pod):
         return "", ()
-    outcome, victims = Placer(model).place_or_preempt(pod)
+    outcomes, victims = Placer(model).place_or_preempt(pod)
+    outcome = outcomes[pod.uid]
     node = outcome.node_name if isinstance(outcome, Placed) else ""
     return node, tuple(sorted(victim.full_name for victim in victims))
 

@@ -74,12 +74,13 @@ class Trial:
             return PreemptedPlace()
         placer, known = Placer(self.model), self.model.pods.get(self.pod.full_name)
         try:
-            outcome, victims = placer.place_or_preempt(self.pod)
+            outcomes, victims = placer.place_or_preempt(self.pod)
         finally:
             placer.undo()
             if known is not None:
                 # with its nomination, which placing it ends
                 self.model.cluster.put_pod(known)
+        outcome = outcomes.get(self.pod.uid)
         if not isinstance(outcome, Placed) or not victims:
             return PreemptedPlace()
         return PreemptedPlace(outcome.node_name, tuple(victim.full_name for victim in victims))
