@@ -8,6 +8,7 @@ until the group fits: more nodes of one kind, more evictions, the same change of
 from collections.abc import Callable, Iterator
 from itertools import islice
 
+from kubesched.api.nodes import Node
 from kubesched.asking.remedies.found import cost_of, remedy_of, topics_of
 from kubesched.asking.remedies.group_trials import GroupTrials, MemberTrial
 from kubesched.asking.remedies.moving import moved
@@ -17,7 +18,7 @@ from kubesched.asking.remedies.proposers.new_nodes import new_nodes
 from kubesched.asking.remedies.proposing import against_obstacles, targets
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.shrinking import shrunk
-from kubesched.asking.remedies.steps import Scope, Steps
+from kubesched.asking.remedies.steps import Scope, Step, Steps
 from kubesched.errors import KubeschedError
 
 # so many steps, but for new nodes, of which there may be as many as the group has pods
@@ -64,11 +65,16 @@ class GroupRemedySearch:
     def _grown(self, topics: frozenset[str], propose: Propose) -> Steps:
         """Return steps about some topics after which the pod has a node, none if there are none or too many."""
         steps: Steps = ()
+        at_first = 0
         while len(steps) <= MOST_STEPS and self._trials.left > 0:
             with self._trials.fork_group(steps) as trial:
                 if trial.node_name:
                     return steps
                 fitting = trial.fitting
+                at_first = fitting if not steps else at_first
+                if steps and len(steps) * self._trials.missing(at_first) > MOST_STEPS * (fitting - at_first):
+                    # at this rate there are too many
+                    return ()
                 choices = (_for_all(trial, each) for each in propose(trial) if topics_of(each) == topics)
                 candidates = list(islice(choices, MOST_CHOICES))
             better = next((new for each in candidates if self._fits_more((new := (*steps, *each)), fitting)), None)
@@ -92,32 +98,46 @@ class GroupRemedySearch:
 
     def _more_nodes(self) -> Steps:
         """Return the fewest new nodes of one kind with which the pod has a node; with one less it has none."""
-        for kind in range(MOST_NODE_KINDS):
-            most = self._trials.wanted
-            if self._trials.left <= 0 or not self._nodes(kind, 1) or not self._works(self._nodes(kind, most)):
-                continue
-            fails, enough, count = 0, most, 1
-            while count < enough:
-                if self._works(self._nodes(kind, count)):
-                    enough = count
-                else:
-                    fails, count = count, min(2 * count, enough)
-            while enough - fails > 1:
-                middle = (enough + fails) // 2
-                if self._works(self._nodes(kind, middle)):
-                    enough = middle
-                else:
-                    fails = middle
-            steps = self._nodes(kind, enough)
-            return shrunk(self._trials, steps) if len(steps) <= MOST_STEPS else steps
+        with self._trials.fork_group(()) as trial:
+            kinds = list(islice(new_nodes(trial, self._trials.wanted), MOST_NODE_KINDS)) if not trial.gates else []
+        for steps in kinds:
+            if self._trials.left > 0 and self._works(steps):
+                fewest = self._fewest(_by_node(steps))
+                return shrunk(self._trials, fewest) if len(fewest) <= MOST_STEPS else fewest
         return ()
 
-    def _nodes(self, kind: int, count: int) -> Steps:
-        with self._trials.fork_group(()) as trial:
-            return next(islice(new_nodes(trial, count), kind, None), ()) if not trial.gates else ()
+    def _fewest(self, nodes: list[Steps]) -> Steps:
+        """Return the steps of the fewest nodes that are enough, which all of them are."""
+
+        def first(count: int) -> Steps:
+            return tuple(step for steps in nodes[:count] for step in steps)
+
+        fails, enough, count = 0, len(nodes), 1
+        while count < enough:
+            if self._works(first(count)):
+                enough = count
+            else:
+                fails, count = count, min(2 * count, enough)
+        while enough - fails > 1:
+            middle = (enough + fails) // 2
+            if self._works(first(middle)):
+                enough = middle
+            else:
+                fails = middle
+        return first(enough)
 
     def _works(self, steps: Steps) -> bool:
         return bool(self._trials.node_after(steps))
+
+
+def _by_node(steps: Steps) -> list[Steps]:
+    """Return the steps that create nodes by node: a node comes before its devices."""
+    found: list[list[Step]] = []
+    for step in steps:
+        if step.object.kind == Node.__name__:
+            found.append([])
+        found[-1].append(step)
+    return [tuple(each) for each in found]
 
 
 def _against_obstacles(trial: MemberTrial) -> Iterator[Steps]:

@@ -104,6 +104,12 @@ class GroupTrials(Trials):
     @property
     def wanted(self) -> int:
         """Return how many pods of the group may be in want of a node."""
-        group, waiting = group_object(self.model, self.pod), len(members_to_try(self.model, self.pod))
+        return max(len(members_to_try(self.model, self.pod)), self.missing(0))
+
+    def missing(self, fitting: int) -> int:
+        """Return how many more pods have to find a node beside those that do, at the least."""
+        key, group = group_of(self.pod), group_object(self.model, self.pod)
         gang = group.spec.scheduling_policy.gang if group is not None else None
-        return max(waiting, gang.min_count if gang is not None else 0)
+        if gang is None or key is None:
+            return 0
+        return max(0, gang.min_count - len(self.model.cluster.pod_groups.state(key).scheduled) - fitting)

@@ -31,7 +31,7 @@ def moved(trials: Trials, steps: Steps) -> Steps:
 def places_of(trial: Trial, victims: Sequence[PodInfo]) -> list[str]:
     """Return the other nodes that victims, which are off their nodes, get after the pod; empty where there is none."""
     model = trial.model
-    placer = Placer(model)
+    placer = Placer(model, preempts=False)
     known = model.pods.get(trial.pod.full_name)
     try:
         outcomes = [placer.place(pod) for pod in (trial.pod, *map(_unplaced, victims))]
