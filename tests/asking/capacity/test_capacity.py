@@ -278,16 +278,14 @@ def test_pods_with_gates_are_counted_without_them_and_that_is_said() -> None:
     ]
 
 
-def test_pods_of_gangs_are_counted_one_by_one_and_that_is_said() -> None:
-    model = a_model(a_node("n", cpu="2"), a_group(min_count=3), gates=GANGS)
-    answer = asked(model, a_template(member("web")))
-    assert answer.templates[0].replicas == 2
-    assert [(gap.what, gap.why) for gap in answer.gaps] == [
-        (
-            "pods of Pod default/web",
-            "the scheduler places the pods of their pod group together: at least 3 or none",
-        )
-    ]
+@pytest.mark.parametrize(("cpu", "fits"), [("2", False), ("3", True)])
+def test_pods_of_a_gang_fit_if_as_many_fit_as_it_needs(cpu: str, fits: bool) -> None:
+    model = a_model(a_node("n", cpu=cpu), a_node("m"), a_group(min_count=4), member("there", node="m"), gates=GANGS)
+    answer = asked(model, a_template(member("web", node_selector={"kubernetes.io/hostname": "n"})))
+    assert answer.templates[0].replicas == int(cpu)
+    assert answer.fits == fits
+    assert ("Gang default/g needs 3, so none of them is placed." in answer.summary) != fits
+    assert answer.gaps == ()
 
 
 # -- the same numbers as cluster-capacity gives

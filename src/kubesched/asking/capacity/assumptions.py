@@ -5,7 +5,7 @@ bound before their pods are scheduled, pods that are held back, and pods of pod 
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import msgspec
 
@@ -16,6 +16,7 @@ from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.group_attempts import group_object, is_in_group
 from kubesched.asking.model import ClusterModel, gates_of, name_of_object
 from kubesched.asking.templates.workload_template import WorkloadTemplate
+from kubesched.core.cluster.pod_groups import GroupKey, group_of
 
 _LATER = "WaitForFirstConsumer"
 
@@ -45,24 +46,41 @@ def bound_later(
     return changes, gaps
 
 
+@dataclass(frozen=True, slots=True)
+class CountedGang:
+    """A gang whose pods are counted one by one: how many it needs beside those on nodes, and who has its pods."""
+
+    name: str
+    needs: int
+    templates: frozenset[int]
+
+    def sentence(self, replicas: Sequence[int]) -> str:
+        """Return that too few replicas of the templates fit for the gang; an empty text if they are enough."""
+        fit = sum(replicas[number] for number in self.templates)
+        return f"Gang {self.name} needs {self.needs}, so none of them is placed." if fit < self.needs else ""
+
+
 def counted_alone(
     model: ClusterModel, templates: Sequence[WorkloadTemplate]
-) -> tuple[tuple[WorkloadTemplate, ...], tuple[Gap, ...]]:
-    """Return templates without their pod groups, so that pods are counted one by one, and the gaps."""
+) -> tuple[tuple[WorkloadTemplate, ...], tuple[CountedGang, ...]]:
+    """Return templates without their pod groups, so that pods are counted one by one, and the gangs among these."""
     alone: list[WorkloadTemplate] = []
-    gaps: list[Gap] = []
-    for template in templates:
+    gangs: dict[GroupKey, CountedGang] = {}
+    for number, template in enumerate(templates):
         pod, spec = model.read(template.pod), template.pod.spec
-        if is_in_group(model, pod):
-            group = group_object(model, pod)
-            gang = group.spec.scheduling_policy.gang if group is not None else None
-            least = f": at least {gang.min_count} or none" if gang is not None else ""
-            why = f"the scheduler places the pods of their pod group together{least}"
-            gaps.append(Gap(f"pods of {template}", why, "they are counted one by one, whatever their group needs"))
-            spec = msgspec.structs.replace(spec, scheduling_group=None)
-            template = replace(template, pod=msgspec.structs.replace(template.pod, spec=spec))
-        alone.append(template)
-    return tuple(alone), tuple(gaps)
+        key = group_of(pod)
+        if key is None or not is_in_group(model, pod):
+            alone.append(template)
+            continue
+        group = group_object(model, pod)
+        gang = group.spec.scheduling_policy.gang if group is not None else None
+        if gang is not None:
+            needs = gang.min_count - len(model.cluster.pod_groups.state(key).scheduled)
+            others = gangs[key].templates if key in gangs else frozenset()
+            gangs[key] = CountedGang("/".join(key), needs, others | {number})
+        spec = msgspec.structs.replace(spec, scheduling_group=None)
+        alone.append(replace(template, pod=msgspec.structs.replace(template.pod, spec=spec)))
+    return tuple(alone), tuple(gangs.values())
 
 
 def held_back(model: ClusterModel, templates: Sequence[WorkloadTemplate]) -> Iterator[Gap]:

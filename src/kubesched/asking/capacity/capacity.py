@@ -81,12 +81,14 @@ def capacity(
     options = options or CapacityOptions()
     _check(found.templates, options)
     with model.fork(found.others):
-        templates, of_groups = counted_alone(model, found.templates)
+        templates, gangs = counted_alone(model, found.templates)
         changes, gaps = bound_later(model, templates)
         with model.fork(changes):
             answer = _Question(model, templates, options, progress).answer()
-            gaps = (*answer.gaps, *found.gaps, *gaps, *of_groups, *held_back(model, templates))
-            return replace(answer, gaps=gaps)
+            gaps = (*answer.gaps, *found.gaps, *gaps, *held_back(model, templates))
+    replicas = [part.replicas for part in answer.templates]
+    too_few = [sentence for gang in gangs if (sentence := gang.sentence(replicas))]
+    return replace(answer, fits=answer.fits and not too_few, summary=" ".join([answer.summary, *too_few]), gaps=gaps)
 
 
 class _Question:

@@ -110,8 +110,9 @@ class UselessKind(Answer):
 class CapacityAnswer(Answer):
     """How many replicas of some templates fit on a cluster, and which nodes to add for a target.
 
-    `fits`: the target is reached as the cluster is; without a target, at least one replica of each template fits.
-    `rounds` are the whole rounds by weights. `plans` are in order of price where it is known, then of nodes.
+    `fits`: the target is reached as the cluster is; without a target, at least one replica of each template fits, and
+    as many as its gang needs. `rounds` are the whole rounds by weights. `plans` are in order of price where it is
+    known, then of nodes.
     """
 
     ROWS: ClassVar[str] = "templates"
