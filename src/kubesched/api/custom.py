@@ -63,6 +63,12 @@ def custom_object(kind: str | type[CustomObject], document: Mapping[str, Any]) -
     )
 
 
+def custom_document(obj: CustomObject) -> dict[str, Any]:
+    """Return the document of an object, without managed fields."""
+    meta = msgspec.to_builtins(obj.metadata)
+    return {"apiVersion": obj.api_version, "kind": obj.kind, "metadata": meta, **obj.fields}
+
+
 def custom_kind_of(document: Mapping[str, Any], names: Iterable[str]) -> str | None:
     """Return the name among `names` (`foos.v1.example.com`) that is the kind of a document, None if none is."""
     kind, api_version = document.get("kind"), document.get("apiVersion")

@@ -35,7 +35,8 @@ class ClusterObjects:
     `objects` are of the kinds that scheduling reads; `workloads` are the documents of Deployments, StatefulSets, Jobs
     and the like, by which pods are counted and scaled. `origin` names the source in messages, `kubernetes` is the
     release of its API server. `namespace` is that of names without one; `only_namespace` is set if one was asked for.
-    `server` is how the API server of a live cluster is reached.
+    `server` is how the API server of a live cluster is reached. `custom_kinds` are the kinds of custom resources that
+    were read, such as `foos.v1.example.com`.
     """
 
     objects: tuple[ApiObject, ...]
@@ -48,3 +49,4 @@ class ClusterObjects:
     namespace: str = "default"
     only_namespace: str = ""
     server: "RestConfig | None" = None
+    custom_kinds: tuple[str, ...] = ()

@@ -11,12 +11,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.api.codec import decode
+from kubesched.api.custom import CustomObject, custom_kind
 from kubesched.api.pods import Pod
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.files import DocumentReader
 from kubesched.asking.sources.snapshots import VERSION, UnreadableSnapshotError, counts_of, read_snapshot, written
 from kubesched.controlplane.loading.manifests import Manifest
-from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_replica_set, a_service, a_storage_class, a_volume
+from kubesched.testing import (
+    a_budget,
+    a_claim,
+    a_custom_object,
+    a_node,
+    a_pod,
+    a_replica_set,
+    a_service,
+    a_storage_class,
+    a_volume,
+)
 
 SECRET = "do-not-tell"
 
@@ -242,6 +254,45 @@ def test_the_header_tells_what_is_in_the_file() -> None:
 
 def test_an_unpacked_snapshot_can_be_read() -> None:
     assert len(read_snapshot("file", gzip.decompress(written(A_CLUSTER))).objects) == len(A_CLUSTER.objects)
+
+
+LOADS = "nodeloads.v1.example.com"
+A_LOAD = a_custom_object(
+    LOADS, "n1", labels={"a": "b"}, annotations={"note": "x"}, usage={"cpu": 90}, spec={"deep": [1]}
+)
+WITH_LOADS = ClusterObjects((a_node("n1"), A_LOAD), custom_kinds=(LOADS,))
+
+
+def test_objects_that_plugins_look_up_are_written_whole() -> None:
+    again = read_snapshot("file", written(WITH_LOADS), [LOADS])
+    (found,) = (obj for obj in again.objects if isinstance(obj, CustomObject))
+    assert found == A_LOAD
+    assert (type(found), again.gaps, again.custom_kinds) == (custom_kind(LOADS), (), (LOADS,))
+    assert counts_of(WITH_LOADS) == {"Node": 1, LOADS: 1}
+    # a snapshot of a snapshot has them, too
+    assert unpacked(written(again))[1:] == unpacked(written(WITH_LOADS))[1:]
+
+
+def test_managed_fields_are_not_written() -> None:
+    meta = {"name": "n1", "managedFields": [{"manager": SECRET}]}
+    document = {"apiVersion": "example.com/v1", "kind": "NodeLoad", "metadata": meta}
+    cluster = DocumentReader([LOADS]).cluster([Manifest("here", document)])
+    _, line = unpacked(written(cluster))
+    assert (line["custom"], line["object"]["kind"], line["object"]["metadata"]) == (LOADS, "NodeLoad", {"name": "n1"})
+
+
+def test_a_kind_that_was_not_written_is_a_gap() -> None:
+    content = written(ClusterObjects((a_node("n1"),)))
+    assert read_snapshot("file", content).gaps == ()
+    [gap] = read_snapshot("file", content, [LOADS]).gaps
+    assert (gap.what, gap.uncertain) == (LOADS, f"answers that depend on {LOADS}")
+    assert gap.why.endswith("write it anew with --config and --plugin")
+
+
+def test_an_anonymised_snapshot_has_no_objects_of_custom_kinds_and_says_so() -> None:
+    again = read_snapshot("file", written(anonymised(WITH_LOADS, b"key")), [LOADS])
+    assert [type(obj).__name__ for obj in again.objects] == ["Node"]
+    assert [(gap.what, gap.why) for gap in again.gaps] == [("objects of custom kinds", "they cannot be anonymised")]
 
 
 def test_pods_of_one_template_share_their_specification() -> None:

@@ -1,12 +1,16 @@
 """Workloads by the names that people give them, and what applying manifests does."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import pytest
 from tests.support.whatif import by_pod
 
+from kubesched.api.codec import to_builtins
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.sources.files import read_objects
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteObject, ScaleWorkload
 from kubesched.asking.whatif.workloads import kind_named, parse_name
@@ -76,6 +80,34 @@ def test_applying_another_template_replaces_the_pods() -> None:
         "web-abc-1": "deleted",
         "web-abc-2": "deleted",
     }
+
+
+def a_workload(kind: str, version: str, cpu: str = "1", **spec: Any) -> dict[str, Any]:
+    containers = [{"name": "c", "image": "i", "resources": {"requests": {"cpu": cpu}}}]
+    template = {"metadata": {"labels": {"app": kind.lower()}}, "spec": {"containers": containers, **spec}}
+    selector = {} if kind == "Job" else {"selector": {"matchLabels": {"app": kind.lower()}}}
+    document = {"apiVersion": version, "kind": kind, "metadata": {"name": kind.lower()}}
+    return {**document, "spec": template["spec"] if kind == "Pod" else {**selector, "template": template}}
+
+
+KINDS: dict[str, Callable[..., dict[str, Any]]] = {
+    "Deployment": partial(a_workload, "Deployment", "apps/v1"),
+    "StatefulSet": partial(a_workload, "StatefulSet", "apps/v1"),
+    "DaemonSet": partial(a_workload, "DaemonSet", "apps/v1"),
+    "Job": partial(a_workload, "Job", "batch/v1", restartPolicy="Never"),
+    "Pod": partial(a_workload, "Pod", "v1"),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_the_cluster_has_already_is_not_rolled_out_anew(kind: str) -> None:
+    node = to_builtins(a_node("node-1", cpu=8))
+    model = ClusterModel(read_objects([node, KINDS[kind]()]), load_config())
+    for cpu, changes in (("1", {"becomes-bound"}), ("2", {"deleted", "new"})):
+        applied = ApplyManifests((Manifest("it.yaml", KINDS[kind](cpu=cpu)),), "it.yaml")
+        # a pod that is replaced has the name of the old one
+        expected = {"new"} if kind in ("Pod", "StatefulSet") and cpu == "2" else changes
+        assert {each.change for each in whatif(model, [applied]).changes} == expected
 
 
 def test_a_daemon_set_runs_on_every_node_that_it_wants() -> None:

@@ -92,3 +92,46 @@ def test_bad_options_get_one_line(what: str, words: tuple[str, ...], line: str, 
     assert result.exit_code == 1
     assert result.stderr.replace(manifests, "FILE").startswith(line), what
     assert "Traceback" not in result.stderr
+
+
+PLUGIN = """
+from kubesched import FilterPlugin, unschedulable
+
+LOADS = "nodeloads.v1.example.com"
+
+
+class CalmNodes(FilterPlugin):
+    name = "CalmNodes"
+    looks_up = (LOADS,)
+
+    def __init__(self, args, cluster):
+        self._cluster = cluster
+
+    def filter(self, cycle, pod, node):
+        load = next((each for each in self._cluster.objects.named(LOADS) if each.name == node.name), None)
+        return unschedulable("node(s) are busy") if load is not None and load.usage["cpu"] > 80 else None
+"""
+CONFIG = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{plugins: {multiPoint: {enabled: [{name: CalmNodes}]}}}]
+"""
+
+
+def test_what_plugins_look_up_is_in_a_snapshot_that_knows_them(manifests: str, tmp_path: Path) -> None:
+    for name, text in (("calm_nodes.py", PLUGIN), ("config.yaml", CONFIG)):
+        (tmp_path / name).write_text(text)
+    load = {"apiVersion": "example.com/v1", "kind": "NodeLoad", "metadata": {"name": "node", "uid": "l"}}
+    more = tmp_path / "loads.yaml"
+    more.write_text(yaml.safe_dump({**load, "usage": {"cpu": 90}}))
+    scheduler = ["--config", str(tmp_path / "config.yaml"), "--plugin", str(tmp_path / "calm_nodes.py")]
+    sources = ["--from", manifests, "--from", str(more)]
+    with_loads, without = str(tmp_path / "with.gz"), str(tmp_path / "without.gz")
+    assert " and 1 other object, " in run("snapshot", "-o", with_loads, *sources, *scheduler).stderr
+    assert " and 0 other objects, " in run("snapshot", "-o", without, *sources).stderr
+
+    def asked(file: str) -> str:
+        return run("explain", "pod", "web/a", "--from", file, *scheduler).stdout
+
+    assert '1 with "node(s) are busy"' in asked(with_loads)
+    assert "the snapshot was written without the plugin" in " ".join(asked(without).split())

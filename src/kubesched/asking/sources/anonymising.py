@@ -52,6 +52,7 @@ def anonymised(cluster: ClusterObjects, key: bytes) -> ClusterObjects:
         origin="an anonymised cluster",
         gaps=gaps,
         anonymised=True,
+        custom_kinds=(),
     )
 
 

@@ -36,7 +36,7 @@ def read_files(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> Clus
     snapshots: list[ClusterObjects] = []
     manifests: list[Manifest] = []
     for path in paths:
-        found = _read_path(path)
+        found = _read_path(path, custom_kinds)
         if isinstance(found, ClusterObjects):
             snapshots.append(found)
         else:
@@ -82,7 +82,7 @@ def _parts(
     return parts
 
 
-def _read_path(path: str) -> ClusterObjects | list[Manifest]:
+def _read_path(path: str, custom_kinds: Collection[str]) -> ClusterObjects | list[Manifest]:
     source = "<stdin>" if path == STANDARD_INPUT else path
     problems: Sequence[str]
     try:
@@ -92,7 +92,7 @@ def _read_path(path: str) -> ClusterObjects | list[Manifest]:
             with opened_path(path) as stream:
                 content = content_of(path, stream, GZIP)
             if is_snapshot(content):
-                return read_snapshot(source, content)
+                return read_snapshot(source, content, custom_kinds)
             if not content.strip():
                 raise KubeschedError(
                     f"{source}: is empty; give a snapshot, or objects as kubectl get -o yaml writes them"
@@ -122,7 +122,12 @@ class DocumentReader:
                 self._read(manifest.document, objects, workloads)
             except InvalidObjectError as error:
                 unread.append(f"{manifest.place}: {error}")
-        return ClusterObjects(tuple(objects), tuple(workloads), gaps=tuple(gaps_of_unread(unread)))
+        return ClusterObjects(
+            tuple(objects),
+            tuple(workloads),
+            gaps=tuple(gaps_of_unread(unread)),
+            custom_kinds=tuple(self._custom_kinds),
+        )
 
     def _read(self, document: Document, objects: list[ApiObject], workloads: list[Document]) -> None:
         """Add an object to the lists that it belongs to; those of other kinds are left out."""
@@ -169,4 +174,5 @@ def merged(parts: Sequence[ClusterObjects], origin: str) -> ClusterObjects:
         gaps=tuple(gap for part in parts for gap in part.gaps),
         kubernetes=next((part.kubernetes for part in parts if part.kubernetes), ""),
         anonymised=any(part.anonymised for part in parts),
+        custom_kinds=tuple(sorted({kind for part in parts for kind in part.custom_kinds})),
     )

@@ -14,7 +14,7 @@ import msgspec
 
 from kubesched import __version__
 from kubesched.api.codec import decode_json
-from kubesched.api.custom import custom_kind
+from kubesched.api.custom import CustomObject, custom_kind
 from kubesched.api.kinds import API_VERSIONS, KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
@@ -183,6 +183,7 @@ class _Reading:
             tuple(obj for each in lists for obj in each.objects),
             tuple(document for each in lists for document in each.workloads),
             taken_at=datetime.now(UTC),
+            custom_kinds=tuple(kind for kind, each in self._lists.items() if each.custom and kind not in self._gaps),
             gaps=(*(self._gaps[kind] for kind in self._lists if kind in self._gaps), *gaps_of_unread(unread)),
         )
 
@@ -259,6 +260,7 @@ class _KindList:
     def __init__(self, kind: ListedKind, progress: Progress) -> None:
         self._kind = kind
         self._progress = progress
+        self.custom = kind.struct is not None and issubclass(kind.struct, CustomObject)
         self._share: Callable[[Any], Any] = sharing(kind.struct) if kind.struct is not None else lambda obj: obj
         self.begin()
 

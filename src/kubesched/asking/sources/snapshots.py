@@ -3,14 +3,15 @@
     gzip of lines of JSON: a header, then one object a line, nodes first
 
 From the objects of a cluster to such a file and back. The header has the version of the format; a newer one is refused.
-Objects are written from structs (`reduction`), so the file holds what scheduling reads and nothing else.
+Objects are written from structs (`reduction`), so the file holds what scheduling reads and nothing else. Objects of
+custom kinds are those that plugins look up; they are written whole, beside the name of their kind.
 """
 
 import gzip
 import re
 import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import UTC, datetime
 from io import BytesIO
 from typing import Any, Final
@@ -18,6 +19,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api.codec import decode_json, encode
+from kubesched.api.custom import CustomObject, custom_document, custom_object
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.sharing import sharing
@@ -52,6 +54,14 @@ class _Header(msgspec.Struct, rename="camel"):
     anonymised: bool = False
     gaps: tuple[dict[str, str], ...] = ()
     counts: dict[str, int] = {}
+    custom_kinds: tuple[str, ...] = ()
+
+
+class _CustomLine(msgspec.Struct):
+    """The line of an object of a custom kind; lists of some servers do not say what their items are."""
+
+    custom: str
+    object: Document
 
 
 def is_snapshot(content: bytes) -> bool:
@@ -79,6 +89,7 @@ def written(cluster: ClusterObjects) -> bytes:
         anonymised=cluster.anonymised,
         gaps=tuple(gap.to_dict() for gap in cluster.gaps),
         counts=dict(Counter(kind for kind, _ in lines)),
+        custom_kinds=cluster.custom_kinds,
     )
     packed = BytesIO()
     # without a name and a time: equal clusters give equal bytes
@@ -93,7 +104,9 @@ def _lines(cluster: ClusterObjects) -> Iterator[tuple[str, bytes]]:
     """Yield the kind and the line of each object, nodes first."""
     for obj in sorted(cluster.objects, key=lambda obj: (type(obj).__name__ != "Node", type(obj).__name__)):
         kind = type(obj).__name__
-        if kind in KINDS and kind not in WORKLOAD_KINDS:
+        if isinstance(obj, CustomObject):
+            yield kind, msgspec.json.encode(_CustomLine(kind, custom_document(obj)))
+        elif kind in KINDS and kind not in WORKLOAD_KINDS:
             yield kind, encode(reduced(obj))
     described = {(document["kind"], _full_name(document)) for document in cluster.workloads}
     for document in cluster.workloads:
@@ -113,8 +126,11 @@ def _full_name(document: Document) -> str:
 # -- reading
 
 
-def read_snapshot(source: str, content: bytes) -> ClusterObjects:
-    """Return the cluster of a snapshot; raises UnreadableSnapshotError."""
+def read_snapshot(source: str, content: bytes, custom_kinds: Collection[str] = ()) -> ClusterObjects:
+    """Return the cluster of a snapshot; raises UnreadableSnapshotError.
+
+    `custom_kinds` are the kinds that plugins look up; one that was not written is a gap.
+    """
     text = _unpacked(source, content)
     header_line, _, body = text.partition(b"\n")
     header = _header(source, header_line)
@@ -132,12 +148,25 @@ def read_snapshot(source: str, content: bytes) -> ClusterObjects:
         tuple(workloads),
         origin=header.origin or source,
         taken_at=header.taken_at,
-        gaps=tuple(
-            Gap(**{field: str(gap.get(field, "")) for field in ("what", "why", "uncertain")}) for gap in header.gaps
+        gaps=(
+            *(Gap(**{field: str(gap.get(field, "")) for field in ("what", "why", "uncertain")}) for gap in header.gaps),
+            *_unwritten(header, custom_kinds),
         ),
         kubernetes=header.kubernetes,
         anonymised=header.anonymised,
+        custom_kinds=header.custom_kinds,
     )
+
+
+def _unwritten(header: _Header, custom_kinds: Collection[str]) -> Iterator[Gap]:
+    """Yield a gap for each kind that a plugin looks up and a snapshot lacks; an anonymised one tells that by itself."""
+    told = {gap.get("what") for gap in header.gaps}
+    for kind in custom_kinds if not header.anonymised else ():
+        if kind not in header.custom_kinds and kind not in told:
+            why = (
+                "the snapshot was written without the plugin that looks it up: write it anew with --config and --plugin"
+            )
+            yield Gap(kind, why, f"answers that depend on {kind}")
 
 
 def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Document]]:
@@ -150,6 +179,9 @@ def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Doc
         for line in lines:
             number += 1
             kind = _kind_of(line)
+            if not kind:
+                custom = msgspec.json.decode(line, type=_CustomLine)
+                objects.append(custom_object(custom.custom, custom.object))
             if kind in WORKLOAD_KINDS:
                 workloads.append(_workload(line))
             if kind in KINDS:

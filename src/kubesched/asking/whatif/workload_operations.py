@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
-from kubesched.api.codec import decode
+from kubesched.api.codec import decode, to_builtins
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Namespace, Node
@@ -21,9 +21,10 @@ from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
 from kubesched.asking.whatif.operations import RemoveNodes
-from kubesched.asking.whatif.trial import WhatIfTrial
+from kubesched.asking.whatif.trial import WhatIfTrial, without_node
 from kubesched.asking.whatif.whatif_answer import WhatIfStep
 from kubesched.asking.whatif.workloads import NamedObject, Workloads
+from kubesched.controlplane.controllers.workloads.daemon_nodes import target_of
 from kubesched.controlplane.controllers.workloads.pods import PodView
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
 from kubesched.controlplane.loading.manifests import Manifest
@@ -31,6 +32,18 @@ from kubesched.core.cluster.pod_info import PodInfo
 
 NOT_READY = "node.kubernetes.io/not-ready"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
+# labels that controllers and admission write
+_WRITTEN_LABELS = frozenset(
+    {
+        "topology.kubernetes.io/zone",
+        "topology.kubernetes.io/region",
+        "pod-template-hash",
+        "controller-revision-hash",
+        "pod-template-generation",
+        "controller-uid",
+        "batch.kubernetes.io/controller-uid",
+    }
+)
 _WITH_PODS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "DaemonSet", "Job", "CronJob")
 
 
@@ -70,7 +83,7 @@ class ApplyManifests:
             if (change.object.kind, change.object.name) in written or trial.model.find(change.object) is None:
                 _put(trial, change)
         for template in found.templates:
-            _roll_out(trial, template, self.manifests)
+            _roll_out(trial, template)
         names = ", ".join(f"{each.kind} {each.name}" for each in self.manifests[:5])
         more = len(self.manifests) - 5
         return WhatIfStep(f"apply {self.origin}", names + (f" and {more} more" if more > 0 else ""))
@@ -148,24 +161,27 @@ def _add(trial: WhatIfTrial, new: NewPod) -> None:
     trial.create(new.pod)
 
 
-def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate, manifests: Sequence[Manifest]) -> None:
+def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate) -> None:
     """Bring the pods of a workload to a template; pods of an equal template stay."""
     name = NamedObject(template.workload.kind, template.workload.namespace, template.workload.name)
     if name.kind == Pod.__name__:
         old = trial.model.pods.get(template.pod.full_name)
+        if old is not None and _is_like(template.pod, without_node(old.pod)):
+            trial.asked_for.add(old.full_name)
+            return
         if old is not None:
             trial.delete(old, "it is replaced")
         _add(trial, template.own_pod(trial.model))
         return
     workloads = Workloads(trial.model, trial.owners.owners)
     pods = workloads.pods(name)
-    if not _is_rolled_out(workloads, name, manifests):
+    if not _is_rolled_out(trial, workloads, name, template):
         for pod in pods:
             trial.delete(pod, f"{name} is rolled out anew")
         pods = []
     trial.asked_for.update(pod.full_name for pod in pods)
     if template.per_node:
-        there = {trial.node_of(pod) for pod in pods}
+        there = {target_of(to_builtins(pod.pod)) for pod in pods}
         for node in trial.model.node_names():
             if node not in there and template.wants(trial.model.node(node)):
                 _add(trial, template.pod_for_node(node))
@@ -175,13 +191,23 @@ def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate, manifests: Sequenc
         trial.delete(pod, f"{name} is scaled to {template.replicas}")
 
 
-def _is_rolled_out(workloads: Workloads, name: NamedObject, manifests: Sequence[Manifest]) -> bool:
-    """Return whether the cluster has the workload with the template of the manifest."""
+def _is_rolled_out(trial: WhatIfTrial, workloads: Workloads, name: NamedObject, template: WorkloadTemplate) -> bool:
+    """Return whether the cluster has the workload with such a template, as far as scheduling reads it."""
     known = workloads.documents.get(name)
-    new = next((each.document for each in manifests if (each.kind, each.name) == (name.kind, name.name)), None)
-    if known is None or new is None:
+    if known is None:
         return False
-    return bool(known["spec"].get("template") == new["spec"].get("template"))
+    # with the defaults that the manifest got, too
+    [old] = read_templates(trial.model, [Manifest(str(name), known)]).templates
+    return _is_like(template.pod, old.pod)
+
+
+def _is_like(pod: Pod, other: Pod) -> bool:
+    """Return whether two pods have the same spec, and labels but for those that are written for them."""
+    return pod.spec == other.spec and _own_labels(pod) == _own_labels(other)
+
+
+def _own_labels(pod: Pod) -> dict[str, str]:
+    return {key: value for key, value in pod.metadata.labels.items() if key not in _WRITTEN_LABELS}
 
 
 def _surplus(trial: WhatIfTrial, workload: NamedObject, pods: Sequence[PodInfo], count: int) -> list[PodInfo]:

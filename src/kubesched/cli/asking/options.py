@@ -33,12 +33,12 @@ SOURCE_PARAMETERS = ("paths", "kubeconfig", "context", "cluster", "user", "names
 
 
 def source_options(command: F) -> F:
-    """Give a command the options of sources, and what was read as its parameter `objects`."""
+    """Give a command the options of sources and of the scheduler, and what was read as its parameter `objects`."""
 
-    @source_option
+    @_scheduler_options
     @functools.wraps(command)
-    def with_objects(*args: Any, source: ClusterSource, **kwargs: Any) -> Any:
-        return command(*args, objects=read_source(source), **kwargs)
+    def with_objects(*args: Any, source: ClusterSource, loaded: Loaded, registry: Registry, **kwargs: Any) -> Any:
+        return command(*args, objects=read_source(source, custom_kinds_of(loaded, registry)), **kwargs)
 
     return with_objects  # type: ignore[return-value]
 
@@ -46,24 +46,28 @@ def source_options(command: F) -> F:
 def model_options(command: F) -> F:
     """Give a command the options of sources and of the scheduler, and a model as its parameter `model`."""
 
+    @_scheduler_options
+    @functools.wraps(command)
+    def with_model(*args: Any, source: ClusterSource, loaded: Loaded, registry: Registry, **kwargs: Any) -> Any:
+        objects = read_source(source, custom_kinds_of(loaded, registry))
+        return command(*args, model=ClusterModel(objects, loaded, registry), **kwargs)
+
+    return with_model  # type: ignore[return-value]
+
+
+def _scheduler_options(command: F) -> F:
+    """Give a command the options of sources and of the scheduler, as `source`, `loaded` and `registry`."""
+
     @source_option
     @click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
     @gate_options
     @plugin_option
     @functools.wraps(command)
-    def with_model(
-        *args: Any,
-        source: ClusterSource,
-        config: str | None,
-        gates: FeatureGates,
-        registry: Registry,
-        **kwargs: Any,
-    ) -> Any:
+    def with_scheduler(*args: Any, config: str | None, gates: FeatureGates, registry: Registry, **kwargs: Any) -> Any:
         loaded = load_configuration(config, gates, registry)
-        objects = read_source(source, custom_kinds_of(loaded, registry))
-        return command(*args, model=ClusterModel(objects, loaded, registry), **kwargs)
+        return command(*args, loaded=loaded, registry=registry, **kwargs)
 
-    return with_model  # type: ignore[return-value]
+    return with_scheduler  # type: ignore[return-value]
 
 
 def load_configuration(

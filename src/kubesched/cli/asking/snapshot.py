@@ -37,7 +37,8 @@ def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObje
     """Write a cluster to a file, to ask about it later or elsewhere.
 
     --from reads the file. It has what scheduling reads of nodes, pods, volumes, claims, budgets and workloads. Secrets,
-    ConfigMaps, environment, commands and most annotations are not in it.
+    ConfigMaps, environment, commands and most annotations are not in it. Objects of custom kinds are in it, whole, if a
+    plugin looks them up that --config enables; with --anonymise they are left out.
 
     With --anonymise names, namespaces, values of labels and taints, images, UIDs and texts of devices are codes, and
     equal texts have equal codes. Keys of labels and taints, names of resources, drivers, schedulers and scheduling
@@ -63,7 +64,8 @@ def _summary(output: str, objects: ClusterObjects, size: int) -> str:
     named = [f"{counts.get(kind, 0)} {kind.lower()}{'' if counts.get(kind) == 1 else 's'}" for kind in _NAMED]
     others = sum(count for kind, count in counts.items() if kind not in _NAMED)
     place = "standard output" if output == "-" else output
-    return f"{place}: {', '.join(named)} and {others} other objects, {_size(size)}"
+    more = f"{others} other object{'' if others == 1 else 's'}"
+    return f"{place}: {', '.join(named)} and {more}, {_size(size)}"
 
 
 def _size(size: int) -> str:
