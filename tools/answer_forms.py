@@ -14,10 +14,14 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from kubesched.asking.answers import Answer, camel
 from kubesched.asking.reports.answer_reports import ANSWERS
 
 BEGIN, END = "<!-- answers: make docs -->\n", "<!-- end of answers -->\n"
+# answers, and the records of decisions in them
+Value = type[Answer] | type[msgspec.Struct]
 _PLAIN = {str: "text", int: "number", float: "number", bool: "true or false", datetime: "time", Any: "any"}
 
 
@@ -27,15 +31,15 @@ def table() -> str:
     return "\n".join(["| value | what it is | fields |", "|---|---|---|", *rows]) + "\n"
 
 
-def _kinds() -> list[type[Answer]]:
+def _kinds() -> list[Value]:
     """Return the answers, each followed by what occurs in it first."""
-    found: dict[type[Answer], None] = {}
+    found: dict[Value, None] = {}
 
-    def visit(kind: type[Answer]) -> None:
+    def visit(kind: Value) -> None:
         if kind not in found:
             found[kind] = None
             for hint in _hints(kind).values():
-                for part in _answers_in(hint):
+                for part in _values_in(hint):
                     visit(part)
 
     for kind in ANSWERS:
@@ -43,20 +47,24 @@ def _kinds() -> list[type[Answer]]:
     return list(found)
 
 
-def _hints(kind: type[Answer]) -> dict[str, Any]:
+def _hints(kind: Value) -> dict[str, Any]:
+    """Return the types of fields, under their names in JSON; fields of records are left out where they are empty."""
     hints = typing.get_type_hints(kind)
-    return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
+    if issubclass(kind, msgspec.Struct):
+        fields = msgspec.structs.fields(kind)
+        return {each.encode_name: hints[each.name] if each.required else hints[each.name] | None for each in fields}
+    return {camel(field.name): hints[field.name] for field in dataclasses.fields(kind)}
 
 
-def _answers_in(hint: Any) -> Iterator[type[Answer]]:
-    if isinstance(hint, type) and issubclass(hint, Answer):
+def _values_in(hint: Any) -> Iterator[Value]:
+    if isinstance(hint, type) and issubclass(hint, Answer | msgspec.Struct):
         yield hint
     for part in typing.get_args(hint):
-        yield from _answers_in(part)
+        yield from _values_in(part)
 
 
-def _fields(kind: type[Answer]) -> str:
-    return ", ".join(f"`{camel(name)}` {_form(hint)}" for name, hint in _hints(kind).items())
+def _fields(kind: Value) -> str:
+    return ", ".join(f"`{name}` {_form(hint)}" for name, hint in _hints(kind).items())
 
 
 def _form(hint: Any) -> str:
@@ -71,7 +79,7 @@ def _form(hint: Any) -> str:
     return _PLAIN.get(hint) or f"`{hint.__name__}`"
 
 
-def _sentence(kind: type[Answer]) -> str:
+def _sentence(kind: Value) -> str:
     """Return the first sentence of a docstring."""
     text = " ".join((kind.__doc__ or "").split("\n\n")[0].split())
     return re.split(r"(?<=\.)\s", text)[0].rstrip(".").replace("|", "\\|")

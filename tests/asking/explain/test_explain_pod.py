@@ -16,6 +16,8 @@ from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.waking_events import waits_of
 from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.placing import Placer
+from kubesched.asking.reports.blocks import Table
+from kubesched.asking.reports.explain_report import pod_report
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow
@@ -200,9 +202,22 @@ LACKS: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
         {"affinity": an_affinity(near="app=db@zone")},
         ["has no pod with app=db in its topology.kubernetes.io/zone z, which its pod affinity wants"],
     ),
-    "of several terms none is named": (
-        [a_node("n", zone="z")],
-        {"affinity": an_affinity(near=["app=db@zone", "app=web@zone"])},
+    "of several terms those that reject": (
+        [a_node("n", zone="z"), a_pod("there", node="n", labels={"app": "web"})],
+        {"affinity": an_affinity(near=["app=db@zone", "app=web@zone", "app=log@hostname"])},
+        [
+            "has no pod with app=db in its topology.kubernetes.io/zone z, which its pod affinity wants",
+            "has no pod with app=log on it, which its pod affinity wants",
+        ],
+    ),
+    "of several terms of anti-affinity the one that rejects": (
+        [a_node("n"), a_pod("there", node="n", labels={"app": "web"})],
+        {"affinity": an_affinity(apart=["app=db@hostname", "app=web@hostname"])},
+        ["has a pod with app=web on it, which its anti-affinity forbids beside it"],
+    ),
+    "terms of which none rejects alone": (
+        [a_node("n"), a_pod("there", node="n", labels={"app": "web"})],
+        {"labels": {"app": "db"}, "affinity": an_affinity(near=["app=db@hostname", "app=web@hostname"])},
         ["does not match its pod affinity"],
     ),
     "pods whose anti-affinity forbids it": (
@@ -244,6 +259,85 @@ def test_a_spread_that_a_node_would_break() -> None:
     assert lacks["full"] == [
         "would break the pod's spread over topology.kubernetes.io/zone (maxSkew 1): "
         "topology.kubernetes.io/zone a has its share"
+    ]
+
+
+def test_of_several_spreads_those_that_a_node_would_break() -> None:
+    labels = {"app": "web"}
+    answer = explained(
+        a_node("a1", zone="a"),
+        a_node("a2", zone="a", cpu="1"),
+        a_node("b1", zone="b", cpu="1"),
+        a_node("c1", cpu="4"),
+        a_pod("there", node="a1", labels=labels),
+        a_pod("small", node="b1", labels=labels),
+        a_pod(cpu="2", labels=labels, spread=[a_spread("zone", labels, max_skew=5), a_spread("hostname", labels)]),
+    )
+    lacks = {miss.node: [lack.subject for lack in miss.lacks] for miss in answer.nearest}
+    assert lacks["a1"] == ["spread over kubernetes.io/hostname"]
+    assert lacks["c1"] == ["spread label topology.kubernetes.io/zone"]
+    terms = {
+        (term.term, term.field): (term.count, term.nodes)
+        for reason in answer.reasons
+        if reason.plugin == "PodTopologySpread"
+        for term in reason.terms
+    }
+    assert terms == {
+        (
+            "spread of app=web over kubernetes.io/hostname (maxSkew 1)",
+            "spec.topologySpreadConstraints[1]",
+        ): (1, ("a1",)),
+        (
+            "spread of app=web over topology.kubernetes.io/zone (maxSkew 5)",
+            "spec.topologySpreadConstraints[0]",
+        ): (1, ("c1",)),
+    }
+
+
+def test_of_several_terms_each_has_the_nodes_that_it_rejects() -> None:
+    answer = explained(
+        a_node("a"),
+        a_node("b"),
+        a_node("c"),
+        *(a_pod(f"web-{node}", node=node, labels={"app": "web"}) for node in "ab"),
+        *(a_pod(f"db-{node}", node=node, labels={"app": "db"}) for node in "bc"),
+        a_pod(affinity=an_affinity(apart=["app=web@hostname", "app=db@hostname", "app=no@hostname"])),
+    )
+    (reason,) = answer.reasons
+    where = "spec.affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution"
+    assert [term.to_dict() for term in reason.terms] == [
+        {
+            "term": "pod anti-affinity to app=web in kubernetes.io/hostname",
+            "field": f"{where}[0]",
+            "count": 2,
+            "nodes": ["a", "b"],
+        },
+        {
+            "term": "pod anti-affinity to app=db in kubernetes.io/hostname",
+            "field": f"{where}[1]",
+            "count": 2,
+            "nodes": ["b", "c"],
+        },
+    ]
+    why = pod_report(answer).sections[0].blocks[0]
+    assert isinstance(why, Table)
+    assert [(row[0], row[1], row[-1]) for row in why.rows] == [
+        ("3", "node(s) didn't match pod anti-affinity rules", "a, b, c"),
+        ("2", "- by pod anti-affinity to app=web in kubernetes.io/hostname", "a, b"),
+        ("2", "- by pod anti-affinity to app=db in kubernetes.io/hostname", "b, c"),
+    ]
+
+
+def test_terms_that_reject_a_node_together() -> None:
+    answer = explained(
+        a_node("n"),
+        a_pod("there", node="n", labels={"app": "web"}),
+        a_pod(labels={"app": "db"}, affinity=an_affinity(near=["app=db@hostname", "app=web@hostname"])),
+    )
+    (reason,) = answer.reasons
+    assert [(term.term, term.nodes) for term in reason.terms] == [
+        ("pod affinity to app=db in kubernetes.io/hostname", ("n",)),
+        ("pod affinity to app=web in kubernetes.io/hostname", ("n",)),
     ]
 
 

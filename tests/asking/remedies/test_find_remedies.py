@@ -562,6 +562,7 @@ def test_changes_as_json() -> None:
         ],
         "node": "n1",
         "recreate": False,
+        "preempts": [],
     }
 
 

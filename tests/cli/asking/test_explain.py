@@ -206,6 +206,7 @@ def test_json(snapshot: str) -> None:
                 "count": 1,
                 "nodes": ["d"],
                 "preemptionMayHelp": True,
+                "terms": [],
             },
             {
                 "message": "Insufficient cpu",
@@ -213,6 +214,7 @@ def test_json(snapshot: str) -> None:
                 "count": 1,
                 "nodes": ["a"],
                 "preemptionMayHelp": False,
+                "terms": [],
             },
             {
                 "message": "node(s) had untolerated taint(s)",
@@ -220,6 +222,7 @@ def test_json(snapshot: str) -> None:
                 "count": 1,
                 "nodes": ["b"],
                 "preemptionMayHelp": False,
+                "terms": [],
             },
             {
                 "message": "node(s) were unschedulable",
@@ -227,6 +230,7 @@ def test_json(snapshot: str) -> None:
                 "count": 1,
                 "nodes": ["c"],
                 "preemptionMayHelp": False,
+                "terms": [],
             },
         ],
         "nearest": [

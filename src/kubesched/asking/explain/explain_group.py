@@ -24,6 +24,7 @@ from kubesched.asking.explain.pod_answer import (
 )
 from kubesched.asking.explain.preempting import preempting_for_group
 from kubesched.asking.explain.reasons import reasons_of
+from kubesched.asking.explain.rejecting_terms import RejectingTerms
 from kubesched.asking.explain.waking_events import waits_of
 from kubesched.asking.group_attempts import TriedGroup, group_object, members_to_try
 from kubesched.asking.model import ClusterModel
@@ -134,7 +135,9 @@ def _why(
         if not rejected:
             # Reserve or Permit has rejected it
             return (), ()
-        return reasons_of(evaluation, evaluation.verdicts()), near_misses(model, Rejections(evaluation), NEAREST)
+        terms = RejectingTerms(model, evaluation.pod)
+        reasons = reasons_of(evaluation, evaluation.verdicts(), terms)
+        return reasons, near_misses(model, Rejections(evaluation), NEAREST, terms)
 
 
 @contextmanager

@@ -33,6 +33,7 @@ from kubesched.asking.explain.pod_answer import (
 )
 from kubesched.asking.explain.preempting import preempting
 from kubesched.asking.explain.reasons import reasons_of
+from kubesched.asking.explain.rejecting_terms import RejectingTerms
 from kubesched.asking.explain.waking_events import waits_of
 from kubesched.asking.group_attempts import GATE, is_in_group
 from kubesched.asking.model import ClusterModel, gates_of, name_of_object
@@ -121,9 +122,10 @@ def _pending(model: ClusterModel, pod: PodInfo, profile: Profile) -> PodAnswer:
 def _unschedulable(model: ClusterModel, pod: PodInfo, profile: Profile, evaluation: Evaluation) -> PodAnswer:
     verdicts = evaluation.verdicts()
     diagnosis = diagnose(evaluation, verdicts)
-    reasons = reasons_of(evaluation, verdicts)
+    terms = RejectingTerms(model, pod)
+    reasons = reasons_of(evaluation, verdicts, terms)
     found = preempting(model, profile, evaluation, verdicts)
-    nearest = near_misses(model, Rejections(evaluation), NEAREST)
+    nearest = near_misses(model, Rejections(evaluation), NEAREST, terms)
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
         summary = f"Pod {pod.full_name} fits nowhere: {rejection.message}."

@@ -6,46 +6,53 @@ is in the way: amounts here, names in `look_ups`. What has no look-up keeps the 
 
 from collections.abc import Iterator
 
-from kubesched.api.nodes import Node
 from kubesched.asking.amounts import quantity, rounded
 from kubesched.asking.explain.look_ups import LOOK_UPS, RejectedNode
 from kubesched.asking.explain.plain_words import said_of_node
 from kubesched.asking.explain.pod_answer import Lack, NearMiss
+from kubesched.asking.explain.rejecting_terms import RejectingTerms
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.rejections import PODS, Rejections, Shortage
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.plugins.node_resources.fit_request import TOO_MANY_PODS
 
 
-def near_misses(model: ClusterModel, rejections: Rejections, limit: int) -> tuple[NearMiss, ...]:
+def near_misses(
+    model: ClusterModel, rejections: Rejections, limit: int, terms: RejectingTerms | None = None
+) -> tuple[NearMiss, ...]:
     """Return the nodes that lack least, the nearest first."""
     names = rejections.table.names
+    terms = terms or RejectingTerms(model, rejections.evaluation.pod)
     return tuple(
-        NearMiss(names[row], lacks_of(model, rejections, row), not rejections.unresolvable[row])
+        NearMiss(names[row], lacks_of(model, rejections, row, terms), not rejections.unresolvable[row])
         for row in rejections.near_rows(limit)
     )
 
 
-def lacks_of(model: ClusterModel, rejections: Rejections, row: int) -> tuple[Lack, ...]:
+def lacks_of(
+    model: ClusterModel, rejections: Rejections, row: int, terms: RejectingTerms | None = None
+) -> tuple[Lack, ...]:
     """Return everything that a row lacks for the pod, in the order of the filters."""
     node = rejections.table.nodes[row]
     assert node is not None, "a rejected row has a node"
     found: list[Lack] = []
+    terms = terms or RejectingTerms(model, rejections.evaluation.pod)
     for status in rejections.of_row(row):
-        found += _lacks(model, rejections, row, node, status)
+        found += _lacks(
+            rejections, RejectedNode(model, rejections.evaluation.pod, node, row, status.reasons, terms), status
+        )
     return tuple(found)
 
 
-def _lacks(model: ClusterModel, rejections: Rejections, row: int, node: Node, status: Status) -> Iterator[Lack]:
+def _lacks(rejections: Rejections, rejected: RejectedNode, status: Status) -> Iterator[Lack]:
     plugin = status.plugin
     if status.code is Code.ERROR:
         yield Lack(plugin, f"the plugin fails: {status.message}", "error")
         return
     if plugin == "NodeResourcesFit":
-        yield from _of_resources(rejections, row, status)
+        yield from _of_resources(rejections, rejected.row, status)
         return
     look_up = LOOK_UPS.get(plugin)
-    rejected = RejectedNode(model, rejections.evaluation.pod, node, row, status.reasons)
     found = tuple(look_up(rejected)) if look_up is not None else ()
     for subject, message in found or [(reason, said_of_node(reason)) for reason in status.reasons]:
         yield Lack(plugin, message, subject)

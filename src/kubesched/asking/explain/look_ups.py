@@ -13,6 +13,7 @@ from kubesched.api.node_selectors import CompiledTerm, required_node_affinity
 from kubesched.api.nodes import Node
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubesched.api.tolerations import forbids_scheduling, tolerated_by_any
+from kubesched.asking.explain.rejecting_terms import APART, NEAR, SPREAD, RejectingTerms
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.proposers.taints import text_of as taint_text
 from kubesched.core.cluster.pod_info import PodInfo
@@ -34,6 +35,7 @@ class RejectedNode(NamedTuple):
     node: Node
     row: int
     reasons: tuple[str, ...]
+    terms: RejectingTerms
 
 
 # -- taints
@@ -124,33 +126,34 @@ def _ports(rejected: RejectedNode) -> Iterator[Named]:
 
 
 def _spread(rejected: RejectedNode) -> Iterator[Named]:
-    """Return the constraint that is broken if the pod has one alone, or those whose label the node lacks."""
+    """Return the constraints that would be broken, or those whose label the node lacks."""
     node_labels = rejected.node.metadata.labels
     constraints = [
         each for each in rejected.pod.spec.topology_spread_constraints if each.when_unsatisfiable == "DoNotSchedule"
     ]
     absent = [each.topology_key for each in constraints if each.topology_key not in node_labels]
-    if absent:
-        for key in absent:
-            yield f"spread label {key}", f"has no label {key}, over which the pod is spread"
-    elif len(constraints) == 1:
-        key, skew = constraints[0].topology_key, constraints[0].max_skew
+    for key in absent:
+        yield f"spread label {key}", f"has no label {key}, over which the pod is spread"
+    for place in rejected.terms.alone(SPREAD, rejected.row) if not absent else ():
+        key, skew = constraints[place].topology_key, constraints[place].max_skew
         where = f"{key} {node_labels[key]}"
         yield f"spread over {key}", f"would break the pod's spread over {key} (maxSkew {skew}): {where} has its share"
 
 
 def _pod_affinity(rejected: RejectedNode) -> Iterator[Named]:
-    """Return the term that is not met if the pod has one alone."""
+    """Return the terms that are not met."""
     terms = rejected.pod.affinity
-    if AFFINITY.message in rejected.reasons and len(terms.required_affinity) == 1:
-        term = terms.required_affinity[0]
-        where = _domain(rejected.node, term.topology_key)
-        yield f"pod affinity {term.selector}", f"has no pod with {term.selector} {where}, which its pod affinity wants"
-    elif ANTI_AFFINITY.message in rejected.reasons and len(terms.required_anti_affinity) == 1:
-        term = terms.required_anti_affinity[0]
-        where = _domain(rejected.node, term.topology_key)
-        forbids = "which its anti-affinity forbids beside it"
-        yield f"pod anti-affinity {term.selector}", f"has a pod with {term.selector} {where}, {forbids}"
+    if AFFINITY.message in rejected.reasons:
+        for place in rejected.terms.alone(NEAR, rejected.row):
+            term = terms.required_affinity[place]
+            where = f"{term.selector} {_domain(rejected.node, term.topology_key)}"
+            yield f"pod affinity {term.selector}", f"has no pod with {where}, which its pod affinity wants"
+    elif ANTI_AFFINITY.message in rejected.reasons:
+        for place in rejected.terms.alone(APART, rejected.row):
+            term = terms.required_anti_affinity[place]
+            where = f"{term.selector} {_domain(rejected.node, term.topology_key)}"
+            forbids = "which its anti-affinity forbids beside it"
+            yield f"pod anti-affinity {term.selector}", f"has a pod with {where}, {forbids}"
 
 
 def _domain(node: Node, key: str) -> str:

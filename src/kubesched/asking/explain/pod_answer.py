@@ -19,10 +19,21 @@ ANOTHER_SCHEDULERS, TERMINATING, FINISHED, ERROR = "another-schedulers", "termin
 
 
 @dataclass(frozen=True, slots=True)
+class RejectingTerm(Answer):
+    """A term of the pod's affinity, or a spread constraint, and the nodes that it rejects; `field` is where it is."""
+
+    term: str
+    field: str
+    count: int
+    nodes: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Reason(Answer):
     """Why some nodes do not take the pod: the plugin's message, and the nodes it is said of.
 
-    `preemption_may_help` is False if evicting pods cannot change the plugin's mind.
+    `preemption_may_help` is False if evicting pods cannot change the plugin's mind. Where the pod has several terms
+    that may be the reason, `terms` are those that reject nodes.
     """
 
     message: str
@@ -30,6 +41,7 @@ class Reason(Answer):
     count: int
     nodes: tuple[str, ...]
     preemption_may_help: bool = True
+    terms: tuple[RejectingTerm, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.asking.explain.pod_answer import Reason
+from kubesched.asking.explain.pod_answer import Reason, RejectingTerm
+from kubesched.asking.explain.rejecting_terms import RejectingTerms
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.status import Code, Status
 
 
-def reasons_of(evaluation: Evaluation, verdicts: NodeVerdicts, *, named: bool = True) -> tuple[Reason, ...]:
+def reasons_of(
+    evaluation: Evaluation, verdicts: NodeVerdicts, terms: RejectingTerms | None = None, *, named: bool = True
+) -> tuple[Reason, ...]:
     """Return why nodes do not take the pod, the reason of most nodes first; the nodes are `named`, or only counted."""
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
@@ -27,8 +30,20 @@ def reasons_of(evaluation: Evaluation, verdicts: NodeVerdicts, *, named: bool = 
     found_reasons = []
     for (message, plugin, helps), parts in rows.items():
         nodes = sorted(names[row] for part in parts for row in part.tolist()) if named else ()
-        found_reasons.append(Reason(message, plugin, sum(map(len, parts)), tuple(nodes), helps))
+        by_term = tuple(_by_term(evaluation, terms, plugin, message, parts)) if terms is not None else ()
+        found_reasons.append(Reason(message, plugin, sum(map(len, parts)), tuple(nodes), helps, by_term))
     return tuple(sorted(found_reasons, key=lambda reason: (-reason.count, reason.message, reason.plugin)))
+
+
+def _by_term(
+    evaluation: Evaluation, terms: RejectingTerms, plugin: str, message: str, parts: list[NDArray[np.intp]]
+) -> Iterator[RejectingTerm]:
+    """Yield the terms of the pod that are behind a reason, with the rows of it that each rejects."""
+    names = evaluation.table.names
+    for term, mask in terms.of_reason(plugin, message):
+        nodes = tuple(sorted(names[row] for part in parts for row in part[mask[part]].tolist()))
+        if nodes:
+            yield RejectingTerm(term.text, term.field, len(nodes), nodes)
 
 
 def _by_status(present: NDArray[np.bool_], verdicts: NodeVerdicts) -> Iterator[tuple[Status, NDArray[np.intp]]]:

@@ -95,16 +95,11 @@ def _nearest(nearest: Sequence[NearMiss]) -> Table:
 
 
 def _reasons(reasons: tuple[Reason, ...]) -> Table:
-    rows = [
-        (
-            str(reason.count or ""),
-            reason.message,
-            reason.plugin,
-            "may help" if reason.preemption_may_help else "cannot help",
-            named(reason.nodes),
-        )
-        for reason in reasons
-    ]
+    rows: list[tuple[str, ...]] = []
+    for reason in reasons:
+        helps = "may help" if reason.preemption_may_help else "cannot help"
+        rows.append((str(reason.count or ""), reason.message, reason.plugin, helps, named(reason.nodes)))
+        rows += [(str(each.count), f"- by {each.term}", "", "", named(each.nodes)) for each in reason.terms]
     return Table(("NODES", "REASON", "PLUGIN", "PREEMPTION", "WHICH"), rows, numeric=frozenset({"NODES"}))
 
 
