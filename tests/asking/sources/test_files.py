@@ -12,6 +12,7 @@ import yaml
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.files import MOST_NAMED, read_files
 from kubesched.asking.sources.snapshots import written
 from kubesched.errors import KubeschedError
@@ -46,6 +47,19 @@ def pods_of(cluster: ClusterObjects) -> list[Pod]:
 
 
 # -- exports
+
+
+@pytest.mark.parametrize("namespace", ["default", "shop"])
+def test_exported_objects_without_a_namespace_are_in_that_of_the_source(folder: Path, namespace: str) -> None:
+    pod = a_pod_document("p")
+    deployment = a_document("Deployment", "web", version="apps/v1", spec={"replicas": 1})
+    for document in (pod, deployment):
+        del document["metadata"]["namespace"]
+    file = write(folder / "all.yaml", a_document("Node", "node"), pod, deployment)
+    given = namespace if namespace != "default" else ""
+    cluster = read_cluster(ClusterSource((file,), namespace=given))
+    assert [obj.full_name for obj in cluster.objects] == ["node", f"{namespace}/p"]
+    assert [document["metadata"]["namespace"] for document in cluster.workloads] == [namespace]
 
 
 def test_exported_objects_are_taken_as_they_are(folder: Path) -> None:

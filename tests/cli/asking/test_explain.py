@@ -338,6 +338,12 @@ BAD: dict[str, tuple[list[str], int, str]] = {
 }
 
 
+def test_a_cluster_is_read_only_once_a_pod_is_named() -> None:
+    done = explain("pod", "--from", "nowhere.yaml")
+    assert done.exit_code == 2
+    assert done.stderr.splitlines()[-1] == "Error: name a pod, or give a manifest with -f"
+
+
 @pytest.mark.parametrize(("words", "code", "line"), BAD.values(), ids=BAD)
 def test_bad_input(snapshot: str, words: list[str], code: int, line: str) -> None:
     done = explain(*words, "--from", snapshot)

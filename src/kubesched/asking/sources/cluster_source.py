@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.sources.files import read_files
+from kubesched.asking.sources.files import DEFAULT_NAMESPACE, read_files
 from kubesched.client.credentials.context_choice import CURRENT_CONTEXT, ContextChoice
 from kubesched.errors import KubeconfigError, KubeschedError
 
@@ -45,7 +45,7 @@ def read_cluster(
     """
     _check(source)
     if source.paths:
-        cluster = read_files(source.paths, custom_kinds)
+        cluster = read_files(source.paths, custom_kinds, source.namespace or DEFAULT_NAMESPACE)
     else:
         cluster = _live(source, custom_kinds, progress)
     if not source.namespace:

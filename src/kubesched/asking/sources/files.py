@@ -14,6 +14,7 @@ from kubesched.api.codec import decode
 from kubesched.api.custom import custom_kind_of, custom_object
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
+from kubesched.api.paths import CLUSTER_SCOPED
 from kubesched.api.pods import Pod
 from kubesched.api.sharing import sharing
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
@@ -22,16 +23,20 @@ from kubesched.asking.sources.workloads import Document, is_workload, reduced_wo
 from kubesched.controlplane.loading.manifests import STANDARD_INPUT, Manifest, content_of, opened_path, parsed, read
 from kubesched.errors import InvalidObjectError, KubeschedError
 
+DEFAULT_NAMESPACE = "default"
 # kinds of structs that say nothing about scheduling
 UNREAD_KINDS = frozenset({"Lease", "LeaseCandidate", "Event"})
 # further unreadable objects are counted
 MOST_NAMED = 20
 
 
-def read_files(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> ClusterObjects:
+def read_files(
+    paths: Sequence[str], custom_kinds: Collection[str] = (), namespace: str = DEFAULT_NAMESPACE
+) -> ClusterObjects:
     """Return the cluster in files, folders and standard input; raises KubeschedError.
 
-    `custom_kinds` are the kinds that plugins look up, such as `foos.v1.example.com`.
+    `custom_kinds` are the kinds that plugins look up, such as `foos.v1.example.com`; `namespace` is that of exported
+    objects which name none.
     """
     snapshots: list[ClusterObjects] = []
     manifests: list[Manifest] = []
@@ -41,7 +46,7 @@ def read_files(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> Clus
             snapshots.append(found)
         else:
             manifests += found
-    parts = [*snapshots, *_parts(manifests, snapshots, custom_kinds)]
+    parts = [*snapshots, *_parts(manifests, snapshots, custom_kinds, namespace)]
     if not parts:
         raise KubeschedError(f"{', '.join(paths)}: there are no objects in it")
     origin = snapshots[0].origin if len(parts) == 1 and snapshots else ", ".join(paths)
@@ -66,12 +71,15 @@ def read_objects(
 
 
 def _parts(
-    manifests: Sequence[Manifest], known: Sequence[ClusterObjects], custom_kinds: Collection[str]
+    manifests: Sequence[Manifest],
+    known: Sequence[ClusterObjects],
+    custom_kinds: Collection[str],
+    namespace: str = DEFAULT_NAMESPACE,
 ) -> list[ClusterObjects]:
     """Return the clusters of manifests: those that a cluster exported, and those that a cluster is made of."""
     exported = [each for each in manifests if each.exported]
     drafts = [each for each in manifests if not each.exported]
-    readers = DocumentReader(custom_kinds)
+    readers = DocumentReader(custom_kinds, namespace)
     parts = [readers.cluster(exported)] if exported else []
     if drafts:
         # imported here: an API server with all controllers, which an export does not need
@@ -108,8 +116,9 @@ def _read_path(path: str, custom_kinds: Collection[str]) -> ClusterObjects | lis
 class DocumentReader:
     """Makes a cluster of documents: objects, workloads, and gaps for those that cannot be read."""
 
-    def __init__(self, custom_kinds: Collection[str] = ()) -> None:
+    def __init__(self, custom_kinds: Collection[str] = (), namespace: str = DEFAULT_NAMESPACE) -> None:
         self._custom_kinds = custom_kinds
+        self._namespace = namespace
         self._share = sharing(Pod)
 
     def cluster(self, manifests: Iterable[Manifest]) -> ClusterObjects:
@@ -136,6 +145,8 @@ class DocumentReader:
             objects.append(custom_object(custom, document))
             return
         kind = document.get("kind")
+        if is_workload(document) or (kind in KINDS and kind not in CLUSTER_SCOPED):
+            document = self._in_namespace(document)
         if is_workload(document):
             workloads.append(reduced_workload(document))
         if kind in KINDS and kind not in UNREAD_KINDS:
@@ -143,6 +154,13 @@ class DocumentReader:
             objects.append(self._share(obj) if isinstance(obj, Pod) else obj)
         elif not kind or not document.get("apiVersion"):
             raise InvalidObjectError("an object without kind or apiVersion")
+
+    def _in_namespace(self, document: Document) -> Document:
+        """Return a document with a namespace, as kubectl would send it."""
+        meta = document.get("metadata")
+        if not isinstance(meta, dict) or meta.get("namespace"):
+            return document
+        return {**document, "metadata": {**meta, "namespace": self._namespace}}
 
 
 def gaps_of_unread(problems: Sequence[str]) -> list[Gap]:

@@ -4,9 +4,15 @@ From a text to names of nodes, in the order given or of names; a text that means
 there is.
 """
 
+import difflib
+from collections.abc import Mapping, Sequence
+
 from kubesched.api.label_syntax import parse_selector
+from kubesched.api.labels import Requirement, Selector, selector_of
 from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
 from kubesched.errors import KubeschedError
+
+MOST_NAMED = 5
 
 
 def chosen_nodes(model: ClusterModel, text: str) -> tuple[str, ...]:
@@ -19,7 +25,7 @@ def chosen_nodes(model: ClusterModel, text: str) -> tuple[str, ...]:
     selector = parse_selector(text)
     matching = tuple(name for name in model.node_names() if selector.matches(model.node(name).metadata.labels))
     if not matching:
-        raise UnknownObjectError(f"no node matches {text}{_what_there_is(model, text)}")
+        raise UnknownObjectError(f"no node matches the label selector {text}{_what_there_is(model, selector)}")
     return matching
 
 
@@ -30,11 +36,38 @@ def _is_label(model: ClusterModel, text: str) -> bool:
     return any(node is not None and text in node.metadata.labels for node in model.cluster.table.nodes)
 
 
-def _what_there_is(model: ClusterModel, text: str) -> str:
-    """Return the end of a sentence: values that nodes have under the key of a selector, or the nearest keys."""
-    key = text.partition("=")[0].strip("!= ")
+def _what_there_is(model: ClusterModel, selector: Selector) -> str:
+    """Return the end of a sentence: what nodes have instead of the part of a selector that none of them meets."""
     labels = [model.node(name).metadata.labels for name in model.node_names()]
+    if not labels:
+        return "; there are no nodes"
+    for requirement in selector.requirements:
+        if not any(map(selector_of([requirement]).matches, labels)):
+            return _instead_of(requirement, labels)
+    return "; every part of it matches some node, but no node all of them"
+
+
+def _instead_of(requirement: Requirement, labels: Sequence[Mapping[str, str]]) -> str:
+    """Return the values that nodes have under the key of a requirement, the nearest first; or the nearest keys."""
+    key, wanted = requirement.key, requirement.values[0] if requirement.values else ""
+    if any(key in each for each in labels):
+        return f"; nodes have {key} {_values(key, wanted, labels)}"
+    keys = sorted({key for each in labels for key in each})
+    # people leave the prefix out
+    close = [other for other in keys if _name(other) == _name(key)] or difflib.get_close_matches(key, keys, cutoff=0.5)
+    if not close:
+        return f"; no node has label {key}{nearest(key, keys)}"
+    meant = " or ".join(f"{other} ({_values(other, wanted, labels)})" for other in close[:MOST_NAMED])
+    return f"; no node has label {key}; did you mean {meant}?"
+
+
+def _name(key: str) -> str:
+    return key.rpartition("/")[2]
+
+
+def _values(key: str, wanted: str, labels: Sequence[Mapping[str, str]]) -> str:
+    """Return the values of a label, the nearest first; of many only some."""
     values = sorted({each[key] for each in labels if key in each})
-    if values:
-        return f"; nodes have {key} {', '.join(values[:5])}{' and others' if len(values) > 5 else ''}"
-    return nearest(key, sorted({key for each in labels for key in each})) if labels else "; there are no nodes"
+    ordered = list(dict.fromkeys([*difflib.get_close_matches(wanted, values, cutoff=0.5), *values]))
+    listed = ", ".join(value or "without a value" for value in ordered[:MOST_NAMED])
+    return listed + (" and others" if len(values) > MOST_NAMED else "")

@@ -3,9 +3,11 @@
 In: a cluster, and what to explain. Out: an answer, and exit code 0 (it fits), 3 (it does not) or 1 (an error).
 """
 
+import functools
 import sys
+from collections.abc import Callable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -28,11 +30,25 @@ if TYPE_CHECKING:
     from kubesched.asking.sources.scheduler_records import SchedulerAddress
 
 DOES_NOT_FIT = 3
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _one_pod(command: F) -> F:
+    """Check that a pod is named, or a manifest is given, before a cluster is read."""
+
+    @functools.wraps(command)
+    def with_one_pod(*args: Any, name: str | None, file: str | None, **kwargs: Any) -> Any:
+        if (name is None) == (file is None):
+            raise click.UsageError("name a pod, or give a manifest with -f")
+        return command(*args, name=name, file=file, **kwargs)
+
+    return with_one_pod  # type: ignore[return-value]
 
 
 @click.command("pod")
 @click.argument("name", metavar="[NAMESPACE/]NAME", required=False, shell_complete=pod_names)
 @click.option("-f", "--filename", "file", metavar="FILE", help="A pod that does not exist yet, or a workload.")
+@_one_pod
 @scheduler_options
 @model_options
 @output_option
@@ -44,8 +60,6 @@ def explain_pod_command(
     output: OutputOptions,
 ) -> None:
     """Explain one pod: why it is pending, or why it is where it is."""
-    if (name is None) == (file is None):
-        raise click.UsageError("name a pod, or give a manifest with -f")
     if file is not None:
         # imported here: an API server, which pods of the cluster do not need
         from kubesched.asking.explain.explain_template import explain_manifests
