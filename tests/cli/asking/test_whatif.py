@@ -240,7 +240,8 @@ WRONG: dict[str, tuple[list[str], str]] = {
     ),
     "a selector without nodes": (
         ["--drain", "topology.kubernetes.io/zone=q"],
-        "no node matches the label selector topology.kubernetes.io/zone=q; nodes have topology.kubernetes.io/zone a, b, c",
+        "no node matches the label selector topology.kubernetes.io/zone=q; "
+        "nodes have topology.kubernetes.io/zone a, b, c",
     ),
     "a selector that is none": (["--drain", "a in ("], "unable to parse requirement"),
     "a workload that is not there": (["--scale", "rs/wbe=3"], "there is no ReplicaSet wbe; did you mean web?"),

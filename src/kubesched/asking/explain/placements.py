@@ -13,6 +13,7 @@ from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import WORST
+from kubesched.core.evaluation.score_details import scores_by_plugin
 from kubesched.core.framework.status import Status
 
 RUNNERS_UP = 3
@@ -21,24 +22,17 @@ DECIDERS = 2
 
 
 class ScoreTable:
-    """The weighted scores of the feasible rows by plugin, and their totals; `failure` if a plugin fails."""
+    """The totals of the feasible rows, and the scores of some by plugin; `failure` if a plugin fails."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.table = evaluation.table
         self.feasible = evaluation.feasible()
-        self.failure: Status | None = None
-        self.columns: dict[str, NDArray[np.int64]] = {}
-        self.totals: NDArray[np.int64] = np.zeros(self.table.size, np.int64)
+        self._evaluation = evaluation
         scoring = evaluation.score(self.feasible)
-        if scoring.failure is not None:
-            self.failure = scoring.failure
-            return
-        for question, weight in evaluation.pod_class.scores:
-            if not question.skip:
-                scores = question.weighted_scores(self.feasible, weight, np.int64)
-                assert not isinstance(scores, Status), "the totals have no failure"
-                self.columns[question.plugin.name] = np.broadcast_to(np.asarray(scores, np.int64), (self.table.size,))
-        self.totals = scoring.totals.astype(np.int64) + scoring.constant
+        self.failure: Status | None = scoring.failure
+        self.totals: NDArray[np.int64] = np.zeros(self.table.size, np.int64)
+        if scoring.failure is None:
+            self.totals = scoring.totals.astype(np.int64) + scoring.constant
 
     @property
     def best(self) -> NDArray[np.intp]:
@@ -55,11 +49,20 @@ class ScoreTable:
             rows = rows[totals >= np.partition(totals, -limit)[-limit]]
         return sorted(rows.tolist(), key=lambda row: (-self.totals[row], names[row]))[:limit]
 
-    def score(self, row: int) -> NodeScore:
-        """Return the scores of a row; equal totals have the same rank."""
-        rank = int(np.count_nonzero(self.totals[self.feasible.mask] > self.totals[row])) + 1
-        scores = {plugin: int(column[row]) for plugin, column in self.columns.items()}
-        return NodeScore(self.table.names[row], rank, int(self.totals[row]), scores)
+    def scores(self, rows: list[int]) -> list[NodeScore]:
+        """Return the scores of some rows; equal totals have the same rank."""
+        by_plugin = scores_by_plugin(self._evaluation, self.feasible, rows)
+        assert not isinstance(by_plugin, Status), "the totals have no failure"
+        totals = self.totals[self.feasible.mask]
+        return [
+            NodeScore(
+                self.table.names[row],
+                int(np.count_nonzero(totals > self.totals[row])) + 1,
+                int(self.totals[row]),
+                {plugin: column[place] for plugin, column in by_plugin.items()},
+            )
+            for place, row in enumerate(rows)
+        ]
 
 
 def placement_of(evaluation: Evaluation, node_name: str, *, again: bool) -> PlacementAnswer:
@@ -71,8 +74,9 @@ def placement_of(evaluation: Evaluation, node_name: str, *, again: bool) -> Plac
         return PlacementAnswer(node_name, count, None, (), f"the nodes cannot be scored: {scores.failure.message}")
     names = evaluation.table.names
     best = sorted(names[each] for each in scores.best.tolist())
-    chosen = scores.score(row) if row >= 0 and scores.feasible.mask[row] else None
-    others = tuple(scores.score(each) for each in scores.ranked(RUNNERS_UP + 1) if each != row)[:RUNNERS_UP]
+    own = [row] if row >= 0 and scores.feasible.mask[row] else []
+    shown = scores.scores([*own, *[each for each in scores.ranked(RUNNERS_UP + 1) if each != row][:RUNNERS_UP]])
+    chosen, others = shown[0] if own else None, tuple(shown[len(own) :])
     today = (node_name if node_name in best else best[0]) if best else None
     return PlacementAnswer(
         node_name,

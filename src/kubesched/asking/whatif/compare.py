@@ -147,7 +147,7 @@ def _scored(trial: WhatIfTrial, pod: PodInfo, nodes: Sequence[str]) -> tuple[Com
     for node in nodes:
         row = table.row_of.get(node) if node else None
         if row is not None and scores.failure is None and scores.feasible.mask[row]:
-            score = scores.score(row)
+            (score,) = scores.scores([row])
             found.append(ComparedNode(node, score.total, score.scores))
         elif node:
             found.append(ComparedNode(node, None, {}))

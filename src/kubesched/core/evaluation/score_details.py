@@ -8,6 +8,7 @@ import numpy as np
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import WORST
 from kubesched.core.framework.decision_details import NodeScores, PlacementScores
+from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.status import Status
 
 # what extenders add to a total, under a name like a plugin's
@@ -29,20 +30,10 @@ def score_details(evaluation: Evaluation, node_name: str, runners_up: int) -> Pl
         best = int(ranking.argmax())
         rows.append(best)
         ranking[best] = WORST
-    names: list[str] = []
-    columns: list[list[int]] = []
-    for question, weight in evaluation.pod_class.scores:
-        if question.skip:
-            continue
-        scores = question.scores(feasible)
-        if isinstance(scores, Status):
-            return None
-        names.append(question.plugin.name)
-        columns.append(
-            [scores * weight] * len(rows)
-            if isinstance(scores, int)
-            else [score * weight for score in scores[rows].tolist()]
-        )
+    by_plugin = scores_by_plugin(evaluation, feasible, rows)
+    if isinstance(by_plugin, Status):
+        return None
+    names, columns = list(by_plugin), list(by_plugin.values())
     sums = [int(totals[each]) + constant for each in rows]
     added = [total - sum(column[i] for column in columns) for i, total in enumerate(sums)]
     if columns and any(added):
@@ -53,3 +44,20 @@ def score_details(evaluation: Evaluation, node_name: str, runners_up: int) -> Pl
         NodeScores(table.names[each], sums[i], tuple([column[i] for column in columns])) for i, each in enumerate(rows)
     ]
     return PlacementScores(tuple(names), tuple(nodes), ties)
+
+
+def scores_by_plugin(evaluation: Evaluation, feasible: Feasible, rows: list[int]) -> dict[str, list[int]] | Status:
+    """Return the weighted scores of some feasible rows by plugin, once nodes were scored; or why there are none."""
+    found: dict[str, list[int]] = {}
+    for question, weight in evaluation.pod_class.scores:
+        if question.skip:
+            continue
+        scores = question.scores(feasible)
+        if isinstance(scores, Status):
+            return scores
+        found[question.plugin.name] = (
+            [scores * weight] * len(rows)
+            if isinstance(scores, int)
+            else [score * weight for score in scores[rows].tolist()]
+        )
+    return found
