@@ -1,5 +1,6 @@
 """What answers have in common: plain JSON, DataFrames, notebooks."""
 
+import dataclasses
 import json
 import sys
 from dataclasses import dataclass
@@ -10,7 +11,9 @@ from typing import Any, ClassVar
 import pytest
 
 from kubesched.asking.answers import Answer, ObjectChange, ObjectName
+from kubesched.asking.cluster import Cluster
 from kubesched.errors import KubeschedError
+from kubesched.testing import a_node, a_pod
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +44,7 @@ WHOLE = Whole((Part("a", ("x",)), Part("b")), ("one",), datetime(2026, 1, 2, tzi
 def data_frames(monkeypatch: pytest.MonkeyPatch) -> None:
     """Put a pandas into place whose DataFrames are lists of rows."""
     pandas = ModuleType("pandas")
-    pandas.DataFrame = list  # type: ignore[attr-defined]
+    pandas.DataFrame = lambda rows, columns: rows  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "pandas", pandas)
 
 
@@ -72,12 +75,13 @@ def test_a_change_of_an_object_is_a_patch_a_creation_or_a_deletion() -> None:
     [
         (WHOLE, "", [{"a_name": "a", "tags": ["x"]}, {"a_name": "b", "tags": []}]),
         (WHOLE, "others", [{"value": "one"}]),
+        (WHOLE, "scores", [{"key": "n1", "value": 3}]),
         (WHOLE, "first", [{"a_name": "c", "tags": []}]),
         (Whole(()), "", []),
         (Whole(()), "first", []),
         (Part("a"), "", [{"a_name": "a", "tags": []}]),
     ],
-    ids=["its rows", "another field", "one value", "no rows", "an absent value", "an answer without rows"],
+    ids=["its rows", "another field", "a mapping", "one value", "no rows", "an absent value", "an answer without rows"],
 )
 @pytest.mark.usefixtures("data_frames")
 def test_data_frames_have_a_row_for_each_value(answer: Answer, field: str, rows: list[dict[str, Any]]) -> None:
@@ -101,6 +105,36 @@ def test_a_real_data_frame() -> None:
     frame = WHOLE.to_pandas()
     assert isinstance(frame, pandas.DataFrame)
     assert (list(frame.columns), list(frame["a_name"])) == (["a_name", "tags"], ["a", "b"])
+
+
+def test_a_real_data_frame_without_rows_has_columns() -> None:
+    pytest.importorskip("pandas")
+    columns = {field: list(Whole(()).to_pandas(field).columns) for field in ("", "others", "scores", "first")}
+    parts = ["a_name", "tags"]
+    assert columns == {"": parts, "others": ["value"], "scores": ["key", "value"], "first": parts}
+
+
+def test_every_field_of_every_answer_becomes_a_real_data_frame() -> None:
+    pytest.importorskip("pandas")
+    nodes = [a_node(name, cpu="2", zone=name) for name in ("n1", "n2")]
+    pods = [a_pod("p", node="n1", cpu="1", owner="ReplicaSet/p"), a_pod("small", cpu="1"), a_pod("large", cpu="9")]
+    cluster = Cluster.of([*nodes, *pods])
+    answers: list[Answer] = [
+        *(cluster.explain(name) for name in ("p", "small", "large")),
+        cluster.explain(),
+        cluster.explain_node("n1"),
+        cluster.capacity(a_pod("more", cpu="1"), until=9),
+        cluster.whatif(drain="n1"),
+        cluster.whatif(cordon="n2"),
+        cluster.compare(reschedule_all=True),
+        cluster.consolidate(),
+    ]
+    for answer in answers:
+        for field in ("", *(each.name for each in dataclasses.fields(answer))):
+            frame = answer.to_pandas(field)
+            assert len(frame.columns), (type(answer), field)
+            assert frame.to_csv()
+            assert frame.to_html()
 
 
 def test_a_value_without_a_report_is_left_to_its_repr() -> None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib import import_module
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -42,13 +42,17 @@ class Answer:
             pandas = import_module("pandas")
         except ImportError:
             raise KubeschedError("pandas is not installed: pip install 'kubesched[pandas]'") from None
-        return pandas.DataFrame(self._rows(field or self.ROWS))
+        rows = self._rows(field or self.ROWS)
+        # also if there are none
+        return pandas.DataFrame(rows, columns=list(rows[0]) if rows else _columns(type(self), field or self.ROWS))
 
     def _rows(self, field: str) -> list[dict[str, Any]]:
         names = [each.name for each in dataclasses.fields(self)]
         if field and field not in names:
             raise KubeschedError(f"{type(self).__name__} has no field {field}; it has {', '.join(names)}")
         values = getattr(self, field) if field else (self,)
+        if isinstance(values, Mapping):
+            return [{"key": str(key), **_row(value)} for key, value in values.items()]
         if not isinstance(values, list | tuple):
             values = () if values is None else (values,)
         return [_row(value) for value in values]
@@ -109,6 +113,17 @@ def _row(value: Any) -> dict[str, Any]:
     if not isinstance(value, Answer):
         return {"value": plain(value)}
     return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+
+
+def _columns(kind: type[Answer], field: str) -> list[str]:
+    """Return the columns of the DataFrame of a field, by its type."""
+    declared = get_type_hints(kind).get(field)
+    for part in (declared, *get_args(declared)):
+        if isinstance(part, type) and issubclass(part, Answer):
+            return [each.name for each in dataclasses.fields(part)]
+        if get_origin(part) in (dict, Mapping):
+            return ["key", "value"]
+    return ["value"]
 
 
 def camel(name: str) -> str:

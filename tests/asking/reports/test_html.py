@@ -6,10 +6,10 @@ from html.parser import HTMLParser
 import pytest
 from tests.support.reports import HOSTILE, every_block
 
-from kubesched.asking.reports.blocks import Bars, Report
+from kubesched.asking.reports.blocks import Bars, Commands, Report, Table
 from kubesched.asking.reports.html import as_fragment, as_page
 
-VOID = {"meta", "rect"}
+VOID = {"meta", "rect", "wbr"}
 
 
 class Page(HTMLParser):
@@ -63,6 +63,16 @@ def test_the_page_needs_nothing_else_and_no_request_leaves_it() -> None:
 
 def test_it_is_dark_or_light_as_its_reader_prefers() -> None:
     assert "prefers-color-scheme: dark" in as_page(every_block())
+
+
+def test_on_a_narrow_screen_texts_are_broken_and_not_cut() -> None:
+    page = as_page(Report("T", (Table(("POD", "conf/one.yaml"), [("p", "n")]), Commands(("kubectl get pods",)))))
+    assert '<th scope="col">conf/<wbr>one.yaml</th>' in page
+    rules = {name.strip(): rule for name, _, rule in (part.partition("{") for part in page.split("}"))}
+    assert "white-space: pre-wrap" in rules[".kubesched pre"]
+    assert "min(16rem, 28vw)" in rules[".kubesched .bars svg"]
+    assert "overflow-wrap: anywhere" in rules[".kubesched .facts td, .kubesched .bars td"]
+    assert "nowrap" not in rules[".kubesched th"]
 
 
 def test_every_block_is_shown() -> None:

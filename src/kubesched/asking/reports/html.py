@@ -35,13 +35,17 @@ _STYLES = """
 .kubesched table { border-collapse: collapse; margin: .5rem 0; background: none; }
 .kubesched th, .kubesched td { text-align: left; vertical-align: top; padding: .25rem 1rem .25rem 0; background: none;
   border: 0; border-bottom: 1px solid var(--line); color: inherit; }
-.kubesched th { font-weight: 600; white-space: nowrap; }
+.kubesched th { font-weight: 600; }
 .kubesched caption { text-align: left; font-weight: 600; padding-bottom: .25rem; color: inherit; }
-.kubesched .number { text-align: right; font-variant-numeric: tabular-nums; white-space: nowrap; }
+.kubesched .number { text-align: right; font-variant-numeric: tabular-nums; }
+.kubesched td.number { white-space: nowrap; }
 .kubesched .facts th { border: 0; font-weight: 400; color: var(--muted); } .kubesched .facts td { border: 0; }
-.kubesched .bars td { border: 0; } .kubesched .bars svg { width: 16rem; height: .9rem; vertical-align: middle; }
+.kubesched .facts td, .kubesched .bars td { overflow-wrap: anywhere; }
+.kubesched .bars td { border: 0; }
+.kubesched .bars svg { width: min(16rem, 28vw); height: .9rem; vertical-align: middle; }
 .kubesched .track { fill: var(--line); } .kubesched .fill { fill: var(--bar); }
-.kubesched pre { background: var(--code); color: inherit; padding: .6rem .8rem; overflow-x: auto; }
+.kubesched pre { background: var(--code); color: inherit; padding: .6rem .8rem;
+  white-space: pre-wrap; overflow-wrap: anywhere; }
 .kubesched .good { color: var(--good); } .kubesched .warn { color: var(--warn); }
 .kubesched .bad { color: var(--bad); } .kubesched .muted { color: var(--muted); }
 """
@@ -117,7 +121,7 @@ def _table(table: Table) -> Iterator[str]:
     yield '<div class="scroll"><table>'
     if table.title:
         yield f"<caption>{_text(table.title)}</caption>"
-    heads = (f'<th scope="col"{_number(column, table)}>{_text(column)}</th>' for column in table.columns)
+    heads = (f'<th scope="col"{_number(column, table)}>{_head(column)}</th>' for column in table.columns)
     yield f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"
     for row in table.shown():
         cells = (_cell(cell, column in table.numeric) for column, cell in zip(table.columns, row, strict=True))
@@ -148,6 +152,11 @@ def _commands(lines: Sequence[str]) -> str:
 def _cell(cell: Cell, number: bool = False) -> str:
     names = [*(["number"] if number else []), *([tone_of(cell).value] if tone_of(cell) is not Tone.PLAIN else [])]
     return f"<td{_classes(names)}>{_text(cell)}</td>"
+
+
+def _head(column: str) -> str:
+    """Return the head of a column; the name of a file may be broken at its slashes."""
+    return _text(column).replace("/", "/<wbr>")
 
 
 def _number(column: str, table: Table) -> str:
