@@ -122,6 +122,28 @@ def test_a_gang_of_high_priority_takes_places_as_a_whole() -> None:
     assert state_of(model) == before
 
 
+def test_a_gang_of_which_enough_fit_waits_while_another_of_its_pods_makes_room() -> None:
+    objects = [
+        a_node("n", cpu="2"),
+        a_node("m", cpu="1"),
+        a_pod("low", cpu="1", node="m"),
+        a_group(min_count=2),
+        *members("a b c", priority=9),
+    ]
+    model = a_model(*objects, gates=GANGS)
+    before = state_of(model)
+    placer = Placer(model)
+    pod = model.pod("default/a")
+    assert not placer.place_if_it_fits(pod)
+    outcome = placer.place(pod)
+    assert isinstance(outcome, Failed)
+    assert outcome.message == "pod group is unschedulable, pod group is waiting for preemption to complete"
+    assert state_of(model) == before
+    # a moment after the attempt
+    said = {message for _, message in conditions_after(objects, seconds=0.02).values()}
+    assert outcome.message in said
+
+
 def test_a_pod_that_is_only_asked_about_leaves_nothing_behind() -> None:
     model = a_model(a_node("n", cpu="1"), a_group(min_count=None), gates=GANGS)
     before = state_of(model)

@@ -79,7 +79,11 @@ def members_to_try(model: ClusterModel, pod: PodInfo) -> list[PodInfo]:
 
 
 def try_group(context: CycleContext, pods: Sequence[PodInfo], *, may_preempt: bool = True) -> TriedGroup:
-    """Try to place pods of a group; without `may_preempt` neither PostFilter nor PodGroupPostFilter run."""
+    """Try to place pods of a group.
+
+    Without `may_preempt` PostFilter, which takes long, runs only where it counts: a group of which enough pods fit
+    waits nevertheless while evictions make room for another one of them.
+    """
     if not pods:
         return TriedGroup((), GroupResult(GROUP_UNSCHEDULABLE), {})
     queued = [QueuedPod(pod, 0.0) for pod in pods]
@@ -88,12 +92,16 @@ def try_group(context: CycleContext, pods: Sequence[PodInfo], *, may_preempt: bo
     if isinstance(profile, Status):
         failures = {each.queued.uid: Failed(each, SCHEDULER_ERROR, profile.message) for each in attempts}
         return TriedGroup(pods, GroupResult(profile), failures)
-    cycle = (
-        schedule_group(context, profile, attempts)
-        if may_preempt
-        else place_group(PodGroupAttempt(context, profile, attempts, may_preempt=False))
-    )
-    result = finished(cycle)
+    if not may_preempt:
+        result = finished(place_group(PodGroupAttempt(context, profile, attempts, may_preempt=False)))
+        if not result.status.ok or all(pod.failure is None for pod in result.pods):
+            return _tried(pods, profile, attempts, result)
+    return _tried(pods, profile, attempts, finished(schedule_group(context, profile, attempts)))
+
+
+def _tried(
+    pods: Sequence[PodInfo], profile: Profile, attempts: Sequence[PodAttempt], result: GroupResult
+) -> TriedGroup:
     if result.status.ok:
         failed = [pod.failure for pod in result.pods if pod.failure is not None]
     else:

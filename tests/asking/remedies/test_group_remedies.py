@@ -1,32 +1,47 @@
 """Remedies of pods of random gangs: applied, the gang is placed with the pod; without any one change the pod is not."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from typing import Any
 
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from tests.support.corpus_models import a_model_of, scenarios
 from tests.support.models import a_model
 from tests.support.pod_groups import GANGS, a_group, member
 from tests.support.remedy_proofs import Document, applied, model_of
 from tests.support.whatif import state_of
 
 from kubesched.api.codec import to_builtins
+from kubesched.api.kinds import flattened, is_foreign
 from kubesched.api.meta import ApiObject
+from kubesched.asking.group_attempts import is_in_group
+from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.load import Loaded
 from kubesched.conformance.groups import GroupJudge
 from kubesched.core.assembly import load_config
+from kubesched.core.cluster.pod_groups import group_of
 from kubesched.testing import a_budget, a_node, a_pod
 
 LOADED = load_config(None, FeatureGates(dict.fromkeys(GANGS.split(), True)))
 
 
-def node_of(documents: Iterable[Document], name: str) -> str:
+def node_of(documents: Iterable[Document], name: str, group: str = "default/g", loaded: Loaded = LOADED) -> str:
     """Return the node that a new scheduler finds for a pod when it tries its group, empty if there is none."""
-    model = model_of(documents, LOADED)
-    entry = GroupJudge(model.engine, sequence=False).judge("default/g")
-    pod = next(each for each in entry["pods"] if each["pod"] == f"default/{name}")
+    model = model_of(documents, loaded)
+    entry = GroupJudge(model.engine, sequence=False).judge(group)
+    pod = next(each for each in entry["pods"] if each["pod"] == name)
     return str(pod.get("node", "")) if entry.get("code") == "Success" and "status" not in pod else ""
+
+
+def check(documents: Sequence[Document], remedy: Remedy, *asked: Any) -> None:
+    """Assert that a remedy is sound, and minimal in every change."""
+    assert node_of(applied(documents, remedy.changes), *asked), remedy
+    for left_out in remedy.changes:
+        fewer = [change for change in remedy.changes if change is not left_out]
+        assert not node_of(applied(documents, fewer), *asked), (remedy, left_out)
 
 
 @st.composite
@@ -81,14 +96,24 @@ def test_remedies_of_gangs_are_sound_and_minimal(cluster: list[ApiObject], gang:
     pod = model.pods[gang[-1].full_name]
     remedies = find_remedies(model, pod)
     event(f"{len(remedies)} remedies")
-    if node_of(documents, pod.name):
+    if node_of(documents, pod.full_name):
         assert remedies == ()
     for remedy in remedies:
-        assert node_of(applied(documents, remedy.changes), pod.name), remedy
-        for left_out in remedy.changes:
-            fewer = [change for change in remedy.changes if change is not left_out]
-            assert not node_of(applied(documents, fewer), pod.name), (remedy, left_out)
+        check(documents, remedy, pod.full_name)
     assert state_of(model) == before
+
+
+def test_remedies_of_the_corpus_are_sound_and_minimal() -> None:
+    found = 0
+    for line in islice(scenarios("pod-groups"), 0, None, 4):
+        model = a_model_of(line)
+        documents = [document for document in flattened(line["objects"]) if not is_foreign(document)]
+        for pod in list(model.cluster.pending.values()):
+            if is_in_group(model, pod):
+                for remedy in find_remedies(model, pod):
+                    check(documents, remedy, pod.full_name, "/".join(group_of(pod) or ()), model.loaded)
+                    found += 1
+    assert found
 
 
 def test_nodes_are_counted_for_a_large_gang() -> None:

@@ -48,7 +48,9 @@ def evictions(trial: Trial, targets: Sequence[int]) -> Iterator[tuple[int, Steps
 
 def evicting(trial: Trial, pods: Sequence[PodInfo]) -> Steps:
     """Return the eviction of some pods, nothing if one of them must stay or they are too many."""
-    if not 0 < len(pods) <= MOST_VICTIMS or not all(map(is_evictable, pods)) or len(_allowed(trial, pods)) < len(pods):
+    if not 0 < len(pods) <= MOST_VICTIMS or not all(_may_go(trial, pod) for pod in pods):
+        return ()
+    if len(_allowed(trial, pods)) < len(pods):
         return ()
     return _steps(trial, pods)
 
@@ -58,16 +60,16 @@ def is_evictable(pod: PodInfo) -> bool:
     return not pod.terminating and bound_to_node(pod) is None
 
 
+def _may_go(trial: Trial, pod: PodInfo) -> bool:
+    """Return whether a pod may be evicted for the pod: one of the same group may be there for the trial alone."""
+    group = group_of(trial.pod)
+    return is_evictable(pod) and (group is None or group_of(pod) != group)
+
+
 def _potential(trial: Trial, row: int) -> list[PodInfo]:
     """Return the pods of a row that may be evicted, all of them at once, the most important first."""
     table = trial.model.cluster.table
-    group = group_of(trial.pod)
-    pods = [
-        pod
-        for pod in table.pods_on[row].values()
-        # pods of the same group may be there for the trial alone
-        if is_evictable(pod) and (group is None or group_of(pod) != group)
-    ]
+    pods = [pod for pod in table.pods_on[row].values() if _may_go(trial, pod)]
     pods.sort(key=lambda pod: (pod.priority, -_weight(trial, pod, row), pod.full_name))
     return _allowed(trial, pods)[::-1]
 

@@ -1,0 +1,34 @@
+"""Clusters of the conformance corpus, as models to ask."""
+
+import gzip
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from kubesched.api.codec import decode
+from kubesched.api.kinds import flattened, is_foreign
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.assembly import load_config
+
+DATA = Path(__file__).parents[1] / "conformance" / "data"
+
+
+def scenarios(name: str) -> Iterator[dict[str, Any]]:
+    """Yield every seventh scenario of a file that has a cluster."""
+    with gzip.open(DATA / f"{name}.jsonl.gz", "rt") as lines:
+        # one whose configuration is an error has no cluster
+        with_objects = (
+            line for text in lines if "objects" in (line := json.loads(text)) and "error" not in line["expected"]
+        )
+        yield from islice(with_objects, 0, None, 7)
+
+
+def a_model_of(line: dict[str, Any]) -> ClusterModel:
+    """Return the model of a scenario's cluster."""
+    objects = tuple(decode(document) for document in flattened(line["objects"]) if not is_foreign(document))
+    gates = FeatureGates(line.get("featureGates") or {})
+    return ClusterModel(ClusterObjects(objects), load_config(line.get("config"), gates, validate=False))
