@@ -47,6 +47,11 @@ GPU = "example.com/gpu"
 
 UNREADABLE = NodeSelectorRequirement(key="disk", operator="Like", values=("ssd",))
 
+BAD_VALUE = NodeSelectorRequirement(key="disk", operator="NotIn", values=("not ok!",))
+BAD_CHOICE = NodeSelectorRequirement(key="disk", operator="In", values=("not ok!",))
+HAS_SIZE = NodeSelectorRequirement(key="size", operator="Exists")
+NOT_NAMED = NodeSelectorRequirement(key="metadata.name", operator="NotIn", values=("n3", "n9"))
+
 
 def named(*names: str) -> NodeSelectorRequirement:
     return NodeSelectorRequirement(key="metadata.name", operator="In", values=names)
@@ -218,6 +223,21 @@ CASES: dict[str, Case] = {
         [a_node("n1"), a_node("n2")],
         a_pod(affinity=an_affinity(prefer_nodes=(1, NodeSelectorTerm(match_expressions=(UNREADABLE,))))),
         [("remove the preferred node affinity", "n1")],
+    ),
+    "required node affinity of which one expression cannot be read": Case(
+        [a_node("n1", labels={"disk": "ssd", "size": "4"})],
+        a_pod(affinity=an_affinity(nodes=NodeSelectorTerm(match_expressions=(BAD_VALUE, HAS_SIZE)))),
+        [("remove disk NotIn [not ok!] from the required node affinity", "n1")],
+    ),
+    "required node affinity with a value that cannot be read": Case(
+        [a_node("n1", labels={"disk": "ssd"})],
+        a_pod(affinity=an_affinity(nodes=NodeSelectorTerm(match_expressions=(BAD_CHOICE,)))),
+        [("change disk In [not ok!] in the required node affinity to disk In [ssd]", "n1")],
+    ),
+    "required node affinity that names several nodes it is not for": Case(
+        [a_node("n1", labels={"size": "4"})],
+        a_pod(affinity=an_affinity(nodes=NodeSelectorTerm(match_expressions=(HAS_SIZE,), match_fields=(NOT_NAMED,)))),
+        [("remove metadata.name NotIn [n3, n9] from the required node affinity", "n1")],
     ),
     "a node by its name": Case(
         [a_node("n1")],

@@ -6,7 +6,7 @@ From what of the pod's demands a node does not meet to steps that change the dem
 from collections.abc import Iterable, Iterator
 
 from kubesched.api.codec import to_builtins
-from kubesched.api.labels import parse_int64
+from kubesched.api.labels import label_value_problems, parse_int64
 from kubesched.api.node_selectors import NAME_FIELD, compile_term
 from kubesched.api.nodes import Node
 from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm
@@ -118,16 +118,27 @@ def _terms(trial: Trial, term: NodeSelectorTerm | None, node: Node) -> Iterator[
 
 def _relaxed(each: NodeSelectorRequirement, node: Node) -> NodeSelectorRequirement | None:
     """Return an expression that the node meets, None if it has to go."""
+    return next((option for option in _weaker(each, node) if _is_met(option, node)), None)
+
+
+def _weaker(each: NodeSelectorRequirement, node: Node) -> Iterator[NodeSelectorRequirement]:
+    """Yield expressions that demand less; one of several values may be what cannot be read."""
     values = each.values or ()
-    if each.key == NAME_FIELD and each.operator == "In":
-        return NodeSelectorRequirement(key=each.key, operator="In", values=(node.name,))
-    value = node.metadata.labels.get(each.key)
+    by_name = each.key == NAME_FIELD
+    value = node.name if by_name else node.metadata.labels.get(each.key)
     if each.operator == "In" and value is not None:
-        return NodeSelectorRequirement(key=each.key, operator="In", values=(*values, value))
+        if not by_name:
+            yield NodeSelectorRequirement(key=each.key, operator="In", values=(*values, value))
+        yield NodeSelectorRequirement(key=each.key, operator="In", values=(value,))
     left = tuple(other for other in values if other != value)
     if each.operator == "NotIn" and left:
-        return NodeSelectorRequirement(key=each.key, operator="NotIn", values=left)
-    return None
+        yield NodeSelectorRequirement(key=each.key, operator="NotIn", values=left)
+
+
+def _is_met(each: NodeSelectorRequirement, node: Node) -> bool:
+    by_name = each.key == NAME_FIELD
+    term = NodeSelectorTerm(match_fields=(each,)) if by_name else NodeSelectorTerm(match_expressions=(each,))
+    return compile_term(term).matches(node.metadata.labels, node.name)
 
 
 def _sentence(old: NodeSelectorRequirement, new: NodeSelectorRequirement | None) -> str:
@@ -196,4 +207,5 @@ def labels_for(
             wanted[each.key] = None
         else:
             return None
-    return wanted if wanted and all(may_label(node, key) for key in wanted) else None
+    allowed = all(may_label(node, key) and not label_value_problems(value or "") for key, value in wanted.items())
+    return wanted if wanted and allowed else None
