@@ -2,18 +2,22 @@
 
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 from tests.support.remedy_proofs import check, model_of
 
 from kubesched.api.codec import to_builtins
-from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement, ObjectMeta
+from kubesched.api.devices import ResourceClaim
+from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement, ObjectMeta, OwnerReference
 from kubesched.api.pods import Container, ContainerRestartRule, Pod
 from kubesched.api.scheduling import PriorityClass
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
+from kubesched.core.cluster.devices.resource_claims import EXTENDED_RESOURCE_CLAIM
 from kubesched.testing import a_budget, a_container, a_node, a_pod, a_service, a_spread
+from kubesched.testing.devices import a_device_class, a_device_request, a_resource_claim, a_slice
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
 ZONE = "topology.kubernetes.io/zone"
@@ -54,6 +58,15 @@ FEATURES = load_config(
 DEFAULTS = "the default constraints of the scheduler's configuration"
 ENFORCED = "which addedAffinity of the scheduler's configuration demands"
 UNREADABLE = LabelSelector(match_expressions=(LabelSelectorRequirement(key="app", operator="Like", values=("web",)),))
+
+
+def an_earlier_claim(pod_uid: str) -> ResourceClaim:
+    """Return a claim that the scheduler made for the extended resources of a pod."""
+    owner = OwnerReference(api_version="v1", kind="Pod", name="pod", uid=pod_uid, controller=True)
+    annotations = {EXTENDED_RESOURCE_CLAIM: "true"}
+    claim = a_resource_claim("earlier", a_device_request())
+    meta = msgspec.structs.replace(claim.metadata, owner_references=(owner,), annotations=annotations)
+    return msgspec.structs.replace(claim, metadata=meta)
 
 
 def a_class(name: str, value: int, **fields: Any) -> PriorityClass:
@@ -174,6 +187,17 @@ CASES: dict[str, Configured] = {
             ("take the pod off the host's network, with its host port 8080", "n1"),
             ("add a node like n1", "n1-new1"),
         ],
+    ),
+    "a claim that an earlier attempt has left": Configured(
+        PLAIN,
+        [
+            a_node("n1"),
+            a_device_class("gpu", extended_resource="example.com/gpu"),
+            a_slice("s", "gpu-0", node="n1"),
+            an_earlier_claim("default-pod"),
+        ],
+        a_pod(requests={"example.com/gpu": "1"}),
+        [("delete resource claim default/earlier, which is of an earlier attempt", "n1")],
     ),
     "a priority class whose pods preempt others, the lowest that helps": Configured(
         PLAIN,

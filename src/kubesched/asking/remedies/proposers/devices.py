@@ -12,6 +12,8 @@ from kubesched.asking.model import name_of_object
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, creation, object_step, pod_step
 from kubesched.asking.remedies.steps import Document, Edit, Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
+from kubesched.core.cluster.devices.resource_claims import EXTENDED_RESOURCE_CLAIM
+from kubesched.core.plugins.dynamic_resources.filtering import STALE_CLAIM
 from kubesched.core.plugins.dynamic_resources.pod_claims import used_claim_names
 
 MISSING_CLASS = re.compile(r"device class (\S+) does not exist")
@@ -24,6 +26,8 @@ def devices(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     if missing is not None:
         yield (_created_class(missing[1]),)
     objects = trial.model.cluster.objects
+    if obstacle.status.reasons == STALE_CLAIM.reasons:
+        yield tuple(_deleted(claim) for claim in objects.of(ResourceClaim) if _is_of_earlier_attempt(trial, claim))
     names = used_claim_names(trial.pod)
     own = [claim for name in names if (claim := objects.get(ResourceClaim, name)) is not None]
     idle = [claim for claim in own if claim.status.allocation is not None and not claim.status.reserved_for]
@@ -43,6 +47,17 @@ def devices(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
 def _created_class(name: str) -> Step:
     document = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass", "metadata": {"name": name}, "spec": {}}
     return creation(document, "device class", f"create device class {name}")
+
+
+def _is_of_earlier_attempt(trial: Trial, claim: ResourceClaim) -> bool:
+    """Return whether the scheduler made a claim for extended resources of the pod, when it tried it before."""
+    owner = claim.metadata.controller
+    return EXTENDED_RESOURCE_CLAIM in claim.metadata.annotations and owner is not None and owner.uid == trial.pod.uid
+
+
+def _deleted(claim: ResourceClaim) -> Step:
+    text = f"delete resource claim {claim.full_name}, which is of an earlier attempt"
+    return Step(name_of_object(claim), text, Scope.CLUSTER, "earlier claim", delete=True)
 
 
 def _deallocated(claim: ResourceClaim) -> Step:
