@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from tests.support.corpus_models import a_model_of, scenarios
 from tests.support.models import a_model
 from tests.support.pod_groups import GANGS, a_group, conditions_after, member
 from tests.support.whatif import state_of
@@ -171,3 +172,24 @@ def test_a_gang_of_two_schedulers_is_an_error() -> None:
     assert isinstance(outcome, Failed)
     assert outcome.reason == "SchedulerError"
     assert outcome.message.startswith("all pods in a single pod group should have the same .spec.schedulerName set")
+
+
+def test_groups_of_the_corpus_are_placed_one_after_the_other_as_by_the_reference() -> None:
+    asked = 0
+    for line in scenarios("pod-groups"):
+        if not line.get("sequence"):
+            continue
+        model = a_model_of(line)
+        before = state_of(model)
+        placer = Placer(model)
+        for group in line["expected"]["groups"]:
+            pods = {each["pod"]: model.pods[each["pod"]] for each in group["pods"]}
+            outcomes = placer.place_group(next(iter(pods.values())))
+            for each in group["pods"]:
+                outcome = outcomes.get(pods[each["pod"]].uid)
+                placed = group.get("code") == "Success" and "status" not in each
+                assert (outcome.node_name if isinstance(outcome, Placed) else "") == (each["node"] if placed else "")
+                asked += 1
+        placer.undo()
+        assert state_of(model) == before, line["name"]
+    assert asked

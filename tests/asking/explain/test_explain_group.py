@@ -250,6 +250,22 @@ def test_the_pods_of_a_manifest_may_be_of_one_group_each_by_itself() -> None:
         explain_manifests(a_model(a_node("n", cpu="2")), [group, *pods])
 
 
+def test_a_bound_pod_stays_where_its_group_is() -> None:
+    objects = [
+        a_node("n", cpu="2", zone="a"),
+        a_node("m", cpu="8", zone="b"),
+        a_group(min_count=2, topology=ZONE),
+        *members("a b", node="n"),
+    ]
+    alone = answers(objects)["a"]
+    together = answers(objects, "TopologyAwareWorkloadScheduling")["a"]
+    assert alone.placement is not None
+    assert together.placement is not None
+    assert (alone.placement.again, together.placement.again) == ("m", "n")
+    assert together.group is not None
+    assert (together.group.pods, together.group.scheduled, together.group.min_count) == (2, 2, 2)
+
+
 def test_the_pod_in_the_way_is_explained() -> None:
     answer = answers([a_node("n", cpu="2"), a_group(min_count=3), *members("a b c")])["a"]
     assert answer.group is not None

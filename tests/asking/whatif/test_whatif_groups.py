@@ -4,11 +4,15 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 from tests.support.models import a_model
 from tests.support.pod_groups import GANGS, a_group, conditions_after, member
 from tests.support.whatif import by_pod, state_of
 
 from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.api.scheduling import PodGroup
 from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.operations import AddNodes, Operation
 from kubesched.asking.whatif.whatif import whatif
@@ -16,6 +20,7 @@ from kubesched.asking.whatif.whatif_answer import WhatIfAnswer
 from kubesched.testing import a_node, a_pod
 
 OWNED: dict[str, Any] = {"owner": "Job/g"}
+ZONE, ZONES = "topology.kubernetes.io/zone", st.sampled_from("ab")
 TWO_NODES = [a_node("n", cpu="2"), a_node("m", cpu="1")]
 
 
@@ -139,3 +144,43 @@ def test_a_gang_is_evicted_for_as_a_whole() -> None:
     assert changes["low-n"] == "lost n"
     assert changes["low-m"] == "lost m"
     assert {changes["a"], changes["b"]} == {"becomes-bound to n", "becomes-bound to m"}
+
+
+@st.composite
+def clusters_with_gangs(draw: st.DrawFn) -> list[ApiObject]:
+    """Draw nodes, two gangs of which some pods may be on nodes, and other pods."""
+    names = [f"n{number}" for number in range(draw(st.integers(1, 4)))]
+    objects: list[ApiObject] = [a_node(name, cpu=draw(st.sampled_from("124")), zone=draw(ZONES)) for name in names]
+    places = st.sampled_from(["", "", *names])
+    for gang in "gh":
+        count, priority = draw(st.integers(1, 4)), draw(st.sampled_from([0, 9]))
+        topology = draw(st.sampled_from(["", "", ZONE]))
+        objects.append(a_group(gang, min_count=draw(st.integers(1, count)), topology=topology, priority=priority))
+        objects += [
+            member(f"{gang}{number}", gang, node=draw(places), priority=priority, owner=f"Job/{gang}")
+            for number in range(count)
+        ]
+    objects += [
+        a_pod(f"p{number}", cpu="1", node=draw(places), owner=draw(st.sampled_from([None, "ReplicaSet/p"])))
+        for number in range(draw(st.integers(0, 4)))
+    ]
+    return objects
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(clusters_with_gangs(), st.booleans(), st.sampled_from(["", "WorkloadAwarePreemption"]))
+def test_gangs_get_new_places_together_and_the_model_is_as_before(
+    objects: list[ApiObject], drained: bool, gates: str
+) -> None:
+    answer = ask(objects, *([Drain(("n0",))] if drained else []), gates=f"{gates} TopologyAwareWorkloadScheduling")
+    changes = by_pod(answer)
+    pods = [obj for obj in objects if isinstance(obj, Pod)]
+    for group in (obj for obj in objects if isinstance(obj, PodGroup)):
+        members = [pod for pod in pods if pod.name.startswith(group.name)]
+        nodes = [changes[pod.name].to_node if pod.name in changes else pod.spec.node_name for pod in members]
+        placed = [pod for pod in members if pod.name in changes and changes[pod.name].to_node]
+        gang = group.spec.scheduling_policy.gang
+        assert gang is not None
+        # preempted pods of a gang may have left since
+        preempted = any(change.preempted_by for change in answer.changes)
+        assert not placed or preempted or len([node for node in nodes if node]) >= gang.min_count

@@ -9,6 +9,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.codec import to_builtins
+from kubesched.asking.answers import ObjectChange
 from kubesched.asking.explain.lacks import near_misses
 from kubesched.asking.explain.placements import placement_of
 from kubesched.asking.explain.plain_words import counted, number
@@ -26,8 +31,8 @@ from kubesched.asking.explain.preempting import preempting_for_group
 from kubesched.asking.explain.reasons import reasons_of
 from kubesched.asking.explain.rejecting_terms import RejectingTerms
 from kubesched.asking.explain.waking_events import waits_of
-from kubesched.asking.group_attempts import TriedGroup, group_object, members_to_try
-from kubesched.asking.model import ClusterModel
+from kubesched.asking.group_attempts import TriedGroup, group_object, is_in_group, members_to_try
+from kubesched.asking.model import ClusterModel, name_of_object
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import Rejections
 from kubesched.core.cluster.pod_groups import group_of
@@ -93,6 +98,14 @@ def explain_in_group(model: ClusterModel, pod: PodInfo, profile: Profile) -> Gro
     if own is not None and own.failure is not None:
         parts["reasons"], parts["nearest"] = _why(model, placer, tried, own)
     return GroupFindings(UNSCHEDULABLE, _summary(pod, facts, own, parts.get("reasons", ()), preemption), message, parts)
+
+
+def rows_of_group(model: ClusterModel, pod: PodInfo) -> NDArray[np.intp] | None:
+    """Return the rows that a pod's group leaves to the pod, which is not in the cluster; None for all."""
+    if not is_in_group(model, pod) or group_facts(model, pod).topology_key is None:
+        return None
+    with model.fork([ObjectChange(name_of_object(pod.pod), create=to_builtins(pod.pod))]):
+        return Placer(model).try_group(model.pods[pod.full_name], may_preempt=False).result.within
 
 
 # -- the group as it was tried

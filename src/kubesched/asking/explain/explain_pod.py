@@ -11,7 +11,7 @@ import msgspec
 from kubesched.api.codec import to_builtins
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectChange
-from kubesched.asking.explain.explain_group import explain_in_group, group_facts, sentence_of
+from kubesched.asking.explain.explain_group import explain_in_group, group_facts, rows_of_group, sentence_of
 from kubesched.asking.explain.lacks import lacks_of, near_misses
 from kubesched.asking.explain.placements import placement_of, sampling_gaps
 from kubesched.asking.explain.plain_words import counted, number
@@ -84,11 +84,9 @@ def explain_pod(model: ClusterModel, pod: PodInfo) -> PodAnswer:
         waits = waits_of(model, profile, {status.plugin for status in gates})
         reasons = tuple(Reason(status.message, status.plugin, 0, (), False) for status in gates)
         summary = f"Pod {name} is held back before scheduling: {'; '.join(status.message for status in gates)}."
-        if not is_in_group(model, pod):
-            return _answer(model, pod, GATED, summary, message, reasons=reasons, waits=waits)
-        group = group_facts(model, pod)
-        summary += f" {sentence_of(group)}"
-        return _answer(model, pod, GATED, summary, message, reasons=reasons, waits=waits, group=group)
+        if is_in_group(model, pod):
+            summary += f" {sentence_of(group_facts(model, pod))}"
+        return _answer(model, pod, GATED, summary, message, reasons=reasons, waits=waits)
     if is_in_group(model, pod):
         found = explain_in_group(model, pod, profile)
         return _answer(model, pod, found.verdict, found.summary, found.message, **found.parts)
@@ -180,6 +178,7 @@ def _bound(model: ClusterModel, pod: PodInfo, profile: Profile | None) -> PodAns
         return _answer(model, pod, BOUND, summary)
     with model.without_pods([pod]):
         evaluation = model.engine.evaluation_of(as_pending(model, pod))
+        evaluation.within = rows_of_group(model, evaluation.pod)
         decision = decide(evaluation, pick=lambda count: 0)
         placement = placement_of(evaluation, node, again=True) if decision.node_name else None
         nearest = _why_not(model, evaluation, node)
@@ -234,7 +233,9 @@ def _answer(
     """Return an answer with what is said of every pod, and with remedies for one that is not scheduled."""
     remedies = find_remedies(model, pod) if verdict in _REMEDIED else ()
     owner, group = Owners(model).of(pod), group_of(pod)
-    if group is not None and not is_in_group(model, pod):
+    if is_in_group(model, pod):
+        parts.setdefault("group", group_facts(model, pod))
+    elif group is not None:
         summary += f" It belongs to pod group {group[1]}, which counts for nothing while feature gate {GATE} is off."
     return PodAnswer(
         pod.full_name,
