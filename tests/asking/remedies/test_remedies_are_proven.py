@@ -207,10 +207,13 @@ def test_remedies_by_preemption_have_the_victims_that_they_name(
     pod = a_pod("asked", cpu=cpu, priority=0)
     documents = [to_builtins(obj) for obj in (*objects, pod)]
     model = model_of(documents if in_cluster else documents[:-1], LOADED[0])
-    for remedy in find_remedies(model, model.read(pod)):
+    remedies = find_remedies(model, model.read(pod))
+    for remedy in remedies:
         event(f"by preemption {bool(remedy.preempts)}")
         check(documents, LOADED[0], pod.full_name, remedy)
     assert to_documents(model.source.objects) == documents[: len(model.source.objects)]
+    # the model is as before, so the answer is
+    assert find_remedies(model, model.read(pod)) == remedies
 
 
 def to_documents(objects: tuple[ApiObject, ...]) -> list[Document]:
