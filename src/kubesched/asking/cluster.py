@@ -213,7 +213,7 @@ class Cluster:
         from kubesched.asking.whatif.compare import NamedModel, compare
 
         other = _Scheduler(config, gates, plugins).model(self._model.source)
-        models = NamedModel("this configuration", self._model), NamedModel("the other one", other)
+        models = NamedModel("this configuration", self._model), NamedModel("the other one", other, disposable=True)
         return compare(*models, reschedule_all=reschedule_all)
 
     def consolidate(self, *, most: int | None = None) -> ConsolidationAnswer:

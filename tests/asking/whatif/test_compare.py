@@ -46,6 +46,16 @@ def test_pods_that_wait_are_placed_by_both_and_the_scores_say_why() -> None:
     assert (state_of(first), state_of(second)) == before
 
 
+def test_a_disposable_model_gives_the_same_answer_and_is_not_taken_back() -> None:
+    def models(*, disposable: bool) -> tuple[NamedModel, NamedModel]:
+        spread, pack = a_model(*OBJECTS), a_model(*OBJECTS, config=PACKING)
+        return NamedModel("spread", spread, disposable), NamedModel("pack", pack, disposable)
+
+    left = models(disposable=True)
+    assert compare(*left, reschedule_all=True) == compare(*models(disposable=False), reschedule_all=True)
+    assert [each.model.cluster.table.pods["default-p"].spec.node_name for each in left] == ["b", "a"]
+
+
 NO_PLACES = """
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration

@@ -5,6 +5,7 @@ sums. Both schedule the same pod, then the next.
 """
 
 from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager
 from typing import NamedTuple
 
 from kubesched.asking.explain.placements import ScoreTable
@@ -27,17 +28,25 @@ MOST_EXPLAINED = 100
 
 
 class NamedModel(NamedTuple):
-    """A model with a configuration, and the configuration's name."""
+    """A model with a configuration, and the configuration's name.
+
+    One that is `disposable` is not as before afterwards: taking everything back takes long.
+    """
 
     name: str
     model: ClusterModel
+    disposable: bool = False
+
+    def trial(self) -> AbstractContextManager[WhatIfTrial]:
+        """Return a trial on the model."""
+        return trial_of(self.model, disposable=self.disposable)
 
 
 def compare(
     first: NamedModel, second: NamedModel, operations: Sequence[Operation] = (), *, reschedule_all: bool = False
 ) -> ComparisonAnswer:
     """Return how two configurations place the pods that wait, or all; both start after the same operations."""
-    with trial_of(first.model) as one, trial_of(second.model) as other:
+    with first.trial() as one, second.trial() as other:
         steps = apply_all(one, operations)
         apply_all(other, operations)
         names = _start(one, reschedule_all)

@@ -174,11 +174,7 @@ class WhatIfTrial:
         if pod.uid in self.model.cluster.table.pods:
             # it has got a place with its group
             return False
-        kind, known = self._kind_of(pod), self._failures.get(pod.uid)
-        if known is None and kind is not None:
-            known = self._failures.get(kind)
-            if known is not None and known.seq != self.model.cluster.log.seq:
-                known = None
+        known = self._failure_of(pod) if self._failures else None
         if known is not None and self._is_still_true(known, pod):
             self.messages[pod.full_name] = known.message
             return False
@@ -189,6 +185,14 @@ class WhatIfTrial:
         for outcome in outcomes.values():
             self._remember(outcome)
         return bool(victims) or any(isinstance(outcome, Placed) for outcome in outcomes.values())
+
+    def _failure_of(self, pod: PodInfo) -> FailedTry | None:
+        """Return why a pod found no place, or another of its kind, which the scheduler cannot tell apart."""
+        known = self._failures.get(pod.uid)
+        if known is None:
+            kind = self._kind_of(pod)
+            known = self._failures.get(kind) if kind is not None else None
+        return known
 
     def _remember(self, outcome: Outcome) -> None:
         """Keep why a pod that was tried has no place."""

@@ -40,9 +40,12 @@ _WORDS = {
 }
 
 
-def whatif(model: ClusterModel, operations: Sequence[Operation]) -> WhatIfAnswer:
-    """Return what becomes of the cluster after operations; raises UnknownObjectError and other KubeschedErrors."""
-    with trial_of(model) as trial:
+def whatif(model: ClusterModel, operations: Sequence[Operation], *, disposable: bool = False) -> WhatIfAnswer:
+    """Return what becomes of the cluster after operations; raises UnknownObjectError and other KubeschedErrors.
+
+    A model that is `disposable` is not as before: nobody asks it anything afterwards.
+    """
+    with trial_of(model, disposable=disposable) as trial:
         meter = Meter(model, trial.owners)
         before, zones_before = meter.measure(), meter.zones_of_owners
         steps = apply_all(trial, operations)
@@ -66,13 +69,17 @@ def apply_all(trial: WhatIfTrial, operations: Sequence[Operation]) -> tuple[What
 
 
 @contextmanager
-def trial_of(model: ClusterModel, *, preempts: bool = True) -> Iterator[WhatIfTrial]:
-    """Try something on a model; at the end everything is as before. Without `preempts`, PostFilter does not run."""
+def trial_of(model: ClusterModel, *, preempts: bool = True, disposable: bool = False) -> Iterator[WhatIfTrial]:
+    """Try something on a model; at the end everything is as before, unless the model is `disposable`.
+
+    Without `preempts`, PostFilter does not run.
+    """
     trial = WhatIfTrial(model, preempts=preempts)
     try:
         yield trial
     finally:
-        trial.close()
+        if not disposable:
+            trial.close()
 
 
 def lacks_place(change: PodChange, counted: Collection[str] | None) -> bool:

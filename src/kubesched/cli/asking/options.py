@@ -20,6 +20,7 @@ from kubesched.cli.config import read
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
 from kubesched.client.credentials.context_choice import ContextChoice
+from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
@@ -124,6 +125,8 @@ def source_of(given: Mapping[str, Any], *, of_kubectl: bool) -> ClusterSource:
 
 def read_source(source: ClusterSource, custom_kinds: Collection[str] = ()) -> ClusterObjects:
     """Read a cluster; on a terminal standard error shows how far it has got."""
+    # nearly all that is made is kept to the end: looking for garbage would take an eighth of the time
+    collect_seldom()
     console = Console(stderr=True)
     if not console.is_terminal:
         return read_cluster(source, custom_kinds)

@@ -125,14 +125,13 @@ def whatif_command(
         loaded = load_configuration(configs[0] if configs else None, gates, registry)
         first = ClusterModel(objects, loaded, registry)
         names = _names(configs, [*weights, *new_gates])
-        answer = compare(
-            NamedModel(names[0], first), NamedModel(names[1], model), operations, reschedule_all=reschedule is not None
-        )
+        models = (NamedModel(names[0], first, disposable=True), NamedModel(names[1], model, disposable=True))
+        answer = compare(*models, operations, reschedule_all=reschedule is not None)
         print_answer(answer, comparison_report(answer), output)
         sys.exit(0 if answer.fits else DOES_NOT_FIT)
     if reschedule is not None:
         operations.append(RescheduleAll())
-    found = whatif(model, operations)
+    found = whatif(model, operations, disposable=True)
     print_answer(found, whatif_report(found), output)
     sys.exit(0 if found.fits else DOES_NOT_FIT)
 
