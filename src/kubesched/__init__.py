@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from kubesched.core.assembly import build_engine
     from kubesched.core.cluster.changes import Reads
     from kubesched.core.cluster.cluster import ClusterState
+    from kubesched.core.cluster.indexes import Index
     from kubesched.core.cluster.kind_reads import kind_reads
     from kubesched.core.cluster.pod_info import PodInfo
+    from kubesched.core.framework.cluster_view import ClusterView
     from kubesched.core.framework.cycle import CycleState, StateKey
     from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
     from kubesched.core.framework.functions import filter_plugin, score_plugin
+    from kubesched.core.framework.node_values import NodeValues
     from kubesched.core.framework.nodes import NodeRow, Nodes
     from kubesched.core.framework.outcomes import PostFilterResult, PreFilterResult
     from kubesched.core.framework.permission import Permission
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
         ReservePlugin,
         ScorePlugin,
     )
+    from kubesched.core.framework.pod_matcher import PodMatcher
     from kubesched.core.framework.preemption import Candidate
     from kubesched.core.framework.registry import Registry
     from kubesched.core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
@@ -47,12 +51,15 @@ _HOMES = {
     "asking.cluster": "Cluster",
     "core.cluster.changes": "Reads",
     "core.cluster.cluster": "ClusterState",
+    "core.cluster.indexes": "Index",
     "core.cluster.kind_reads": "kind_reads",
     "core.cluster.pod_info": "PodInfo",
     "errors": "InvalidObjectError KubeschedError PluginError",
+    "core.framework.cluster_view": "ClusterView",
     "core.framework.cycle": "CycleState StateKey",
     "core.framework.events": "Action ClusterEvent Hint Registration Resource",
     "core.framework.functions": "filter_plugin score_plugin",
+    "core.framework.node_values": "NodeValues",
     "core.framework.nodes": "NodeRow Nodes",
     "core.framework.outcomes": "PostFilterResult PreFilterResult",
     "core.framework.permission": "Permission",
@@ -60,6 +67,7 @@ _HOMES = {
         "BindPlugin FilterPlugin PermitPlugin PostBindPlugin PostFilterPlugin PreBindPlugin "
         "PreEnqueuePlugin PreFilterPlugin PreScorePlugin QueueSortPlugin ReservePlugin ScorePlugin"
     ),
+    "core.framework.pod_matcher": "PodMatcher",
     "core.framework.preemption": "Candidate",
     "core.framework.registry": "Registry",
     "core.framework.status": "SKIP SUCCESS Code Status error unresolvable unschedulable",
@@ -79,20 +87,24 @@ __all__ = [
     "Cluster",
     "ClusterEvent",
     "ClusterState",
+    "ClusterView",
     "Code",
     "CycleState",
     "Decision",
     "Engine",
     "FilterPlugin",
     "Hint",
+    "Index",
     "InvalidObjectError",
     "KubeschedError",
     "NodeRow",
+    "NodeValues",
     "Nodes",
     "Permission",
     "PermitPlugin",
     "PluginError",
     "PodInfo",
+    "PodMatcher",
     "PostBindPlugin",
     "PostFilterPlugin",
     "PostFilterResult",

@@ -289,7 +289,7 @@ def test_objects_of_kinds_that_plugins_look_up_are_there(tmp_path: Path) -> None
         "    def __init__(self, cluster):\n"
         "        self.cluster = cluster\n"
         "    def filter(self, cycle, pod, node):\n"
-        "        busy = {load.name for load in self.cluster.objects.named(KIND) if load.usage['cpu'] > 80}\n"
+        "        busy = {load.name for load in self.cluster.all(KIND) if load.usage['cpu'] > 80}\n"
         "        return unschedulable('node(s) were busy') if node.name in busy else None\n"
     )
     load = {"apiVersion": "example.com/v1", "kind": "NodeLoad", "metadata": {"name": "n1"}, "usage": {"cpu": 90}}

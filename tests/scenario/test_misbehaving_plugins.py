@@ -17,7 +17,7 @@ from tests.support.pod_groups import a_group, member
 from tests.support.pod_groups import play as play_groups
 from tests.support.world import World, live
 
-from kubesched.core.cluster.cluster import ClusterState
+from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
 from kubesched.core.framework.observer import Observer
@@ -353,14 +353,14 @@ class BadGroupPreemption(PreEnqueuePlugin, PodGroupPostFilterPlugin):
     name = "Bad"
     ways: ClassVar[list[Callable[[], Any]]] = []
 
-    def __init__(self, cluster: ClusterState) -> None:
+    def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
 
     def pre_enqueue(self, pod: Any) -> None:
         return None
 
     def pod_group_post_filter(self, group: Any, pods: Any, trial: Any) -> Any:
-        low = [pod for pod in self._cluster.table.pods.values() if pod.name == "low"]
+        low = [pod for pod in self._cluster.pods.values() if pod.name == "low"]
         with self._cluster.without(low):
             status = yield from trial()
             if self.ways:

@@ -14,8 +14,8 @@ from tests.support.world import World, live
 from kubesched.api.meta import Condition
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.config.types import Extender
-from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.effects import Bind, Delete, Effect, Patch
 from kubesched.core.framework.extenders import (
@@ -285,11 +285,11 @@ class Locked(PreFilterPlugin, FilterPlugin):
     name = "Locked"
     refusal = unschedulable("locked")
 
-    def __init__(self, cluster: ClusterState) -> None:
-        self.table = cluster.table
+    def __init__(self, cluster: ClusterView) -> None:
+        self.cluster = cluster
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
-        return self.refusal if any(has_lock(other) for other in self.table.pods.values()) else None
+        return self.refusal if any(has_lock(other) for other in self.cluster.pods.values()) else None
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
         return self.refusal if any(has_lock(other) for other in node.pods) else None

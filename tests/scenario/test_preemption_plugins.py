@@ -6,8 +6,8 @@ import pytest
 from tests.support.staging import evicted
 from tests.support.world import World, live
 
-from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.core.framework.plugin import PostFilterPlugin, PreEnqueuePlugin
@@ -33,7 +33,7 @@ class EvictCheapest(PostFilterPlugin, PreEnqueuePlugin):
 
     name = "EvictCheapest"
 
-    def __init__(self, cluster: ClusterState, preemptions: RunningPreemptions) -> None:
+    def __init__(self, cluster: ClusterView, preemptions: RunningPreemptions) -> None:
         self._cluster = cluster
         self._preemptions = preemptions
 
@@ -41,7 +41,7 @@ class EvictCheapest(PostFilterPlugin, PreEnqueuePlugin):
         return unresolvable("victims are going") if self._preemptions.holds(pod.uid) else None
 
     def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
-        victims = [other for other in self._cluster.table.pods.values() if other.priority < pod.priority]
+        victims = [other for other in self._cluster.pods.values() if other.priority < pod.priority]
         if not victims:
             return PostFilterResult(unschedulable("nobody is less important"))
         victim = min(victims, key=lambda other: other.priority)

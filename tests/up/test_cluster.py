@@ -27,8 +27,8 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.faults import Dice, parse_faults
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.controlplane.transport.transport import Transport
-from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin
@@ -397,11 +397,11 @@ class LoadAware(FilterPlugin):
     name = "LoadAware"
     looks_up = (LOADS,)
 
-    def __init__(self, cluster: ClusterState) -> None:
+    def __init__(self, cluster: ClusterView) -> None:
         self._cluster = cluster
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
-        loads = self._cluster.objects.named(LOADS)
+        loads = self._cluster.all(LOADS)
         busy = any(isinstance(load, CustomObject) and load.name == node.name and load.spec["busy"] for load in loads)
         return unschedulable("node(s) were busy") if busy else None
 

@@ -32,7 +32,5 @@ class MyCustomPluginA(ScorePlugin):
 @score_plugin("MyCustomPluginB")
 def my_custom_plugin_b(pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
     """Prefer newer hardware: 10 points per generation in the node's label."""
-    # Labels are interned: a column of small codes, and the text of each code once.
-    texts = nodes.table.label(GENERATION).values
-    points = [min(10 * int(text), 100) if text and text.isdecimal() else 0 for text in texts]
-    return np.array(points, np.int64)[nodes.label_codes(GENERATION)]
+    # Worked out once for each value of the label, however many nodes have it.
+    return nodes.by_label(GENERATION, lambda text: min(10 * int(text), 100) if text and text.isdecimal() else 0)

@@ -6,7 +6,7 @@ here under their names. Questions about workloads need an API server, whose modu
 
 import os
 import secrets
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, overload
@@ -54,7 +54,7 @@ Document = Mapping[str, Any]
 PathName = str | os.PathLike[str]
 Config = PathName | Document | None
 Gates = Mapping[str, bool] | str | None
-Plugins = Iterable[type[Plugin]]
+Plugins = Iterable[type[Plugin] | Callable[..., Any]]
 
 
 class Cluster:

@@ -18,7 +18,7 @@ from typing import TypeVar
 from kubesched.config.intree import IN_TREE
 from kubesched.core.framework.hooks import is_interrupt
 from kubesched.core.framework.plugin import Plugin, extension_points_of
-from kubesched.core.framework.registry import Registry, declared_plugins
+from kubesched.core.framework.registry import Registry, declared_plugins, plugin_class
 from kubesched.core.framework.texts import described
 from kubesched.errors import PluginError
 
@@ -133,13 +133,12 @@ def plugin_classes(module: ModuleType) -> list[type[Plugin]]:
     """
     own = (module.__name__, module.__name__ + ".")
     classes = [
-        value
+        plugin
         for name, value in vars(module).items()
-        if isinstance(value, type)
-        and issubclass(value, Plugin)
-        and extension_points_of(value)
+        if (plugin := plugin_class(value)) is not None
+        and extension_points_of(plugin)
         and not name.startswith("_")
-        and (value.__module__ == own[0] or value.__module__.startswith(own[1]))
+        and (plugin.__module__ == own[0] or plugin.__module__.startswith(own[1]))
     ]
     classes = list(dict.fromkeys(classes))
     return [

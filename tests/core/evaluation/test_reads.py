@@ -13,8 +13,9 @@ import pytest
 from kubesched import Reads, Registry, build_engine, decide, kind_reads
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node, NodeCondition
-from kubesched.core.cluster.changes import ANYTHING
+from kubesched.core.cluster.changes import ANYTHING, UNHELD
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
+from kubesched.core.framework.pod_matcher import PodMatcher
 from kubesched.core.framework.status import Status, unschedulable
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_node, a_pod
@@ -59,7 +60,7 @@ def annotation_of_the_object(reader: Reader, node: Any) -> int:
 
 
 def custom_object(reader: Reader, node: Any) -> int:
-    loads = {load.name: load.spec["score"] for load in reader.cluster.objects.named(KIND)}
+    loads = {load.name: load.spec["score"] for load in reader.cluster.all(KIND)}
     return int(loads.get(node.name, 0))
 
 
@@ -197,7 +198,47 @@ def test_a_plugin_that_reads_what_it_did_not_name_is_told(what: Any, words: str)
     assert 'plugin "Reader" failed in score' in failure.message
     assert words in failure.message
     # whoever is asked next is held to nothing
-    assert engine.cluster.log.may_read == ANYTHING
+    assert engine.cluster.log.may_read == UNHELD
+
+
+@pytest.mark.parametrize(
+    ("reads", "what", "name"),
+    [
+        (Reads.RESOURCES, lambda reader, node: len(node.labels), "LABELS"),
+        (Reads.LABELS, lambda reader, node: len(node.taints), "TAINTS"),
+        (Reads.LABELS, lambda reader, node: node.unschedulable, "TAINTS"),
+        (Reads.RESOURCES, lambda reader, node: len(list(node.pods)), "PODS"),
+        (Reads.LABELS, lambda reader, node: node.pod_count, "PODS"),
+        (Reads.LABELS, lambda reader, node: node.free.milli_cpu, "RESOURCES"),
+        (Reads.LABELS, lambda reader, node: node.free_of("example.com/gpu"), "RESOURCES"),
+        (Reads.RESOURCES, lambda reader, node: node.alone().label_codes("zone")[0], "LABELS"),
+        (Reads.RESOURCES, lambda reader, node: node.alone().count_pods(PodMatcher({"app": "a"}))[0], "PODS"),
+        (Reads.LABELS, lambda reader, node: node.alone().free("cpu")[0], "RESOURCES"),
+    ],
+)
+def test_whatever_is_read_has_to_be_named(reads: int, what: Any, name: str) -> None:
+    engine = an_engine(reads, what)
+    failure = decide(engine.evaluation_of(engine.cluster.reader.read(a_pod("p"))), lambda count: 0).failure
+    assert failure is not None
+    assert f"add Reads.{name}, or leave `reads` as it is by default" in failure.message
+
+
+@pytest.mark.parametrize("reads", [Reads.PODS, ANYTHING], ids=["that of pods", "by default"])
+@pytest.mark.parametrize(
+    "what",
+    [
+        lambda reader, node: len(reader.cluster.pods),
+        lambda reader, node: len(reader.cluster.pending),
+        lambda reader, node: len(reader.cluster.nodes),
+        lambda reader, node: reader.cluster.node("n2").pod_count,
+    ],
+)
+def test_an_answer_that_is_kept_must_not_depend_on_other_nodes(reads: int, what: Any) -> None:
+    engine = an_engine(reads, what)
+    failure = decide(engine.evaluation_of(engine.cluster.reader.read(a_pod("p"))), lambda count: 0).failure
+    assert failure is not None
+    assert "pods elsewhere or other nodes are read" in failure.message
+    assert "leave out `key`" in failure.message
 
 
 def test_a_filter_is_held_to_what_it_reads_as_well() -> None:

@@ -1,5 +1,6 @@
 """Plugins from plain functions: one node or columns, filter or score."""
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,8 @@ import pytest
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.functions import filter_plugin, score_plugin
 from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin, extension_points_of
+from kubesched.core.framework.plugin import extension_points_of
+from kubesched.core.framework.registry import plugin_class
 from kubesched.core.framework.status import unschedulable
 from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
@@ -43,9 +45,24 @@ def roomy_columns(pod: Any, nodes: Nodes) -> Any:
     return 10 * (nodes.free("cpu") // 1000)
 
 
+def made_of(function: Callable[..., Any]) -> Any:
+    """Return the plugin of a decorated function."""
+    plugin = plugin_class(function)
+    assert plugin is not None
+    return plugin()
+
+
+def test_a_decorated_function_can_be_called() -> None:
+    big, small = NodeRow(CLUSTER.table, 0), NodeRow(CLUSTER.table, 1)
+    assert quiet_nodes(POD, big) is None
+    assert quiet_nodes(POD, small) == NEARLY_FULL
+    assert quiet_columns(POD, Nodes(CLUSTER.table)).which.tolist() == [0, 1]
+    assert roomy(POD, big) == 80
+
+
 @pytest.mark.parametrize("plugin", [quiet_nodes, quiet_columns])
-def test_a_filter_answers_for_one_node_and_for_all(plugin: type[FilterPlugin]) -> None:
-    made, cycle = plugin(), CycleState()
+def test_a_filter_answers_for_one_node_and_for_all(plugin: Callable[..., Any]) -> None:
+    made, cycle = made_of(plugin), CycleState()
     verdict = made.filter_nodes(cycle, POD, Nodes(CLUSTER.table))
     assert [verdict.statuses[index] for index in verdict.which.tolist()] == [None, NEARLY_FULL]
     assert made.filter(cycle, POD, NodeRow(CLUSTER.table, 0)) is None
@@ -53,8 +70,8 @@ def test_a_filter_answers_for_one_node_and_for_all(plugin: type[FilterPlugin]) -
 
 
 @pytest.mark.parametrize("plugin", [roomy, roomy_columns])
-def test_a_score_answers_for_one_node_and_for_all(plugin: type[ScorePlugin]) -> None:
-    made, cycle = plugin(), CycleState()
+def test_a_score_answers_for_one_node_and_for_all(plugin: Callable[..., Any]) -> None:
+    made, cycle = made_of(plugin), CycleState()
     scores = made.score_nodes(cycle, POD, Nodes(CLUSTER.table))
     assert isinstance(scores, np.ndarray)
     assert scores.tolist() == [80, 0]
@@ -62,12 +79,13 @@ def test_a_score_answers_for_one_node_and_for_all(plugin: type[ScorePlugin]) -> 
 
 
 def test_the_class_is_named_after_the_function() -> None:
-    assert quiet_nodes.name == "QuietNodes"
-    assert quiet_nodes.__name__ == quiet_nodes.__qualname__ == "quiet_nodes"
-    assert quiet_nodes.__module__ == __name__
-    assert quiet_nodes.__doc__ == "Keep off nodes that are nearly full."
-    assert extension_points_of(quiet_nodes) == {"filter"}
-    assert extension_points_of(roomy) == {"score"}
+    plugin = type(made_of(quiet_nodes))
+    assert plugin.name == "QuietNodes"
+    assert plugin.__name__ == plugin.__qualname__ == "quiet_nodes"
+    assert plugin.__module__ == __name__
+    assert plugin.__doc__ == "Keep off nodes that are nearly full."
+    assert extension_points_of(plugin) == {"filter"}
+    assert extension_points_of(type(made_of(roomy))) == {"score"}
 
 
 def test_an_error_status_of_one_node_is_the_answer_for_all() -> None:
@@ -75,7 +93,7 @@ def test_an_error_status_of_one_node_is_the_answer_for_all() -> None:
     def broken(pod: Any, node: NodeRow) -> Any:
         return unschedulable("no")
 
-    assert broken().score_nodes(CycleState(), POD, Nodes(CLUSTER.table)) == unschedulable("no")
+    assert made_of(broken).score_nodes(CycleState(), POD, Nodes(CLUSTER.table)) == unschedulable("no")
 
 
 async def _async_filter(pod: Any, node: Any) -> None: ...

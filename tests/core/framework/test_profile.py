@@ -12,6 +12,7 @@ from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import (
@@ -57,7 +58,7 @@ class Curious(OneNode):
 
     name = "Curious"
 
-    def __init__(self, args: Any, cluster: ClusterState, gates: FeatureGates, more: int = 7) -> None:
+    def __init__(self, args: Any, cluster: ClusterView, gates: FeatureGates, more: int = 7) -> None:
         self.given = (args, cluster, gates, more)
 
 
@@ -181,7 +182,11 @@ def test_a_constructor_gets_what_it_names_and_nothing_else() -> None:
     profile = compile_profile("mine", enabled, {"Curious": {"a": 1}}, a_registry(), services)
     plugin = profile.filter[0]
     assert isinstance(plugin, Curious)
-    assert plugin.given == ({"a": 1}, cluster, gates, 7)
+    args, view, given_gates, more = plugin.given
+    assert (args, given_gates, more) == ({"a": 1}, gates, 7)
+    # plugins of others get a view of the cluster, without its table
+    assert isinstance(view, ClusterView)
+    assert not hasattr(view, "table")
 
 
 def test_plugin_config_reaches_an_out_of_tree_constructor_as_plain_values() -> None:

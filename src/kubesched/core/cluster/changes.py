@@ -49,6 +49,9 @@ WHOLE_ROW: Final = (Reads.NAMESPACES - 1) | Reads.ANNOTATIONS | Reads.NODE_OBJEC
 FIRST_OF_KINDS: Final = 2 * Reads.POD_OBJECTS
 LAST_OF_KINDS: Final = 1 << 61
 ANYTHING: Final = 2 * LAST_OF_KINDS - 1
+# Other rows than the one that is asked about: no change is logged under it, so that kept answers must not read them.
+OTHER_ROWS: Final = 2 * LAST_OF_KINDS
+UNHELD: Final = ANYTHING | OTHER_ROWS
 
 
 class Changes:
@@ -75,8 +78,8 @@ class ChangeLog:
     """A bounded list of (row, groups); `seq` is the number of the newest change.
 
     `wanted` are the groups that anything kept depends on: what no answer reads and changes often is not logged.
-    `may_read` are those that the plugin which is being asked has named; reading others is an error, since its answer is
-    kept.
+    `may_read` are those that the plugin which is being asked has named; reading others, or other rows, is an error if
+    its answer is kept.
     """
 
     __slots__ = ("_base", "_groups", "_known", "_rows", "may_read", "seq", "wanted")
@@ -84,7 +87,7 @@ class ChangeLog:
     def __init__(self) -> None:
         self.seq = 0
         self.wanted: int = 0
-        self.may_read: int = ANYTHING
+        self.may_read: int = UNHELD
         self._base = 0
         self._rows: list[int] = []
         self._groups: list[int] = []

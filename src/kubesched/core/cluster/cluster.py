@@ -18,6 +18,7 @@ from kubesched.api.resources import RequestOptions
 from kubesched.core.cluster.changes import ChangeLog
 from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.cluster.devices.resource_claims import ResourceClaims
+from kubesched.core.cluster.indexes import Index
 from kubesched.core.cluster.nominations import Nominations
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.pod_groups import PodGroups
@@ -48,6 +49,10 @@ class ClusterState:
         self._assumed: dict[str, PodInfo] = {}
         # None until it is needed
         self._pod_groups: PodGroups | None = None
+        # of plugins; a pod is indexed as it is counted, or as it was reported if it waits
+        self._indexes: list[Index[PodInfo]] = []
+        # pods on a node, by UID: read-only
+        self.placed: Mapping[str, PodInfo] = MappingProxyType(self.table.pods)
 
     @property
     def pod_groups(self) -> PodGroups:
@@ -59,6 +64,21 @@ class ClusterState:
         if self._pod_groups is None:
             self._pod_groups = PodGroups((*self.table.pods.values(), *self.pending.values()))
         return self._pod_groups
+
+    def keep_index(self, index: Index[PodInfo]) -> Index[PodInfo]:
+        """Keep an index of all pods up to date from now on."""
+        for pod in (*self.table.pods.values(), *self._pending.values()):
+            index.put(pod.uid, pod)
+        self._indexes.append(index)
+        return index
+
+    def _index(self, pod: PodInfo) -> None:
+        for index in self._indexes:
+            index.put(pod.uid, pod)
+
+    def _drop_from_indexes(self, uid: str) -> None:
+        for index in self._indexes:
+            index.drop(uid)
 
     # -- objects as they are reported
 
@@ -112,6 +132,7 @@ class ClusterState:
                 return
             self.table.remove_pod(info.uid)
             self._pending[info.uid] = info
+            self._index(info)
             # a gated pod reserves no resources
             self.nominations.add(info, "" if pod.spec.scheduling_gates else pod.status.nominated_node_name)
             return
@@ -123,6 +144,7 @@ class ClusterState:
             self.table.add_pod(info, pod.spec.node_name)
         self._assumed.pop(info.uid, None)
         self._pending.pop(info.uid, None)
+        self._index(info)
         self.nominations.remove(info.uid)
 
     def put_waiting(self, info: PodInfo) -> None:
@@ -131,10 +153,12 @@ class ClusterState:
             self._assumed[info.uid] = info
         else:
             self._pending[info.uid] = info
+            self._index(info)
 
     def remove_waiting(self, uid: str) -> None:
         """Remove a pod without a node; an assumed pod stays on its node."""
-        self._pending.pop(uid, None)
+        if self._pending.pop(uid, None) is not None:
+            self._drop_from_indexes(uid)
         if self._pod_groups is not None:
             self._pod_groups.remove(uid)
 
@@ -145,6 +169,7 @@ class ClusterState:
         self.table.remove_pod(uid)
         self._assumed.pop(uid, None)
         self._pending.pop(uid, None)
+        self._drop_from_indexes(uid)
         self.nominations.remove(uid)
 
     # upstream: backend/cache/interface.go, AddPodGroupMember (v1.36)
@@ -195,6 +220,7 @@ class ClusterState:
         self.table.add_pod(placed, node_name)
         self._assumed[pod.uid] = pod
         self._pending.pop(pod.uid, None)
+        self._index(placed)
         self.nominations.remove(pod.uid)
         if self._pod_groups is not None:
             self._pod_groups.put(placed)
@@ -211,6 +237,7 @@ class ClusterState:
         self.table.remove_pod(pod.uid)
         spec = msgspec.structs.replace(reported.spec, node_name="")
         pending = self._pending[pod.uid] = reported.replaced(msgspec.structs.replace(reported.pod, spec=spec))
+        self._index(pending)
         if self._pod_groups is not None:
             self._pod_groups.put(pending)
 

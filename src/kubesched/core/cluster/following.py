@@ -31,7 +31,7 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import ANYTHING, Changes, Reads
+from kubesched.core.cluster.changes import ANYTHING, UNHELD, Changes, Reads
 from kubesched.core.cluster.table import NodeTable
 
 # Up to so many changed rows are looked at one by one.
@@ -100,7 +100,7 @@ class DerivedColumn(ABC):
         self.table = table
         self.cursor = Cursor(table, reads)
         self.reads = self.cursor.reads
-        self.held_to: int = ANYTHING
+        self.held_to: int = UNHELD
         self.generation = 0
 
     def refresh(self) -> None:
@@ -109,7 +109,8 @@ class DerivedColumn(ABC):
         if changed is None:
             return
         log = self.table.log
-        log.may_read = self.held_to
+        # columns are made from other columns: what the outer one may read is restored
+        before, log.may_read = log.may_read, self.held_to
         try:
             if changed is EVERYTHING:
                 self.generation += 1
@@ -120,7 +121,7 @@ class DerivedColumn(ABC):
             self.cursor.lose()
             raise
         finally:
-            log.may_read = ANYTHING
+            log.may_read = before
 
     @abstractmethod
     def evaluate(self) -> None:

@@ -34,9 +34,10 @@ class Objects:
         self._followers: dict[str, list[Follower]] = {}
         self.unreadable = UnreadableObjects()
 
-    def follow(self, kind: type[ApiObject], follower: Follower) -> None:
+    def follow(self, kind: type[ApiObject] | str, follower: Follower) -> None:
         """Call a function for every object of a kind that is added, replaced or removed from now on."""
-        self._followers.setdefault(kind.__name__, []).append(follower)
+        name = kind if isinstance(kind, str) else kind.__name__
+        self._followers.setdefault(name, []).append(follower)
 
     def put(self, kind: str, obj: ApiObject) -> None:
         """Add or replace an object."""
@@ -54,12 +55,12 @@ class Objects:
 
     def get(self, kind: type[T], full_name: str) -> T | None:
         """Return the object of a kind under a name."""
-        self._check(kind.__name__)
+        self.check(kind.__name__)
         return self._kinds.get(kind.__name__, {}).get(full_name)  # type: ignore[return-value]
 
     def of(self, kind: type[T]) -> list[T]:
         """Return all objects of a kind."""
-        self._check(kind.__name__)
+        self.check(kind.__name__)
         return list(self._kinds.get(kind.__name__, {}).values())  # type: ignore[arg-type]
 
     def kinds(self) -> list[str]:
@@ -68,12 +69,17 @@ class Objects:
 
     def named(self, kind: str) -> list[ApiObject]:
         """Return all objects of a kind given by name."""
-        self._check(kind)
+        self.check(kind)
         return list(self._kinds.get(kind, {}).values())
 
-    def _check(self, kind: str) -> None:
+    def find(self, kind: str, full_name: str) -> ApiObject | None:
+        """Return the object under a name, of a kind given by name."""
+        self.check(kind)
+        return self._kinds.get(kind, {}).get(full_name)
+
+    def check(self, kind: str) -> None:
         """Raise PluginError if a plugin whose answer is kept looks up a kind that its `reads` does not name."""
-        if self._log.may_read != ANYTHING and not self._log.may_read & kind_reads(kind):
+        if self._log.may_read & ANYTHING != ANYTHING and not self._log.may_read & kind_reads(kind):
             raise PluginError(
                 f"objects of kind {kind} are looked up, which `reads` does not name: its answer would be kept although "
                 f"they change; add kind_reads({kind!r}), or leave `reads` as it is by default"

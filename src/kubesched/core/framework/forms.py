@@ -39,13 +39,11 @@ def filter_each(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: 
     """Call the row form for many nodes, one by one."""
     statuses: dict[Status | None, int] = {None: 0}
     which = np.zeros(len(nodes), np.int16)
-    table = nodes.table
-    for index, row in enumerate(nodes.row_numbers()):
-        if table.nodes[row] is not None:
-            # a failure concerns this node alone, which another filter may reject
-            status = filter_node(plugin, cycle, pod, NodeRow(table, row))
-            if status is not None and status.code is not Code.SUCCESS:
-                which[index] = statuses.setdefault(status, len(statuses))
+    for index, node in nodes.numbered():
+        # a failure concerns this node alone, which another filter may reject
+        status = filter_node(plugin, cycle, pod, node)
+        if status is not None and status.code is not Code.SUCCESS:
+            which[index] = statuses.setdefault(status, len(statuses))
     return Verdict(which, tuple(statuses))
 
 
@@ -58,10 +56,8 @@ def score_alone(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: No
 def score_each(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
     """Call the row form for many nodes, one by one."""
     scores = np.zeros(len(nodes), np.int64)
-    table = nodes.table
-    for index, row in enumerate(nodes.row_numbers()):
-        if table.nodes[row] is not None:
-            score = score_node(plugin, cycle, pod, NodeRow(table, row), scores, index)
-            if isinstance(score, Status):
-                return score
+    for index, node in nodes.numbered():
+        score = score_node(plugin, cycle, pod, node, scores, index)
+        if isinstance(score, Status):
+            return score
     return scores

@@ -4,7 +4,8 @@
     def quiet_nodes(pod, node):
         return unschedulable("node(s) nearly full") if node.free.milli_cpu < 100 else None
 
-From a function to a plugin class under a name. A function of (pod, nodes) is the column form.
+From a function to a plugin class under a name. A function of (pod, nodes) is the column form. The function itself stays
+what it is: a test calls it as any other, and registries find its class (`plugin_class`).
 """
 
 import inspect
@@ -15,52 +16,53 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, ScorePlugin
+from kubesched.core.framework.registry import CLASS_OF_FUNCTION
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
 
-P = TypeVar("P", bound=Plugin)
+F = TypeVar("F", bound=Callable[[Any, Any], Any])
 Function = Callable[[Any, Any], Any]
 
 
-def filter_plugin(name: str) -> Callable[[Function], type[FilterPlugin]]:
+def filter_plugin(name: str) -> Callable[[F], F]:
     """Return a decorator that makes a filter of a function of (pod, node) or (pod, nodes)."""
 
-    def decorate(function: Function) -> type[FilterPlugin]:
+    def decorate(function: F) -> F:
         if _is_column_form(name, function):
 
             class ColumnFilter(FilterPlugin):
                 def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
                     return function(pod, nodes)  # type: ignore[no-any-return]
 
-            return _named(ColumnFilter, name, function)
+            return _belonging_to(ColumnFilter, name, function)
 
         class OneNodeFilter(FilterPlugin):
             def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
                 return function(pod, node)  # type: ignore[no-any-return]
 
-        return _named(OneNodeFilter, name, function)
+        return _belonging_to(OneNodeFilter, name, function)
 
     return decorate
 
 
-def score_plugin(name: str) -> Callable[[Function], type[ScorePlugin]]:
+def score_plugin(name: str) -> Callable[[F], F]:
     """Return a decorator that makes a score of a function of (pod, node) or (pod, nodes), from 0 to 100."""
 
-    def decorate(function: Function) -> type[ScorePlugin]:
+    def decorate(function: F) -> F:
         if _is_column_form(name, function):
 
             class ColumnScore(ScorePlugin):
                 def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Any:
                     return function(pod, nodes)
 
-            return _named(ColumnScore, name, function)
+            return _belonging_to(ColumnScore, name, function)
 
         class OneNodeScore(ScorePlugin):
             def score(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
                 return function(pod, node)  # type: ignore[no-any-return]
 
-        return _named(OneNodeScore, name, function)
+        return _belonging_to(OneNodeScore, name, function)
 
     return decorate
 
@@ -77,9 +79,11 @@ def _is_column_form(name: str, function: Function) -> bool:
     return parameters[1] == "nodes"
 
 
-def _named(plugin: type[P], name: str, function: Function) -> type[P]:
+def _belonging_to(plugin: type[Plugin], name: str, function: F) -> F:
+    """Name a plugin class after a function; return the function, which leads registries to the class."""
     plugin.name = name
     plugin.__name__ = plugin.__qualname__ = function.__name__
     plugin.__module__ = function.__module__
     plugin.__doc__ = function.__doc__
-    return plugin
+    setattr(function, CLASS_OF_FUNCTION, plugin)
+    return function

@@ -1,11 +1,13 @@
 """Plugins' views of the table: one row as a `NodeRow`, many rows as `Nodes`.
 
 From the cluster's columns to plugin code. Both are views; nothing is copied until a column is gathered, and neither
-may be kept beyond the call it was passed to.
+may be kept beyond the call it was passed to. Whatever they offer is true on real nodes and in what-if worlds alike
+(`row_worlds`). The table itself is not: it is for in-tree plugins, which define worlds of their own (`table_row`,
+`table_rows`).
 """
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 import msgspec
 import numpy as np
@@ -15,10 +17,15 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.table import CPU, EPHEMERAL_STORAGE, MEMORY, NodeTable
+from kubesched.core.cluster.table import EPHEMERAL_STORAGE, NodeTable
+from kubesched.core.framework.pod_matcher import PodMatcher
 from kubesched.errors import PluginError
 
+if TYPE_CHECKING:
+    from kubesched.core.framework.node_values import NodeValues
+
 Rows = slice | NDArray[np.intp]
+PODS = "pods"
 
 
 class Amounts(NamedTuple):
@@ -30,14 +37,29 @@ class Amounts(NamedTuple):
     pods: int
 
 
+_GROUPS: dict[int, tuple[str, str]] = {
+    Reads.LABELS: ("labels of nodes are", "LABELS"),
+    Reads.TAINTS: ("taints and cordons of nodes are", "TAINTS"),
+    Reads.PODS: ("pods of nodes are", "PODS"),
+    Reads.RESOURCES: ("resources of nodes are", "RESOURCES"),
+    Reads.ANNOTATIONS: ("annotations of nodes are", "ANNOTATIONS"),
+}
+
+
+def unnamed(group: int) -> PluginError:
+    """Return the error of a plugin that reads what its `reads` does not name."""
+    what, name = _GROUPS[group]
+    return PluginError(
+        f"{what} read, which `reads` does not name: the answer would be kept although they change"
+        f"; add Reads.{name}, or leave `reads` as it is by default"
+    )
+
+
 class _Unread(dict[str, str]):
     """Annotations for a plugin whose `reads` does not name them: reading one is an error."""
 
     def _refuse(self, *_: object, **__: object) -> Any:
-        raise PluginError(
-            "annotations of nodes are read, which `reads` does not name: the answer would be kept although they change"
-            "; add Reads.ANNOTATIONS, or leave `reads` as it is by default"
-        )
+        raise unnamed(Reads.ANNOTATIONS)
 
     __getitem__ = __iter__ = __len__ = __contains__ = __eq__ = get = items = keys = values = _refuse
     __hash__ = None
@@ -46,41 +68,60 @@ class _Unread(dict[str, str]):
 UNREAD = _Unread()
 
 
+def _no_attribute(view: object, name: str) -> AttributeError:
+    """Return the error of a view that lacks an attribute; plugins have no table."""
+    why = f"{type(view).__name__} has no attribute {name!r}"
+    if name in ("table", "row", "rows"):
+        why += ": the table is not that of a what-if world; ask the view itself, such as node.free or nodes.count_pods"
+    return AttributeError(why)
+
+
 class NodeRow:
     """One node with its pods and resources."""
 
-    __slots__ = ("row", "table")
+    __slots__ = ("_row", "_table")
 
     def __init__(self, table: NodeTable, row: int) -> None:
-        self.table = table
-        self.row = row
+        self._table = table
+        self._row = row
 
     def __repr__(self) -> str:
         return f"<NodeRow {self.name}>"
 
+    def __getattr__(self, name: str) -> Never:
+        raise _no_attribute(self, name)
+
+    def _reads(self, groups: int) -> None:
+        """Raise PluginError if the plugin that is asked has named none of these groups."""
+        if not self._table.log.may_read & groups:
+            raise unnamed(Reads.PODS if groups & Reads.PODS else groups)
+
+    # -- the object
+
     @property
     def name(self) -> str:
         """Return the node's name."""
-        return self.table.names[self.row]
+        return self._table.names[self._row]
 
     @property
     def node(self) -> Node:
         """Return the Node object."""
         node = self._object
-        if not self.table.log.may_read & Reads.ANNOTATIONS:
+        if not self._table.log.may_read & Reads.ANNOTATIONS:
             metadata = msgspec.structs.replace(node.metadata, annotations=UNREAD)
             node = msgspec.structs.replace(node, metadata=metadata)
         return node
 
     @property
     def _object(self) -> Node:
-        node = self.table.nodes[self.row]
+        node = self._table.nodes[self._row]
         assert node is not None, "only rows with a Node object are judged"
         return node
 
     @property
     def labels(self) -> Mapping[str, str]:
         """Return the node's labels."""
+        self._reads(Reads.LABELS)
         return self._object.metadata.labels
 
     @property
@@ -91,105 +132,222 @@ class NodeRow:
     @property
     def taints(self) -> tuple[Taint, ...]:
         """Return the node's taints."""
+        self._reads(Reads.TAINTS)
         return self._object.spec.taints
+
+    @property
+    def unschedulable(self) -> bool:
+        """Return whether the node is cordoned."""
+        self._reads(Reads.TAINTS)
+        return bool(self._table.unschedulable[self._row])
+
+    # -- pods and resources
 
     @property
     def pods(self) -> Iterable[PodInfo]:
         """Return the pods on the node."""
-        return self.table.pods_on[self.row].values()
+        self._reads(Reads.PODS | Reads.POD_OBJECTS)
+        return self._table.pods_on[self._row].values()
+
+    @property
+    def pod_count(self) -> int:
+        """Return how many pods are on the node."""
+        self._reads(Reads.PODS | Reads.RESOURCES)
+        return int(self._table.pod_count[self._row])
+
+    def count_pods(self, match: PodMatcher) -> int:
+        """Return how many pods on the node match."""
+        return sum(match.matches(pod) for pod in self.pods)
 
     @property
     def allocatable(self) -> Amounts:
         """Return the node's allocatable resources."""
-        return self._amounts(self.table.allocatable, int(self.table.allowed_pods[self.row]))
+        self._reads(Reads.RESOURCES)
+        return self._amounts(self._table.allocatable, int(self._table.allowed_pods[self._row]))
 
     @property
     def requested(self) -> Amounts:
         """Return the requests of its pods."""
-        return self._amounts(self.table.requested, int(self.table.pod_count[self.row]))
+        self._reads(Reads.RESOURCES)
+        return self._amounts(self._table.requested, self.pod_count)
 
     @property
     def free(self) -> Amounts:
         """Return the free resources; negative if more is requested than allocatable."""
         return Amounts(*(a - b for a, b in zip(self.allocatable, self.requested, strict=True)))
 
-    def alone(self) -> "Nodes":
-        """Return `Nodes` with this node only."""
-        return Nodes(self.table, np.array([self.row]))
+    def allocatable_of(self, resource: str) -> int:
+        """Return the allocatable amount of any resource."""
+        self._reads(Reads.RESOURCES)
+        if resource == PODS:
+            return int(self._table.allowed_pods[self._row])
+        return self._table.allocatable_of(self._row, resource)
+
+    def requested_of(self, resource: str) -> int:
+        """Return the requests of its pods for any resource."""
+        self._reads(Reads.RESOURCES)
+        return self.pod_count if resource == PODS else self._table.requested_of(self._row, resource)
 
     def free_of(self, resource: str) -> int:
         """Return the free amount of any resource."""
-        return self.table.allocatable_of(self.row, resource) - self.table.requested_of(self.row, resource)
+        return self.allocatable_of(resource) - self.requested_of(resource)
 
     def _amounts(self, matrix: NDArray[np.int64], pods: int) -> Amounts:
-        cpu, memory, storage = matrix[: EPHEMERAL_STORAGE + 1, self.row].tolist()
+        cpu, memory, storage = matrix[: EPHEMERAL_STORAGE + 1, self._row].tolist()
         return Amounts(cpu, memory, storage, pods)
+
+    # -- columns
+
+    def value_of(self, column: "NodeValues") -> int | float | bool:
+        """Return the node's value in a column of the plugin."""
+        return column.at(self._row)
+
+    def alone(self) -> "Nodes":
+        """Return `Nodes` with this node only."""
+        return Nodes(self._table, np.array([self._row]))
 
 
 class Nodes:
-    """Several rows at once; columns come back as arrays in the order of `rows`."""
+    """Several nodes at once; columns come back as arrays, one value for each node, in one order."""
 
-    __slots__ = ("rows", "table")
+    __slots__ = ("_rows", "_table")
 
     def __init__(self, table: NodeTable, rows: Rows | None = None) -> None:
-        self.table = table
-        self.rows: Rows = slice(0, table.size) if rows is None else rows
+        self._table = table
+        self._rows: Rows = slice(0, table.size) if rows is None else rows
 
     @classmethod
     def all_of(cls, table: NodeTable) -> "Nodes":
         """Return all rows that have a Node object."""
         return cls(table, None if table.node_count == table.size else table.present_rows())
 
+    def _reads(self, groups: int) -> None:
+        """Raise PluginError if the plugin that is asked has named none of these groups."""
+        if not self._table.log.may_read & groups:
+            raise unnamed(Reads.PODS if groups & Reads.PODS else groups)
+
+    def __getattr__(self, name: str) -> Never:
+        raise _no_attribute(self, name)
+
     def __len__(self) -> int:
-        return self.rows.stop if isinstance(self.rows, slice) else len(self.rows)
+        return self._rows.stop if isinstance(self._rows, slice) else len(self._rows)
 
     def __iter__(self) -> Iterator[NodeRow]:
-        """Yield the rows that have a Node object, one by one; plugins judge no others."""
-        table = self.table
-        for row in self.row_numbers():
+        """Yield the nodes one by one."""
+        for _, node in self.numbered():
+            yield node
+
+    def numbered(self) -> Iterator[tuple[int, NodeRow]]:
+        """Yield each node with its place; rows without a Node object, which no plugin judges, are left out."""
+        table = self._table
+        for place, row in enumerate(row_numbers(self)):
             if table.nodes[row] is not None:
-                yield NodeRow(table, row)
+                yield place, NodeRow(table, row)
 
-    def row_numbers(self) -> list[int]:
-        """Return the row numbers."""
-        rows = self.rows
-        return list(range(rows.stop)) if isinstance(rows, slice) else rows.tolist()
-
-    def gather(self, column: NDArray[Any]) -> NDArray[Any]:
-        """Return a column of the table (or the rows of a matrix) at these rows."""
-        return column[..., self.rows]
+    # -- the objects
 
     @property
     def names(self) -> list[str]:
         """Return the nodes' names."""
-        return [self.table.names[row] for row in self.row_numbers()]
+        return [self._table.names[row] for row in row_numbers(self)]
 
     @property
-    def present(self) -> NDArray[np.bool_]:
-        """Return which rows have a Node object."""
-        return self.table.present[self.rows]
+    def unschedulable(self) -> NDArray[np.bool_]:
+        """Return which nodes are cordoned."""
+        self._reads(Reads.TAINTS)
+        return self._table.unschedulable[self._rows]
+
+    def label_codes(self, key: str) -> NDArray[np.int32]:
+        """Return a label's values as codes, which `label_values` decodes; 0 means that the node lacks the label.
+
+        Nodes of one topology domain have one code.
+        """
+        self._reads(Reads.LABELS)
+        return self._table.label(key).codes[self._rows]
+
+    def label_values(self, key: str) -> list[str]:
+        """Return the texts of a label's codes; that of code 0, the absent label, is empty."""
+        self._reads(Reads.LABELS)
+        return list(self._table.label(key).values)
+
+    def labels(self, key: str) -> list[str | None]:
+        """Return the value of a label on each node, None where it is absent."""
+        values: list[str | None] = [*self._table.label(key).values]
+        values[0] = None
+        return [values[code] for code in self.label_codes(key).tolist()]
+
+    def by_label(self, key: str, value_of: Callable[[str | None], int]) -> NDArray[np.int64]:
+        """Return a number for each node, computed once for each value of a label (None: the label is absent)."""
+        numbers = [value_of(None), *(value_of(text) for text in self._table.label(key).values[1:])]
+        return np.array(numbers, np.int64)[self.label_codes(key)]
+
+    def annotations(self, key: str) -> list[str | None]:
+        """Return the value of an annotation on each node, None where it is absent."""
+        found: list[str | None] = [None] * len(self)
+        for place, node in self.numbered():
+            found[place] = node.annotations.get(key)
+        return found
+
+    # -- pods and resources
+
+    @property
+    def pod_count(self) -> NDArray[np.int64]:
+        """Return how many pods are on each node."""
+        self._reads(Reads.PODS | Reads.RESOURCES)
+        return self._table.pod_count[self._rows]
+
+    def count_pods(self, match: PodMatcher) -> NDArray[np.int64]:
+        """Return how many pods on each node match."""
+        self._reads(Reads.PODS)
+        counts: NDArray[np.int64] = match.column(self._table)[self._rows]
+        return counts
 
     def allocatable(self, resource: str) -> NDArray[np.int64]:
         """Return the nodes' allocatable amounts of a resource."""
-        return self._of(self.table.allocatable, self.table.scalars.offered, resource)
+        self._reads(Reads.RESOURCES)
+        if resource == PODS:
+            return self._table.allowed_pods[self._rows]
+        return self._of(self._table.allocatable, self._table.scalars.offered, resource)
 
     def requested(self, resource: str) -> NDArray[np.int64]:
         """Return the requests of the nodes' pods for a resource."""
-        return self._of(self.table.requested, self.table.scalars.asked, resource)
+        self._reads(Reads.RESOURCES)
+        if resource == PODS:
+            return self.pod_count
+        return self._of(self._table.requested, self._table.scalars.asked, resource)
 
     def free(self, resource: str) -> NDArray[np.int64]:
         """Return the free amounts of a resource."""
         return self.allocatable(resource) - self.requested(resource)
 
-    def label_codes(self, key: str) -> NDArray[np.int32]:
-        """Return the codes of a label's values; `table.label(key).values` decodes them, 0 means absent."""
-        return self.table.label(key).codes[self.rows]
-
     def _of(self, matrix: NDArray[np.int64], scalars: list[dict[str, int]], resource: str) -> NDArray[np.int64]:
-        code = self.table.column_of(resource)
+        code = self._table.column_of(resource)
         if code is None:
-            return np.array([scalars[row].get(resource, 0) for row in self.row_numbers()], np.int64)
-        return matrix[code, self.rows]
+            return np.array([scalars[row].get(resource, 0) for row in row_numbers(self)], np.int64)
+        return matrix[code, self._rows]
+
+    # -- columns
+
+    def values_of(self, column: "NodeValues") -> NDArray[Any]:
+        """Return the nodes' values in a column of the plugin."""
+        values: NDArray[Any] = column.all()[self._rows]
+        return values
 
 
-__all__ = ["CPU", "EPHEMERAL_STORAGE", "MEMORY", "Amounts", "NodeRow", "Nodes", "Rows"]
+# -- for in-tree plugins
+
+
+def table_row(node: NodeRow) -> tuple[NodeTable, int]:
+    """Return the table and the row of a node; what they say of pods is not that of a what-if world."""
+    return node._table, node._row
+
+
+def table_rows(nodes: Nodes) -> tuple[NodeTable, Rows]:
+    """Return the table and the rows of nodes; what they say of pods is not that of a what-if world."""
+    return nodes._table, nodes._rows
+
+
+def row_numbers(nodes: Nodes) -> list[int]:
+    """Return the row numbers of nodes."""
+    rows = nodes._rows
+    return list(range(rows.stop)) if isinstance(rows, slice) else rows.tolist()

@@ -5,12 +5,14 @@ services its parameters name.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, Final
 
 from kubesched.core.framework.plugin import Plugin, extension_points_of
 from kubesched.errors import PluginError
 
 Factory = Callable[..., Plugin]
+# the attribute of a decorated function that has its plugin class
+CLASS_OF_FUNCTION: Final = "__kubesched_plugin__"
 
 
 class Registry:
@@ -26,8 +28,13 @@ class Registry:
     def __contains__(self, name: object) -> bool:
         return name in self._factories
 
-    def register(self, plugin: type[Plugin], factory: Factory | None = None) -> None:
-        """Add a plugin class under its name; `factory` builds the plugin, by default the class itself."""
+    def register(self, declared: type[Plugin] | Callable[..., Any], factory: Factory | None = None) -> None:
+        """Add a plugin class, or a decorated function, under its name; `factory` builds it, by default the class."""
+        plugin = plugin_class(declared)
+        if plugin is None:
+            raise PluginError(
+                f"{declared!r} is no plugin; derive a class from FilterPlugin, ScorePlugin, ..., or decorate a function"
+            )
         name = plugin.name
         if not name:
             raise PluginError(f"plugin class {plugin.__qualname__} has no name; set the class attribute `name`")
@@ -71,10 +78,16 @@ class Registry:
         return other
 
 
+def plugin_class(value: Any) -> type[Plugin] | None:
+    """Return the plugin class that a class, or a function decorated as a plugin, stands for; None for anything else."""
+    found = value if isinstance(value, type) else getattr(value, CLASS_OF_FUNCTION, None)
+    return found if isinstance(found, type) and issubclass(found, Plugin) else None
+
+
 def declared_plugins(value: Any) -> list[type[Plugin]]:
-    """Return the plugin classes of a loaded attribute: a class, or a list of classes."""
+    """Return the plugin classes of a loaded attribute: a class or decorated function, or a list of them."""
     values = value if isinstance(value, list | tuple) else [value]
-    classes = [item for item in values if isinstance(item, type) and issubclass(item, Plugin)]
+    classes = [plugin for item in values if (plugin := plugin_class(item)) is not None]
     if len(classes) != len(values) or not classes:
         raise PluginError(
             f"{value!r} is no kubesched plugin; expected a class derived from FilterPlugin, ScorePlugin, ..."

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import ANYTHING, Reads
+from kubesched.core.cluster.changes import UNHELD, Reads
 from kubesched.core.cluster.following import RowwiseColumn
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
@@ -23,7 +23,7 @@ from kubesched.core.framework.answers import (
 )
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import ask, filter_node, filter_nodes, score_node, score_nodes
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.normalizing import invalid_score
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import (
@@ -78,12 +78,13 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
         """Call the plugin for every row that has a node."""
         nodes = Nodes.all_of(self.table)
         verdict = self._ask(nodes)
-        if isinstance(nodes.rows, slice):
+        _, rows = table_rows(nodes)
+        if isinstance(rows, slice):
             self.assign(verdict)
         else:
             self.ids = np.zeros(self.table.size, np.int16)
             self.passes_everywhere = True
-            self.assign(verdict, nodes.rows)
+            self.assign(verdict, rows)
 
     def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
         """Call the plugin for some rows at once."""
@@ -187,7 +188,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
             return
         # scores without normalisation lie between 0 and 100
         self.raw = np.zeros(self.table.size, np.int64 if self.normalized else np.int16)
-        self.raw[nodes.rows] = values
+        self.raw[table_rows(nodes)[1]] = values
         # An unknown normaliser may depend on the number of scores.
         same = self.plugin.in_range and len(values) > 0 and bool((values == values[0]).all())
         self._uniform = int(values[0]) if same else None
@@ -197,7 +198,7 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         rows = np.flatnonzero(feasible.mask)
         self.table.log.may_read = self.held_to
         values = self._ask(Nodes(self.table, rows))
-        self.table.log.may_read = ANYTHING
+        self.table.log.may_read = UNHELD
         if isinstance(values, Status):
             self._fail(values)
             return

@@ -14,8 +14,9 @@ from kubesched.core.cluster.table import NATIVE, NodeTable
 from kubesched.core.framework.answers import checked_status
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import ask, filter_node
-from kubesched.core.framework.nodes import Amounts, NodeRow, Nodes
+from kubesched.core.framework.nodes import PODS, Amounts, NodeRow, Nodes, table_row
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
+from kubesched.core.framework.pod_matcher import PodMatcher
 from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.status import Code, Status, error
 from kubesched.core.framework.verdict import Verdict
@@ -29,6 +30,11 @@ class WorldRow(NodeRow):
     def __init__(self, table: NodeTable, row: int, pods: dict[str, PodInfo] | None = None) -> None:
         super().__init__(table, row)
         self.world_pods = dict(table.pods_on[row]) if pods is None else dict(pods)
+
+    @property
+    def row(self) -> int:
+        """Return the number of the row."""
+        return self._row
 
     @property
     def pods(self) -> Iterable[PodInfo]:
@@ -50,32 +56,42 @@ class WorldRow(NodeRow):
             len(resources),
         )
 
-    def free_of(self, resource: str) -> int:
-        """Return the free amount of any resource in this world."""
-        return self.table.allocatable_of(self.row, resource) - self.requested_of(resource)
+    @property
+    def pod_count(self) -> int:
+        """Return how many pods are on the node in this world."""
+        return len(self.world_pods)
 
     def requested_of(self, resource: str) -> int:
         """Return the requests of the pods in this world for any resource."""
+        if resource == PODS:
+            return self.pod_count
         if resource in NATIVE:
             return self.requested[NATIVE.index(resource)]
         return sum(pod.resources.scalar.get(resource, 0) for pod in self.world_pods.values())
 
 
 class WorldNodes(Nodes):
-    """One node with other pods, for the column form of a filter.
-
-    The table is not that of the world: a filter that reads the table's columns itself has to define `filter_worlds`.
-    """
+    """One node with other pods, for the column form of a filter: whatever depends on pods is that of the world."""
 
     __slots__ = ("_node",)
 
     def __init__(self, node: WorldRow) -> None:
-        super().__init__(node.table, np.array([node.row]))
+        table, row = table_row(node)
+        super().__init__(table, np.array([row]))
         self._node = node
 
-    def __iter__(self) -> Iterator[NodeRow]:
+    def numbered(self) -> Iterator[tuple[int, NodeRow]]:
         """Yield the node of the world."""
-        yield self._node
+        yield 0, self._node
+
+    @property
+    def pod_count(self) -> NDArray[np.int64]:
+        """Return how many pods are on the node in this world."""
+        return np.array([self._node.pod_count], np.int64)
+
+    def count_pods(self, match: PodMatcher) -> NDArray[np.int64]:
+        """Return how many pods on the node in this world match."""
+        return np.array([self._node.count_pods(match)], np.int64)
 
     def requested(self, resource: str) -> NDArray[np.int64]:
         """Return the requests of the pods in this world for a resource."""

@@ -32,7 +32,7 @@ from kubesched.core.cluster.node_matching import matching_rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.normalizing import normalize_to_highest
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
@@ -103,11 +103,12 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
         """Reject the nodes that the profile's affinity or the pod's does not match."""
         objections = []
+        table, rows = table_rows(nodes)
         if self._added is not None:
-            objections.append((~matching_rows(nodes.table, self._added, nodes.rows), ENFORCED))
+            objections.append((~matching_rows(table, self._added, rows), ENFORCED))
         affinity = pod.derive(required_of).affinity
         if affinity is not None:
-            objections.append((~matching_rows(nodes.table, affinity, nodes.rows), _OF_POD))
+            objections.append((~matching_rows(table, affinity, rows), _OF_POD))
         return Verdict.first_of(len(nodes), *objections)
 
     # -- Score
@@ -137,9 +138,10 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         if isinstance(preferred, Status):
             return preferred
         scores = np.zeros(len(nodes), np.int64)
+        table, rows = table_rows(nodes)
         for terms in preferred:
             for weight, term in terms.terms:
-                scores += weight * matching_rows(nodes.table, term, nodes.rows)
+                scores += weight * matching_rows(table, term, rows)
         return scores
 
     def _preferred(self, pod: PodInfo) -> Sequence[PreferredTerms] | Status:

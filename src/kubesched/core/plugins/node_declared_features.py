@@ -17,7 +17,7 @@ from kubesched.core.cluster.node_matching import by_distinct
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
 from kubesched.core.framework.status import SKIP, Status, unresolvable
@@ -64,8 +64,8 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         def lacks(declared: tuple[str, ...]) -> bool:
             return not required <= understood(declared)
 
-        table = nodes.table
-        lacking = by_distinct(nodes.gather(table.features.codes), table.features.sets, lacks, np.bool_)
+        table, rows = table_rows(nodes)
+        lacking = by_distinct(table.features.codes[rows], table.features.sets, lacks, np.bool_)
         return Verdict.rejecting(lacking, _UNSATISFIED)
 
     def _required(self, pod: PodInfo) -> frozenset[str]:

@@ -13,7 +13,7 @@ from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.status import Status, unresolvable
 from kubesched.core.framework.verdict import Verdict
@@ -44,11 +44,12 @@ class NodeName(FilterPlugin):
         wanted = pod.spec.node_name
         if not wanted:
             return Verdict.uniform(len(nodes), None)
-        others = np.ones(nodes.table.size, np.bool_)
-        row = nodes.table.row_of.get(wanted)
+        table, rows = table_rows(nodes)
+        others = np.ones(table.size, np.bool_)
+        row = table.row_of.get(wanted)
         if row is not None:
             others[row] = False
-        return Verdict.rejecting(nodes.gather(others), _ANOTHER_NODE)
+        return Verdict.rejecting(others[rows], _ANOTHER_NODE)
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return new nodes: one of them may be the named node."""

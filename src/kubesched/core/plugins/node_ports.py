@@ -18,7 +18,7 @@ from kubesched.core.cluster.ports import conflicts
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_row, table_rows
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import PreFilterPlugin, WorldsFilterPlugin
 from kubesched.core.framework.questions import FilterWorlds, shallow_copy
@@ -49,7 +49,8 @@ class NodePorts(PreFilterPlugin, WorldsFilterPlugin):
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
         """Return a rejection if a port is taken on the node."""
-        users, row = node.table.ports.users, node.row
+        table, row = table_row(node)
+        users = table.ports.users
         for port in pod.digest.host_ports:
             if conflicts(port.ip, users(port).get(row, ())):
                 return _TAKEN
@@ -57,7 +58,7 @@ class NodePorts(PreFilterPlugin, WorldsFilterPlugin):
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
         """Reject the nodes on which a port is taken."""
-        return Verdict.rejecting(rows_taken(nodes.table, pod.digest.host_ports, nodes.rows), _TAKEN)
+        return Verdict.rejecting(rows_taken(*table_rows(nodes), pod.digest.host_ports), _TAKEN)
 
     def filter_worlds(self, pod: PodInfo, rows: NDArray[np.intp]) -> FilterWorlds:
         """Return worlds with the ports in use on each row."""
@@ -122,7 +123,7 @@ class PortWorlds(FilterWorlds):
         return code
 
 
-def rows_taken(table: NodeTable, wanted: Iterable[HostPort], rows: Rows) -> NDArray[np.bool_]:
+def rows_taken(table: NodeTable, rows: Rows, wanted: Iterable[HostPort]) -> NDArray[np.bool_]:
     """Return on which rows one of the ports is taken."""
     taken = np.zeros(table.size, np.bool_)
     for port in wanted:

@@ -37,7 +37,7 @@ class NodeUnschedulable(FilterPlugin):
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
         """Return a rejection if the node is cordoned."""
-        if not node.table.unschedulable[node.row] or pod.derive(tolerates_cordon):
+        if not node.unschedulable or pod.derive(tolerates_cordon):
             return None
         return _UNSCHEDULABLE
 
@@ -45,7 +45,7 @@ class NodeUnschedulable(FilterPlugin):
         """Reject the cordoned nodes."""
         if pod.derive(tolerates_cordon):
             return Verdict.uniform(len(nodes), None)
-        return Verdict.rejecting(nodes.gather(nodes.table.unschedulable), _UNSCHEDULABLE)
+        return Verdict.rejecting(nodes.unschedulable, _UNSCHEDULABLE)
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return new and uncordoned nodes, and new tolerations of the pod."""

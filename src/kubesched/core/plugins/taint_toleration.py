@@ -27,7 +27,7 @@ from kubesched.core.cluster.node_matching import by_distinct, tolerated_rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.normalizing import normalize_to_highest
 from kubesched.core.framework.plugin import FilterPlugin, PreScorePlugin, ScorePlugin
 from kubesched.core.framework.status import Status, unresolvable
@@ -63,7 +63,8 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
         """Reject the nodes with a NoSchedule or NoExecute taint that the pod does not tolerate."""
-        tolerated = tolerated_rows(nodes.table, pod.spec.tolerations, nodes.rows, comparison=self._comparison)
+        table, rows = table_rows(nodes)
+        tolerated = tolerated_rows(table, pod.spec.tolerations, rows, comparison=self._comparison)
         return Verdict.rejecting(~tolerated, _UNTOLERATED)
 
     def _forbidden(self, taints: Iterable[Taint], pod: PodInfo) -> bool:
@@ -91,8 +92,8 @@ class TaintToleration(FilterPlugin, PreScorePlugin, ScorePlugin):
         def count(taints: tuple[Taint, ...]) -> int:
             return self._discouraging(taints, tolerations)
 
-        table = nodes.table
-        return by_distinct(nodes.gather(table.taints.codes), table.taints.sets, count, np.int64)
+        table, rows = table_rows(nodes)
+        return by_distinct(table.taints.codes[rows], table.taints.sets, count, np.int64)
 
     def _discouraging(self, taints: Iterable[Taint], tolerations: tuple[Toleration, ...]) -> int:
         return sum(

@@ -23,7 +23,7 @@ from kubesched.core.cluster.storage.volume_users import DiskMount, names_claim, 
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_row, table_rows
 from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin, WorldsFilterPlugin
 from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.status import SKIP, Status, error, unresolvable, unschedulable
@@ -94,9 +94,10 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
         """Return a rejection if a disk on the node conflicts or a claim is in use anywhere."""
-        rows_mounting = node.table.volume_users.rows_mounting
+        table, row = table_row(node)
+        rows_mounting = table.volume_users.rows_mounting
         for mount in pod.derive(volume_uses).mounts:
-            for existing in rows_mounting(mount.disk).get(node.row, ()):
+            for existing in rows_mounting(mount.disk).get(row, ()):
                 if mount.conflicts(existing):
                     return _DISK_TAKEN
         return _claim_status(cycle.get(IN_USE))
@@ -105,7 +106,7 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
         """Reject the nodes with conflicting disks, and the others if a claim is in use."""
         mounts = pod.derive(volume_uses).mounts
         everywhere = _claim_status(cycle.get(IN_USE))
-        taken = disk_conflicts(nodes.table, mounts, nodes.rows) > 0
+        taken = disk_conflicts(*table_rows(nodes), mounts) > 0
         if everywhere is None:
             return Verdict.rejecting(taken, _DISK_TAKEN)
         return Verdict(np.where(taken, np.int16(1), np.int16(2)), (None, _DISK_TAKEN, everywhere))
@@ -149,7 +150,7 @@ class RestrictionWorlds(FilterWorlds):
         self._exclusive = exclusive
         self._mounts = pod.derive(volume_uses).mounts
         self._in_use: NDArray[np.int64] = np.full(len(rows), in_use, np.int64)
-        self._conflicts = disk_conflicts(table, self._mounts, rows)
+        self._conflicts = disk_conflicts(table, rows, self._mounts)
         # slot -> its pod's part of either sum
         self._references: NDArray[np.int64] = np.zeros(table.slots.size, np.int64)
         self._mounted: NDArray[np.int64] = np.zeros(table.slots.size, np.int64)
@@ -186,7 +187,7 @@ class RestrictionWorlds(FilterWorlds):
         return selected
 
 
-def disk_conflicts(table: NodeTable, mounts: Mounts, rows: Rows) -> NDArray[np.int64]:
+def disk_conflicts(table: NodeTable, rows: Rows, mounts: Mounts) -> NDArray[np.int64]:
     """Return how many pairs of a wanted and an existing mount conflict on each row."""
     conflicts = np.zeros(table.size, np.int64)
     for mount in mounts:

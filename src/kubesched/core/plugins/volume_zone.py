@@ -32,7 +32,7 @@ from kubesched.core.cluster.storage.volume_users import names_claim, volume_uses
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, PreFilterPlugin
 from kubesched.core.framework.status import SKIP, Status, unresolvable
 from kubesched.core.framework.verdict import Verdict
@@ -99,7 +99,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
             return Verdict.uniform(len(nodes), topologies)
         conflict = np.zeros(len(nodes), np.bool_)
         for topology in topologies:
-            conflict |= ~_rows_matching(nodes.table, topology, nodes.rows)
+            conflict |= ~_rows_matching(*table_rows(nodes), topology)
         if conflict.any():
             labelled = np.zeros(len(nodes), np.bool_)
             for label in TOPOLOGY_LABELS:
@@ -182,7 +182,7 @@ def _matches(labels: Mapping[str, str], topology: Topology) -> bool:
     return value in topology.values
 
 
-def _rows_matching(table: NodeTable, topology: Topology, rows: Rows) -> NDArray[np.bool_]:
+def _rows_matching(table: NodeTable, rows: Rows, topology: Topology) -> NDArray[np.bool_]:
     """Return the rows that have one of the values."""
     codes, answers = _answers(table, topology.key, topology.values, rows)
     matching: NDArray[np.bool_] = answers[codes]

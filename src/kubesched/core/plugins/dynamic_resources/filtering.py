@@ -18,7 +18,7 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.node_matching import matching_rows
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, row_numbers, table_row
 from kubesched.core.framework.status import Status, unresolvable
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.dynamic_resources.extended import Variant, variant
@@ -51,7 +51,7 @@ class DeviceFilter:
     def judge(self, pod: PodInfo, state: PodDevices, nodes: Nodes) -> Verdict:
         """Return the verdict; the rows that passed are stored in the state."""
         verdicts = _Verdicts(len(nodes))
-        rows = np.array(nodes.row_numbers(), np.intp)
+        rows = np.array(row_numbers(nodes), np.intp)
         state.resize(self._table.size)
         state.passed[rows] = False
         state.scores[rows] = 0
@@ -142,10 +142,11 @@ class DeviceFilter:
         self, pod: PodInfo, state: PodDevices, nodes: Nodes, part: Part, verdicts: "_Verdicts"
     ) -> None:
         """Judge nodes one by one, with the CPU and memory that the claims take on each."""
-        rows = nodes.row_numbers()
+        rows = row_numbers(nodes)
         position_of = {rows[position]: position for position in part.positions.tolist()}
         for node in nodes:
-            position = position_of.get(node.row)
+            _, row = table_row(node)
+            position = position_of.get(row)
             if position is None:
                 continue
             plan = self._plan_on(pod, state, node, part.variant)
@@ -154,7 +155,7 @@ class DeviceFilter:
             elif plan.allocations:
                 state.plans[node.name] = plan
                 scores = [preference_score(state.claims[i], a) for i, a in plan.allocations.items()]
-                state.scores[node.row] = sum(scores) + _score_of_allocated(state)
+                state.scores[row] = sum(scores) + _score_of_allocated(state)
 
     def plan(self, pod: PodInfo, state: PodDevices, node_name: str) -> AllocationPlan | Status | None:
         """Return the allocations on a node that passed; None if it did not, or nothing is to be allocated."""

@@ -202,7 +202,7 @@ def _insufficient(node: NodeRow, demand: Resources) -> Status | None:
 
 def _insufficient_huge_pages(node: NodeRow, demand: Iterable[tuple[str, int]]) -> list[tuple[str, bool]]:
     return [
-        (name, wanted > node.table.allocatable_of(node.row, name))
+        (name, wanted > node.allocatable_of(name))
         for name, wanted in demand
         if name.startswith(HUGE_PAGES) and wanted > node.free_of(name)
     ]

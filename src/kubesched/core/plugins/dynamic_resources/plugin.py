@@ -22,7 +22,7 @@ from kubesched.core.devices import DeviceFeatures
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.effects import Effects, RecordingEffects
 from kubesched.core.framework.events import Registration
-from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.nodes import Nodes, table_rows
 from kubesched.core.framework.normalizing import normalize_to_highest
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
@@ -203,7 +203,8 @@ class DynamicResources(
         state = cycle.get(STATE)
         if state is None or not self._prioritized or len(state.scores) < self._table.size:
             return np.zeros(len(nodes), np.int64)
-        scores: NDArray[np.int64] = nodes.gather(np.where(state.passed, state.scores, 0))
+        _, rows = table_rows(nodes)
+        scores: NDArray[np.int64] = np.where(state.passed, state.scores, 0)[rows]
         return scores
 
     def normalize_scores(self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -20,7 +20,7 @@ from kubesched.core.cluster.pod_info import PodInfo, request_options
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Registration
 from kubesched.core.framework.forms import score_alone
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_row
 from kubesched.core.framework.plugin import UNCACHED, PreScorePlugin, ScorePlugin
 from kubesched.core.framework.status import SKIP, Status
 from kubesched.core.plugins.node_resources.balance import balance_of_nodes, balance_of_row
@@ -70,7 +70,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
             return 0
         if self._devices.possible and self._devices.behind(terms):
             return score_alone(self, cycle, pod, node)
-        return balance_of_row(terms, node.table, node.row)
+        return balance_of_row(terms, *table_row(node))
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
         """Return the nodes' scores."""

@@ -23,7 +23,7 @@ from kubesched.core.cluster.pod_info import PodInfo, request_options
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Registration
 from kubesched.core.framework.forms import score_alone
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_row
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import (
     UNCACHED,
@@ -92,7 +92,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
         """Return a rejection with the resources that one node lacks."""
         request: FitRequest = pod.derive(self._request_of)
-        table, row = node.table, node.row
+        table, row = table_row(node)
         if table.pod_count.item(row) < table.allowed_pods.item(row):
             allocatable, requested = table.allocatable.item, table.requested.item
             for code, amount in request.native:
@@ -150,7 +150,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         terms = pod.derive(self._terms_of)
         if self._devices.possible and self._devices.behind(terms):
             return score_alone(self, cycle, pod, node)
-        return self._strategy.score(terms, node.table, node.row)
+        return self._strategy.score(terms, *table_row(node))
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
         """Return the nodes' scores."""

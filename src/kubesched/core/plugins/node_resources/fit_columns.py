@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.nodes import Nodes, row_numbers, table_rows
 from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.verdict import Verdict
@@ -22,7 +22,7 @@ PLENTY = np.iinfo(np.int64).max // 2
 
 def judge_nodes(request: FitRequest, nodes: Nodes, delegated: tuple[int, ...]) -> Verdict:
     """Return the verdict for many nodes; `delegated` amounts count only on nodes that offer the resource."""
-    table, rows = nodes.table, nodes.rows
+    table, rows = table_rows(nodes)
     codes = [(index, code) for index, (code, _) in enumerate(request.native)]
     sparse: list[int] = []
     for index in request.scalars:
@@ -45,7 +45,7 @@ def judge_nodes(request: FitRequest, nodes: Nodes, delegated: tuple[int, ...]) -
         if lacking.any():
             beyond |= lacking & (offered < amount)
     if table.node_count != table.size:
-        objections &= nodes.present
+        objections &= table.present[rows]
     indices = [index for index, _ in codes]
     if not sparse:
         return request.verdict(objections, indices)
@@ -57,7 +57,7 @@ def _with_exceptions(
     request: FitRequest, nodes: Nodes, delegated: tuple[int, ...], sparse: Sequence[int], everywhere: Verdict
 ) -> Verdict:
     """Return a verdict in which rows that offer one of the sparse resources are judged one by one."""
-    table = nodes.table
+    table, rows = table_rows(nodes)
     offering: set[int] = set()
     for index in sparse:
         offering |= table.scalars.rows_offering(request.names[index])
@@ -68,9 +68,9 @@ def _with_exceptions(
     for place, status in enumerate(statuses):
         places.setdefault(status, place)
     if table.node_count != table.size:
-        which[~nodes.present] = places[None]
+        which[~table.present[rows]] = places[None]
     if offering:
-        for position, row in enumerate(nodes.row_numbers()):
+        for position, row in enumerate(row_numbers(nodes)):
             if row in offering:
                 status = request.status(request.objection(table, row, delegated))
                 if status not in places:

@@ -18,7 +18,7 @@ from kubesched.api.go_numbers import int64
 from kubesched.api.resources import is_scalar_resource
 from kubesched.config.args import ResourceSpec, ScoringStrategy, UtilizationShapePoint
 from kubesched.core.cluster.table import CPU, MEMORY, NATIVE, NodeTable
-from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.nodes import Nodes, table_rows
 from kubesched.core.framework.shape_scores import FULL, shape_scores
 
 LARGEST: Final = 2**63 - 1
@@ -77,7 +77,7 @@ def terms_of(
 
 def uses(terms: Terms, nodes: Nodes, devices: Mapping[int, DeviceColumns] | None = None) -> Iterator[Use]:
     """Yield the use of each term's resource on the nodes; devices, by resource code, count where a node offers none."""
-    table, rows = nodes.table, nodes.rows
+    table, rows = table_rows(nodes)
     for code, request, weight, assumed in terms:
         capacity = table.allocatable[code, rows]
         before = (table.non_zero_requested if assumed else table.requested)[code, rows]

@@ -14,7 +14,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volume_users import volume_uses
 from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, row_numbers, table_row
 from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin, QuestionFilterPlugin
 from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.row_questions import RowFilterQuestion
@@ -60,7 +60,7 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
         """Return why the pod's volumes cannot be attached to a node, or None."""
-        request, attached, row = self._asked(cycle, pod), self._attached, node.row
+        request, attached, (_, row) = self._asked(cycle, pod), self._attached, table_row(node)
         attached.refresh()
         drivers = attached.driver_sets.values[attached.drivers[row]]
         wanted = request.without_csi_node if drivers is None else request.wanted
@@ -87,8 +87,7 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
         """Reject the nodes to which the pod's volumes cannot be attached."""
         request = self._asked(cycle, pod)
         self._attached.refresh()
-        rows = np.arange(len(nodes)) if isinstance(nodes.rows, slice) else nodes.rows
-        return LimitWorlds(self._cluster, request, rows).verdict()
+        return LimitWorlds(self._cluster, request, np.array(row_numbers(nodes), np.intp)).verdict()
 
     def _asked(self, cycle: CycleState, pod: PodInfo) -> VolumeLimitRequest:
         """Return the request of the question, or the pod's own if there is none."""

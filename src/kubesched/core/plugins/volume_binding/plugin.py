@@ -22,7 +22,7 @@ from kubesched.core.cluster.storage.volumes import OutOfSyncError
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState, StateKey
 from kubesched.core.framework.effects import Effects, RecordingEffects
 from kubesched.core.framework.events import Registration
-from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.nodes import Nodes, table_rows
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.plugin import (
     UNCACHED,
@@ -125,7 +125,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         if state is None:
             return Verdict.uniform(len(nodes), error(NOT_FOUND))
         state.filtered = True
-        verdict = self._search.look(state.claims, nodes.rows).verdict()
+        _, rows = table_rows(nodes)
+        verdict = self._search.look(state.claims, rows).verdict()
         if any(status is not None and status.code is Code.ERROR for status in verdict.statuses):
             self._observers.volume_stage_failed("predicate")
         return verdict
@@ -147,7 +148,8 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         state = cycle.get(STATE)
         if self._scorer is None or state is None or not state.filtered:
             return np.zeros(len(nodes), np.int64)
-        return self._scorer.score(self._search.look(state.claims, nodes.rows))
+        _, rows = table_rows(nodes)
+        return self._scorer.score(self._search.look(state.claims, rows))
 
     # -- the chosen node
 

@@ -1,0 +1,143 @@
+"""The cluster as plugins of others see it: objects, pods, indexes and columns of their own.
+
+From the cluster to constructors with the parameter `cluster`. What depends on one node is asked of the node that a hook
+gets, which is also true in what-if worlds; the table stays with the engine. An answer that is kept (`key`) must not
+look at other nodes or at pods elsewhere: that is an error here, since it would be kept although they change.
+"""
+
+from collections.abc import Callable, Hashable, Iterable, Mapping
+from contextlib import AbstractContextManager
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from kubesched.api.meta import ApiObject
+from kubesched.core.cluster.changes import OTHER_ROWS, Reads
+from kubesched.core.cluster.cluster import ClusterState, RemovedPods
+from kubesched.core.cluster.indexes import Index
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.node_values import NodeValues, Number, ValuesOfNodes, ValuesOfObjects
+from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.errors import PluginError
+
+Kind = type[ApiObject] | str
+
+# what of a node does not depend on its pods
+OF_NODE = Reads.LABELS | Reads.TAINTS | Reads.IMAGES | Reads.FEATURES | Reads.ANNOTATIONS | Reads.NODE_OBJECT
+
+
+class ClusterView:
+    """Nodes, pods and other objects, to be read."""
+
+    def __init__(self, state: ClusterState) -> None:
+        self._state = state
+
+    # -- objects
+
+    def get(self, kind: Kind, name: str) -> Any:
+        """Return an object by `name`, or `namespace/name`; None if there is none.
+
+        A kind is a class such as `PersistentVolume`, or a name such as `racks.v1.example.com` from `looks_up`.
+        """
+        return self._state.objects.find(_name_of(kind), name)
+
+    def all(self, kind: Kind) -> list[Any]:
+        """Return all objects of a kind."""
+        return list(self._state.objects.named(_name_of(kind)))
+
+    def index(self, kind: Kind, keys_of: Callable[[Any], Iterable[Hashable]]) -> Index[Any]:
+        """Return the objects of a kind by keys, kept up to date from now on; call it in the constructor."""
+        objects, name = self._state.objects, _name_of(kind)
+        index = Index(keys_of, lambda: objects.check(name))
+        for obj in objects.named(name):
+            index.put(obj.full_name, obj)
+
+        def follow(old: ApiObject | None, new: ApiObject | None) -> None:
+            if new is not None:
+                index.put(new.full_name, new)
+            elif old is not None:
+                index.drop(old.full_name)
+
+        objects.follow(name, follow)
+        return index
+
+    # -- pods
+
+    @property
+    def pending(self) -> Mapping[str, PodInfo]:
+        """Return the pods without a node, by UID."""
+        self._look_around()
+        return self._state.pending
+
+    @property
+    def pods(self) -> Mapping[str, PodInfo]:
+        """Return the pods on nodes, by UID: bound, and assumed."""
+        self._look_around()
+        return self._state.placed
+
+    def pod_index(self, keys_of: Callable[[PodInfo], Iterable[Hashable]]) -> Index[PodInfo]:
+        """Return all pods by keys, with and without a node, kept up to date from now on; call it in the constructor."""
+        return self._state.keep_index(Index(keys_of, self._look_around))
+
+    def without(self, pods: Iterable[PodInfo]) -> AbstractContextManager[RemovedPods]:
+        """Take pods off their nodes for a while, as a trial of preemption does; at the end all of them are back."""
+        self._look_around()
+        return self._state.without(pods)
+
+    # -- nodes
+
+    @property
+    def nodes(self) -> Nodes:
+        """Return all nodes."""
+        self._look_around()
+        return Nodes.all_of(self._state.table)
+
+    def node(self, name: str) -> NodeRow | None:
+        """Return a node, None if there is none of this name."""
+        self._look_around()
+        table = self._state.table
+        row = table.row_of.get(name)
+        return None if row is None or table.nodes[row] is None else NodeRow(table, row)
+
+    # -- columns
+
+    def node_values(
+        self,
+        value_of: Callable[[NodeRow], Number],
+        *,
+        reads: int = OF_NODE,
+        default: Number = 0,
+        dtype: DTypeLike = np.int64,
+    ) -> NodeValues:
+        """Return a column of a value for each node; it is computed again where what it `reads` changed."""
+        return ValuesOfNodes(self._state.table, value_of, reads, dtype, default)
+
+    def object_values(
+        self,
+        kind: Kind,
+        *,
+        node_of: Callable[[Any], str],
+        value_of: Callable[[Any], Number],
+        default: Number = 0,
+        dtype: DTypeLike = np.int64,
+    ) -> NodeValues:
+        """Return a column of a value for each node, from the objects of a kind that belong to it by its name.
+
+        The plugin names the kind in `looks_up`.
+        """
+        return ValuesOfObjects(
+            self._state.table, self._state.objects, _name_of(kind), node_of, value_of, dtype, default
+        )
+
+    def _look_around(self) -> None:
+        """Raise PluginError if the answer of the plugin that is asked is kept: it must depend on one node alone."""
+        if not self._state.log.may_read & OTHER_ROWS:
+            raise PluginError(
+                "pods elsewhere or other nodes are read, on which an answer that is kept must not depend: it would be "
+                "kept although they change; leave out `key`, or `score_key`"
+            )
+
+
+def _name_of(kind: Kind) -> str:
+    return kind if isinstance(kind, str) else kind.__name__

@@ -1,0 +1,166 @@
+"""Columns of plugins: a value for each node, made from the node or from other objects, and kept up to date by change.
+
+From a plugin's constructor (`ClusterView.node_values`, `ClusterView.object_values`) to `node.value_of(column)` and
+`nodes.values_of(column)`. A plugin with a key adds `column.reads` to its own: then an answer is asked for again only
+where the column changed. A value must not depend on pods, since those of a what-if world are others.
+"""
+
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from kubesched.api.meta import ApiObject
+from kubesched.core.cluster.changes import Reads
+from kubesched.core.cluster.columns import grown
+from kubesched.core.cluster.following import RowwiseColumn
+from kubesched.core.cluster.kind_reads import kind_reads
+from kubesched.core.cluster.objects import Objects
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.texts import described
+from kubesched.errors import PluginError
+
+Number = int | float | bool
+# groups that change with pods
+OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
+
+_numbers = count(1)
+_log = logging.getLogger("kubesched.plugins")
+
+
+class NodeValues(RowwiseColumn, ABC):
+    """A number for each node."""
+
+    def __init__(self, table: NodeTable, reads: int, dtype: DTypeLike, default: Number) -> None:
+        super().__init__(table, reads)
+        table.log.wanted |= reads
+        self._default = default
+        self._values: NDArray[Any] = np.full(0, default, dtype)
+
+    def all(self) -> NDArray[Any]:
+        """Return the values of all rows; raises PluginError if the plugin that is asked does not name what it reads."""
+        self._check()
+        self.refresh()
+        return self._values
+
+    def at(self, row: int) -> Number:
+        """Return the value of one row as a Python number."""
+        self._check()
+        self.refresh()
+        value: Number = self._values[row].item()
+        return value
+
+    def _check(self) -> None:
+        if self.reads & ~self.table.log.may_read:
+            raise PluginError(
+                "a column is read whose `reads` the plugin's own `reads` does not name: the answer would be kept "
+                "although it changes; set `reads` to what it is, | the column's `reads`"
+            )
+
+    def evaluate(self) -> None:
+        """Make the whole column."""
+        if len(self._values) != self.table.size:
+            self._values = grown(self._values[: self.table.size], self.table.size)
+        self._values[:] = self._default
+        self.evaluate_few(self.table.present_rows().tolist())
+
+    def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
+        """Make the column anew at some rows."""
+        self.evaluate_few(rows.tolist())
+
+    def evaluate_few(self, rows: Sequence[int]) -> None:
+        """Make the column anew at a few rows."""
+        nodes, values = self.table.nodes, self._values
+        for row in rows:
+            values[row] = self._value(row) if nodes[row] is not None else self._default
+
+    @abstractmethod
+    def _value(self, row: int) -> Number:
+        """Return the value of a row that has a node."""
+
+
+class ValuesOfNodes(NodeValues):
+    """Values that a function makes of each node's object."""
+
+    def __init__(
+        self, table: NodeTable, value_of: Callable[[NodeRow], Number], reads: int, dtype: DTypeLike, default: Number
+    ) -> None:
+        if reads & OF_PODS:
+            raise PluginError(
+                "a column of values cannot read pods or what they take, which differ in what-if worlds; "
+                "read them in the hook: node.pods, node.free, nodes.count_pods, ..."
+            )
+        super().__init__(table, reads, dtype, default)
+        self.held_to = reads
+        self._value_of = value_of
+
+    def _value(self, row: int) -> Number:
+        return self._value_of(NodeRow(self.table, row))
+
+
+class ValuesOfObjects(NodeValues):
+    """Values of objects of another kind, each of which belongs to a node; of several, the last by name counts."""
+
+    def __init__(
+        self,
+        table: NodeTable,
+        objects: Objects,
+        kind: str,
+        node_of: Callable[[Any], str],
+        value_of: Callable[[Any], Number],
+        dtype: DTypeLike,
+        default: Number,
+    ) -> None:
+        # a group of its own: changes are logged by row, those of the kind are not
+        super().__init__(table, kind_reads(f"{kind} column {next(_numbers)}"), dtype, default)
+        self._node_of = node_of
+        self._value_of = value_of
+        # node name -> full name of the object -> value
+        self._by_node: dict[str, dict[str, Number]] = {}
+        self._node_of_object: dict[str, str] = {}
+        self._kind = kind
+        for obj in objects.named(kind):
+            self._put(obj)
+        objects.follow(kind, self._changed)
+
+    def _value(self, row: int) -> Number:
+        values = self._by_node.get(self.table.names[row])
+        return values[max(values)] if values else self._default
+
+    def _changed(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        touched = set()
+        if old is not None:
+            touched.add(self._drop(old))
+        if new is not None:
+            touched.add(self._put(new))
+        for name in touched:
+            row = self.table.row_of.get(name)
+            if row is not None:
+                self.table.log.record(row, self.reads)
+
+    def _put(self, obj: ApiObject) -> str:
+        """Note the value of an object; return its node, or an empty name if the plugin cannot read the object."""
+        try:
+            name, value = self._node_of(obj), self._value_of(obj)
+            np.array([value], self._values.dtype)
+        except Exception as error:
+            # the object is somebody else's mistake, and no attempt is under way that could fail
+            _log.warning("Object ignored", extra={"kind": self._kind, "object": obj.full_name, "err": described(error)})
+            return ""
+        self._by_node.setdefault(name, {})[obj.full_name] = value
+        self._node_of_object[obj.full_name] = name
+        return name
+
+    def _drop(self, obj: ApiObject) -> str:
+        """Forget the value of an object; return its node."""
+        name = self._node_of_object.pop(obj.full_name, "")
+        values = self._by_node.get(name, {})
+        values.pop(obj.full_name, None)
+        if not values:
+            self._by_node.pop(name, None)
+        return name
