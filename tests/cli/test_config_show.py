@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
@@ -107,3 +108,58 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     missing = tmp_path / "missing"
     assert failure(str(missing)) == [f"{missing}: No such file or directory"]
     assert failure(str(tmp_path)) == [f"{tmp_path}: Is a directory"]
+
+
+RACKS = """
+from dataclasses import dataclass
+from kubesched import FilterPlugin
+
+
+@dataclass(frozen=True)
+class RackArgs:
+    label: str = "rack"
+    most_pods: int = 2
+
+
+class Racks(FilterPlugin):
+    name = "Racks"
+
+    def __init__(self, args: RackArgs) -> None:
+        self.args = args
+
+    def filter(self, cycle, pod, node):
+        return None
+"""
+
+
+def of_racks(args: str, tmp_path: Path) -> Any:
+    (tmp_path / "racks.py").write_text(RACKS)
+    file = tmp_path / "config.yaml"
+    file.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
+        f"- plugins: {{filter: {{enabled: [{{name: Racks}}]}}}}\n{args}"
+    )
+    return run("-o", "json", "--plugin", str(tmp_path / "racks.py"), str(file))
+
+
+@pytest.mark.parametrize(
+    ("args", "shown"),
+    [
+        pytest.param("", {"label": "rack", "mostPods": 2}, id="none are written"),
+        pytest.param(
+            "  pluginConfig: [{name: Racks, args: {mostPods: 5}}]\n", {"label": "rack", "mostPods": 5}, id="one is"
+        ),
+    ],
+)
+def test_typed_arguments_of_plugins_are_shown_with_their_defaults(
+    args: str, shown: dict[str, Any], tmp_path: Path
+) -> None:
+    result = of_racks(args, tmp_path)
+    written = json.loads(result.stdout)["config"]["profiles"][0]["pluginConfig"]
+    assert [entry["args"] for entry in written if entry["name"] == "Racks"] == [shown]
+
+
+def test_wrong_arguments_of_a_plugin_are_named_by_their_path(tmp_path: Path) -> None:
+    result = of_racks("  pluginConfig: [{name: Racks, args: {mostPods: many}}]\n", tmp_path)
+    assert result.exit_code == 1
+    assert ".args.mostPods: expected `int`, got `str`" in result.stderr

@@ -68,20 +68,24 @@ def show_command(file: str | None, output: str, gates: FeatureGates, registry: R
         loaded = load(None if file is None else read(file), gates, merge_catalogs(IN_TREE, registry.catalog()))
     except ConfigError as error:
         raise with_plugin_hint(error).about(source) from None
-    _ask_constructors(loaded, registry, source)
-    _PRINTERS[output](loaded)
+    _PRINTERS[output](_with_args_of_plugins(loaded, registry, source))
 
 
-def _ask_constructors(loaded: Loaded, registry: Registry, source: str) -> None:
-    """Construct out-of-tree plugins, so that they check their arguments; in-tree ones are checked already."""
+def _with_args_of_plugins(loaded: Loaded, registry: Registry, source: str) -> Loaded:
+    """Return the configuration with the typed arguments of out-of-tree plugins completed.
+
+    The plugins are constructed, so that they check their arguments; in-tree ones are checked already.
+    """
     enabled = {plugin.name for profile in loaded.profiles for point in profile.points.values() for plugin in point}
     if enabled.isdisjoint(registry):
-        return
-    # it brings the columns and their libraries along
+        return loaded
+    # they bring the columns and their libraries along
     from kubesched.core.assembly import engine_of
+    from kubesched.core.framework.typed_configuration import with_typed_args
 
     try:
         engine_of(loaded, registry)
+        return with_typed_args(loaded, registry)
     except PluginError as error:
         raise PluginError(f"{source}: {error}") from None
 
