@@ -16,11 +16,13 @@ if TYPE_CHECKING:
     from kubesched.core.cluster.indexes import Index
     from kubesched.core.cluster.kind_reads import kind_reads
     from kubesched.core.cluster.pod_info import PodInfo
+    from kubesched.core.framework.background import Background
     from kubesched.core.framework.cluster_view import ClusterView
     from kubesched.core.framework.cycle import CycleState, StateKey
     from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
     from kubesched.core.framework.functions import filter_plugin, score_plugin
-    from kubesched.core.framework.node_values import NodeValues
+    from kubesched.core.framework.http_client import HttpAnswer, HttpClient, HttpError
+    from kubesched.core.framework.node_values import AssignedValues, NodeValues
     from kubesched.core.framework.nodes import NodeRow, Nodes
     from kubesched.core.framework.outcomes import PostFilterResult, PreFilterResult
     from kubesched.core.framework.permission import Permission
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
         ReservePlugin,
         ScorePlugin,
     )
+    from kubesched.core.framework.plugin_metrics import PluginMetrics
     from kubesched.core.framework.pod_matcher import PodMatcher
     from kubesched.core.framework.preemption import Candidate
     from kubesched.core.framework.registry import Registry
@@ -59,7 +62,10 @@ _HOMES = {
     "core.framework.cycle": "CycleState StateKey",
     "core.framework.events": "Action ClusterEvent Hint Registration Resource",
     "core.framework.functions": "filter_plugin score_plugin",
-    "core.framework.node_values": "NodeValues",
+    "core.framework.background": "Background",
+    "core.framework.http_client": "HttpAnswer HttpClient HttpError",
+    "core.framework.node_values": "AssignedValues NodeValues",
+    "core.framework.plugin_metrics": "PluginMetrics",
     "core.framework.nodes": "NodeRow Nodes",
     "core.framework.outcomes": "PostFilterResult PreFilterResult",
     "core.framework.permission": "Permission",
@@ -82,6 +88,8 @@ __all__ = [
     "SKIP",
     "SUCCESS",
     "Action",
+    "AssignedValues",
+    "Background",
     "BindPlugin",
     "Candidate",
     "Cluster",
@@ -94,6 +102,9 @@ __all__ = [
     "Engine",
     "FilterPlugin",
     "Hint",
+    "HttpAnswer",
+    "HttpClient",
+    "HttpError",
     "Index",
     "InvalidObjectError",
     "KubeschedError",
@@ -103,6 +114,7 @@ __all__ = [
     "Permission",
     "PermitPlugin",
     "PluginError",
+    "PluginMetrics",
     "PodInfo",
     "PodMatcher",
     "PostBindPlugin",

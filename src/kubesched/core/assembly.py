@@ -12,7 +12,9 @@ from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster_effects import ClusterEffects
+from kubesched.core.framework.background import Backgrounds
 from kubesched.core.framework.effects import Effects
+from kubesched.core.framework.http_client import HttpClient
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.services import Services
@@ -55,10 +57,14 @@ def engine_of(
     waits: Waits | None = None,
     waiting_pods: WaitingPods | None = None,
     observers: Observers = NOBODY,
+    background: Backgrounds | None = None,
+    http: HttpClient | None = None,
 ) -> Engine:
     """Return an engine for a configuration; without `effects`, effects are carried out on the engine's own cluster."""
     cluster = ClusterState(request_options(loaded.gates))
-    services = Services(cluster, effects or ClusterEffects(cluster), waits, waiting_pods, observers)
+    services = Services(
+        cluster, effects or ClusterEffects(cluster), waits, waiting_pods, observers, background=background, http=http
+    )
     return Engine(loaded, with_in_tree(registry), services)
 
 
@@ -112,5 +118,6 @@ def build_scheduler(
         waits=services.waits,
         waiting_pods=services.waiting_pods,
         observers=observers,
+        background=services.plugin_tasks,
     )
     return scheduler_of(engine, services, options=options, extender_client=extender_client)

@@ -19,6 +19,7 @@ from kubesched.client.events import EventRecorder
 from kubesched.client.extenders import HttpExtenderClient
 from kubesched.client.informers.informer import Informers
 from kubesched.client.informers.watched_kinds import watched_kinds
+from kubesched.client.plugin_http import PluginHttp
 from kubesched.client.rest import Rest
 from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
@@ -68,6 +69,8 @@ def assemble(loaded: Loaded, registry: Registry, dependencies: Dependencies, opt
         waits=services.waits,
         waiting_pods=services.waiting_pods,
         observers=dependencies.observers,
+        background=services.plugin_tasks,
+        http=PluginHttp(dependencies.scheduling),
     )
     table = engine.cluster.table
     extender_client = None

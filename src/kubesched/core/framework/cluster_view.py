@@ -17,7 +17,7 @@ from kubesched.core.cluster.changes import OTHER_ROWS, Reads
 from kubesched.core.cluster.cluster import ClusterState, RemovedPods
 from kubesched.core.cluster.indexes import Index
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.node_values import NodeValues, Number, ValuesOfNodes, ValuesOfObjects
+from kubesched.core.framework.node_values import AssignedValues, NodeValues, Number, ValuesOfNodes, ValuesOfObjects
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.errors import PluginError
 
@@ -129,6 +129,10 @@ class ClusterView:
         return ValuesOfObjects(
             self._state.table, self._state.objects, _name_of(kind), node_of, value_of, dtype, default
         )
+
+    def assigned_values(self, *, default: Number = 0, dtype: DTypeLike = np.int64) -> AssignedValues:
+        """Return a column of values from outside the cluster; `assign` them where they are looked up."""
+        return AssignedValues(self._state.table, dtype, default)
 
     def _look_around(self) -> None:
         """Raise PluginError if the answer of the plugin that is asked is kept: it must depend on one node alone."""

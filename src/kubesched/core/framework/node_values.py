@@ -7,7 +7,7 @@ where the column changed. A value must not depend on pods, since those of a what
 
 import logging
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
@@ -101,6 +101,26 @@ class ValuesOfNodes(NodeValues):
 
     def _value(self, row: int) -> Number:
         return self._value_of(NodeRow(self.table, row))
+
+
+class AssignedValues(NodeValues):
+    """Values from outside, by the names of nodes; `assign` them between two cycles (`background.every`)."""
+
+    def __init__(self, table: NodeTable, dtype: DTypeLike, default: Number) -> None:
+        super().__init__(table, kind_reads(f"assigned column {next(_numbers)}"), dtype, default)
+        self._by_name: dict[str, Number] = {}
+
+    def _value(self, row: int) -> Number:
+        return self._by_name.get(self.table.names[row], self._default)
+
+    def assign(self, values: Mapping[str, Number]) -> None:
+        """Replace all values; nodes that are not named have the default."""
+        before, self._by_name = self._by_name, dict(values)
+        row_of, log = self.table.row_of, self.table.log
+        for name in before.keys() | values.keys():
+            row = row_of.get(name)
+            if row is not None and before.get(name, self._default) != values.get(name, self._default):
+                log.record(row, self.reads)
 
 
 class ValuesOfObjects(NodeValues):

@@ -9,19 +9,17 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from kubesched.config.build import EnabledPlugin
-from kubesched.config.intree import IN_TREE
 from kubesched.config.load import Loaded
 from kubesched.config.types import RawArgs
-from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework import plugin as points
 from kubesched.core.framework.answers import checked_registrations
-from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.events import Registration
 from kubesched.core.framework.hooks import ask, is_interrupt
 from kubesched.core.framework.observer import NOBODY
 from kubesched.core.framework.plugin import EXTENSION_POINTS, Plugin
 from kubesched.core.framework.plugin_args import args_schema, decoded_args
 from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.services import services_of
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.texts import described
 from kubesched.errors import KubeschedError, PluginError
@@ -108,7 +106,7 @@ def compile_profile(
                 "declares it, or name its module or file"
             )
         try:
-            offered = {**_services_of(name, services), "args": args.get(name)}
+            offered = {**services_of(name, services), "args": args.get(name)}
             built[name] = build_plugin(name, registry.factory(name), offered, scheduler_name)
         except PluginError as error:
             # a constructor complains of `args.field`
@@ -118,14 +116,6 @@ def compile_profile(
         for plugin in plugins:
             _check(scheduler_name, point, plugin.name, built[plugin.name])
     return Profile(scheduler_name, enabled, built, percentage_of_nodes_to_score)
-
-
-def _services_of(name: str, services: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return what a plugin's constructor may ask for: the cluster itself is for in-tree plugins."""
-    cluster = services.get("cluster")
-    if name in IN_TREE or not isinstance(cluster, ClusterState):
-        return services
-    return {**services, "cluster": ClusterView(cluster)}
 
 
 def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[str, Any], scheduler_name: str) -> Plugin:

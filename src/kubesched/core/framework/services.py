@@ -4,11 +4,18 @@ From the composition root to every plugin of every profile. `args` and `gates` c
 where profiles are compiled.
 """
 
+import logging
+from collections.abc import Mapping
 from typing import Any
 
+from kubesched.config.intree import IN_TREE
 from kubesched.core.cluster.cluster import ClusterState
+from kubesched.core.framework.background import Backgrounds, NoBackground
+from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.effects import Effects
+from kubesched.core.framework.http_client import HttpClient, NoHttp
 from kubesched.core.framework.observer import NOBODY, Observers
+from kubesched.core.framework.plugin_metrics import PluginMetrics
 from kubesched.core.framework.preemption import RunningPreemptions
 from kubesched.core.framework.waiting import NoWaits, Waits
 from kubesched.core.framework.waiting_pods import NoWaitingPods, WaitingPods
@@ -24,6 +31,8 @@ class Services:
         waits: Waits | None = None,
         waiting_pods: WaitingPods | None = None,
         observers: Observers = NOBODY,
+        background: Backgrounds | None = None,
+        http: HttpClient | None = None,
     ) -> None:
         self.cluster = cluster
         self.effects = effects
@@ -31,7 +40,23 @@ class Services:
         self.waiting_pods = waiting_pods if waiting_pods is not None else NoWaitingPods()
         self.observers = observers
         self.preemptions = RunningPreemptions(cluster.table.pods)
+        self.background: Backgrounds = background if background is not None else NoBackground()
+        self.http: HttpClient = http if http is not None else NoHttp()
 
     def by_name(self) -> dict[str, Any]:
-        """Return the services by parameter name."""
+        """Return the services by parameter name; some are made for each plugin (`services_of`)."""
         return dict(vars(self))
+
+
+def services_of(name: str, services: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what the constructor of a plugin may ask for.
+
+    Log, metrics and background are the plugin's own; the cluster itself is for in-tree plugins, others get a view.
+    """
+    offered = {**services, "log": logging.getLogger(f"kubesched.plugins.{name}"), "metrics": PluginMetrics(name)}
+    cluster, background = services.get("cluster"), services.get("background")
+    if name not in IN_TREE and isinstance(cluster, ClusterState):
+        offered["cluster"] = ClusterView(cluster)
+    if background is not None:
+        offered["background"] = background.of(name)
+    return offered

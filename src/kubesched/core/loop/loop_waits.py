@@ -14,6 +14,7 @@ from kubesched.core.binding.waiting_pods_map import PodsInPreBind, WaitingPodsMa
 from kubesched.core.framework.waiting import TimedOut
 from kubesched.core.loop.inbox import Inbox, Tasks
 from kubesched.core.loop.loop_events import LoopEvent
+from kubesched.core.loop.plugin_tasks import PluginTasks
 
 T = TypeVar("T")
 
@@ -121,3 +122,4 @@ class LoopServices:
         self.waits = LoopWaits(self.inbox, date)
         self.waiting_pods = WaitingPodsMap()
         self.pods_in_pre_bind = PodsInPreBind()
+        self.plugin_tasks = PluginTasks(self.inbox)

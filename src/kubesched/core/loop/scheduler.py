@@ -111,6 +111,7 @@ class Scheduler:
         self.inbox = services.inbox
         self._record = services.record
         self._tasks = services.tasks
+        self._plugin_tasks = services.plugin_tasks
         self.queue = _queue(engine, options)
         self.waiting_pods, self.pods_in_pre_bind = services.waiting_pods, services.pods_in_pre_bind
         self.event_handlers = EventHandlers(
@@ -236,6 +237,13 @@ class Scheduler:
 
     async def run(self) -> None:
         """Schedule until stopped."""
+        self._plugin_tasks.start()
+        try:
+            await self._turn()
+        finally:
+            await self._plugin_tasks.stop()
+
+    async def _turn(self) -> None:
         next_flush = self.now()
         while not self._stopping:
             self.turns += 1

@@ -1,0 +1,49 @@
+"""The HTTP client of plugins, and the scheduler's own client for the API server.
+
+From `http.get(url)` to an answer that is bounded in size and time. Certificates are verified against the system's
+authorities.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import aiohttp
+import msgspec
+
+from kubesched.client.rest import Refused, Rest, Unreachable, read_at_most
+from kubesched.config.redacting import without_password
+from kubesched.core.framework.http_client import HttpAnswer, HttpError
+
+LARGEST_ANSWER = 32 << 20
+
+
+class PluginHttp:
+    """Sends the requests of plugins; a session is opened for each, so that nothing has to be closed at the end."""
+
+    def __init__(self, rest: Rest) -> None:
+        self._rest = rest
+
+    async def get(
+        self, url: str, *, headers: Mapping[str, str] | None = None, timeout_seconds: float = 10.0
+    ) -> HttpAnswer:
+        """Return what the server answers; raises HttpError if it does not."""
+        where = without_password(url)
+        try:
+            timeout = aiohttp.ClientTimeout(total=timeout_seconds)
+            async with (
+                aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
+                session.get(url, headers=headers, max_redirects=3) as response,
+            ):
+                body = await read_at_most(response, LARGEST_ANSWER, "the answer")
+                return HttpAnswer(response.status, body, where)
+        except TimeoutError:
+            raise HttpError(f"{where}: no answer within {timeout_seconds:g} seconds") from None
+        except (aiohttp.ClientError, ValueError, OSError) as error:
+            raise HttpError(f"{where}: {str(error).replace(url, where) or type(error).__name__}") from None
+
+    async def get_from_api_server(self, path: str) -> Any:
+        """Return the JSON under a path of the API server; raises HttpError."""
+        try:
+            return msgspec.json.decode(await self._rest.get(path))
+        except (Refused, Unreachable, msgspec.DecodeError) as error:
+            raise HttpError(f"{path}: {error}") from None

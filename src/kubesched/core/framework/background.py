@@ -1,0 +1,64 @@
+"""Work of plugins beside scheduling: look-ups on an interval, and pods to be tried again.
+
+From a plugin's constructor (parameter `background`) to the loop. What is looked up outside is fetched while pods are
+scheduled, and applied between two scheduling cycles: a hook never waits for it, and no cycle sees half of it.
+"""
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Protocol
+
+
+class Background(Protocol):
+    """Runs work beside the scheduling cycles."""
+
+    def every(
+        self,
+        seconds: float,
+        fetch: Callable[[], Awaitable[Any] | Any],
+        apply: Callable[[Any], None] | None = None,
+    ) -> None:
+        """Fetch something at once and then every so many seconds, and apply it between two cycles.
+
+        `fetch` is a coroutine function, or a plain function, which runs in a thread. If it fails, that is logged and
+        what was applied last stays. It begins when the scheduler does; without a scheduling loop it never runs.
+        """
+
+    def activate(self, uids: Iterable[str]) -> None:
+        """Try pods again, by UID, whether or not an event could help them."""
+
+
+class NoBackground:
+    """Background work of engines without a loop: nothing runs; `idle` are the plugins that wanted some."""
+
+    def __init__(self) -> None:
+        self.idle: list[str] = []
+
+    def of(self, plugin: str) -> "Background":
+        """Return the background of a plugin."""
+        return _Idle(plugin, self.idle)
+
+
+class _Idle:
+    def __init__(self, plugin: str, idle: list[str]) -> None:
+        self._plugin = plugin
+        self._idle = idle
+
+    def every(
+        self,
+        seconds: float,
+        fetch: Callable[[], Awaitable[Any] | Any],
+        apply: Callable[[Any], None] | None = None,
+    ) -> None:
+        """Note that the plugin wanted something to be fetched."""
+        if self._plugin not in self._idle:
+            self._idle.append(self._plugin)
+
+    def activate(self, uids: Iterable[str]) -> None:
+        """Do nothing: there is no queue."""
+
+
+class Backgrounds(Protocol):
+    """The background work of all plugins."""
+
+    def of(self, plugin: str) -> Background:
+        """Return the background of a plugin."""

@@ -1,0 +1,124 @@
+"""The background work of plugins on the scheduler's loop.
+
+From jobs that plugins name in their constructors to tasks that run as long as the scheduler does. A job that fails is
+logged, at most once a minute, and goes on.
+"""
+
+import asyncio
+import inspect
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any
+
+from kubesched.core.framework.background import Background
+from kubesched.core.framework.texts import described
+from kubesched.core.loop.inbox import Inbox
+from kubesched.core.loop.loop_events import Activate
+from kubesched.errors import PluginError
+
+SHORTEST_SECONDS = 0.1
+COMPLAIN_AFTER_SECONDS = 60.0
+
+
+class PluginTasks:
+    """Jobs by plugin, started and ended with the scheduler."""
+
+    def __init__(self, inbox: Inbox) -> None:
+        self.inbox = inbox
+        self._jobs: list[Job] = []
+        self._tasks: list[asyncio.Task[None]] = []
+
+    def of(self, plugin: str) -> Background:
+        """Return the background of a plugin."""
+        return PluginBackground(plugin, self)
+
+    def add(self, job: "Job") -> None:
+        """Add a job; it starts with the scheduler, or at once if that is running."""
+        self._jobs.append(job)
+        if self._tasks:
+            self._tasks.append(asyncio.get_running_loop().create_task(job.run()))
+
+    def start(self) -> None:
+        """Start all jobs."""
+        loop = asyncio.get_running_loop()
+        self._tasks = [loop.create_task(job.run()) for job in self._jobs]
+
+    async def stop(self) -> None:
+        """End all jobs."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._tasks = []
+
+
+class PluginBackground:
+    """The background of one plugin."""
+
+    def __init__(self, plugin: str, tasks: PluginTasks) -> None:
+        self._plugin = plugin
+        self._tasks = tasks
+
+    def every(
+        self,
+        seconds: float,
+        fetch: Callable[[], Awaitable[Any] | Any],
+        apply: Callable[[Any], None] | None = None,
+    ) -> None:
+        """Fetch something at once and then every so many seconds, and apply it between two cycles."""
+        if not seconds >= SHORTEST_SECONDS:
+            raise PluginError(f"background.every({seconds}, ...): an interval is at least {SHORTEST_SECONDS} seconds")
+        self._tasks.add(Job(self._plugin, seconds, fetch, apply, self._tasks.inbox))
+
+    def activate(self, uids: Iterable[str]) -> None:
+        """Try pods again, by UID."""
+        self._tasks.inbox.post(Activate(tuple(uids)))
+
+
+class Job:
+    """Something that a plugin looks up again and again."""
+
+    def __init__(
+        self,
+        plugin: str,
+        seconds: float,
+        fetch: Callable[[], Awaitable[Any] | Any],
+        apply: Callable[[Any], None] | None,
+        inbox: Inbox,
+    ) -> None:
+        self._seconds = seconds
+        self._fetch = fetch
+        self._apply = apply
+        self._inbox = inbox
+        self._log = logging.getLogger(f"kubesched.plugins.{plugin}")
+        self._quiet_until = 0.0
+
+    async def run(self) -> None:
+        """Fetch and apply until it is cancelled."""
+        while True:
+            try:
+                found = await self._fetched()
+            except Exception as error:
+                self._complain("Lookup failed", error)
+            else:
+                if self._apply is not None:
+                    self._inbox.between_cycles(lambda found=found: self._applied(found))  # type: ignore[misc]
+            await asyncio.sleep(self._seconds)
+
+    async def _fetched(self) -> Any:
+        if not inspect.iscoroutinefunction(self._fetch):
+            found = await asyncio.to_thread(self._fetch)
+            return await found if inspect.isawaitable(found) else found
+        return await self._fetch()
+
+    def _applied(self, found: Any) -> None:
+        assert self._apply is not None
+        try:
+            self._apply(found)
+        except Exception as error:
+            self._complain("What was looked up cannot be applied", error)
+
+    def _complain(self, message: str, error: Exception) -> None:
+        now = asyncio.get_running_loop().time()
+        if now >= self._quiet_until:
+            self._quiet_until = now + COMPLAIN_AFTER_SECONDS
+            self._log.warning(message, extra={"err": described(error)})

@@ -1,0 +1,76 @@
+"""HTTP for plugins: answers, and every failure as one error that names the URL."""
+
+import asyncio
+from typing import Any, cast
+
+import pytest
+from aiohttp import web
+
+from kubesched.client.plugin_http import PluginHttp
+from kubesched.client.rest import Refused, Rest
+from kubesched.core.framework.http_client import HttpAnswer, HttpError
+
+
+class Api:
+    """An API server that knows one path."""
+
+    async def get(self, path: str, query: Any = None) -> bytes:
+        if path != "/known":
+            raise Refused(404, "NotFound", "the server could not find the requested resource")
+        return b'{"kind": "NodeMetricsList"}'
+
+
+async def handle(request: web.Request) -> web.StreamResponse:
+    if request.path == "/slow":
+        await asyncio.sleep(30)
+    if request.path == "/refused":
+        return web.Response(status=403, text="no")
+    if request.path == "/text":
+        return web.Response(text="hello")
+    return web.json_response({"token": request.headers.get("Authorization")})
+
+
+async def asked(path: str, **options: Any) -> HttpAnswer:
+    server = web.AppRunner(web.Application(), shutdown_timeout=0)
+    server.app.router.add_get("/{any:.*}", handle)
+    await server.setup()
+    site = web.TCPSite(server, "127.0.0.1", 0)
+    await site.start()
+    port = server.addresses[0][1]
+    try:
+        return await PluginHttp(cast(Rest, Api())).get(f"http://me:secret@127.0.0.1:{port}{path}", **options)
+    finally:
+        await server.cleanup()
+
+
+def test_an_answer_in_json() -> None:
+    answer = asyncio.run(asked("/", headers={"X-Test": "1"}))
+    assert answer.status == 200
+    assert answer.json()["token"].startswith("Basic ")
+
+
+@pytest.mark.parametrize(
+    ("path", "words"), [("/refused", "the server answered with status 403"), ("/text", "the answer is not JSON")]
+)
+def test_what_is_no_usable_answer_is_an_error_without_the_password(path: str, words: str) -> None:
+    with pytest.raises(HttpError, match=words) as caught:
+        asyncio.run(asked(path)).json()
+    assert "secret" not in str(caught.value)
+
+
+def test_a_server_that_does_not_answer_is_an_error() -> None:
+    with pytest.raises(HttpError, match=r"no answer within 0\.2 seconds"):
+        asyncio.run(asked("/slow", timeout_seconds=0.2))
+
+
+@pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "no url", "ftp://127.0.0.1/"])
+def test_a_url_that_leads_nowhere_is_an_error(url: str) -> None:
+    with pytest.raises(HttpError, match=url):
+        asyncio.run(PluginHttp(cast(Rest, Api())).get(url))
+
+
+def test_the_api_server_is_asked_by_the_scheduler() -> None:
+    client = PluginHttp(cast(Rest, Api()))
+    assert asyncio.run(client.get_from_api_server("/known")) == {"kind": "NodeMetricsList"}
+    with pytest.raises(HttpError, match="/apis/x: the server could not find"):
+        asyncio.run(client.get_from_api_server("/apis/x"))

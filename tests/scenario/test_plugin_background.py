@@ -1,0 +1,118 @@
+"""Plugins that look things up on an interval: applied between cycles, never waited for; failures are logged."""
+
+import asyncio
+import logging
+from typing import Any
+
+import pytest
+from tests.support.world import World, live
+
+from kubesched import Background, ClusterView, Nodes, PermitPlugin, PluginError, Registry, ScorePlugin
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.testing import a_node, a_pod
+
+CONFIG = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {multiPoint: {enabled: [{name: Signal, weight: 1000}]}}
+"""
+
+
+class Signal(ScorePlugin):
+    """Prefers the node that a signal from outside names; its scores are kept until the signal changes."""
+
+    name = "Signal"
+    answers: list[Any]
+    asked = 0
+
+    def __init__(self, cluster: ClusterView, background: Background) -> None:
+        self.wanted = cluster.assigned_values()
+        self.score_reads = self.wanted.reads
+        background.every(10, self.fetch, self.wanted.assign)
+
+    async def fetch(self) -> dict[str, int]:
+        Signal.asked += 1
+        await asyncio.sleep(1)
+        answer = self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return {answer: 100}
+
+    def score_key(self, pod: Any) -> str:
+        return ""
+
+    def score_nodes(self, cycle: Any, pod: Any, nodes: Nodes) -> Any:
+        return nodes.values_of(self.wanted)
+
+
+def lived(answers: list[Any], seconds: list[int]) -> World:
+    Signal.answers, Signal.asked = answers, 0
+    registry = Registry()
+    registry.register(Signal)
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        for name in ("n1", "n2", "n3"):
+            world.put(a_node(name, cpu="64"))
+        for number, pause in enumerate(seconds):
+            await asyncio.sleep(pause)
+            world.put(a_pod(f"p{number}", cpu="1m"))
+        await asyncio.sleep(5)
+
+    return live(story, config=CONFIG, registry=registry)
+
+
+def test_scores_follow_what_is_looked_up() -> None:
+    world = lived(["n3", "n1", "n2"], [5, 10, 10])
+    assert [world.node_of(f"p{number}") for number in range(3)] == ["n3", "n1", "n2"]
+    assert Signal.asked >= 3
+
+
+def test_a_look_up_that_fails_is_logged_and_what_was_known_stays(caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.WARNING, "kubesched.plugins"):
+        world = lived(["n2", OSError("no route")], [5, 10, 10, 10])
+    assert {world.node_of(f"p{number}") for number in range(4)} == {"n2"}
+    told = [(record.name, record.message, vars(record)["err"]) for record in caplog.records]
+    assert told == [("kubesched.plugins.Signal", "Lookup failed", "OSError: no route")], "once a minute"
+
+
+def test_what_cannot_be_applied_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    Signal.answers = ["n1"]
+
+    class Broken(Signal):
+        async def fetch(self) -> Any:
+            return 5
+
+    registry = Registry()
+    registry.register(Broken)
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1"))
+        world.put(a_pod("p"))
+        await asyncio.sleep(5)
+
+    with caplog.at_level(logging.WARNING, "kubesched.plugins"):
+        assert live(story, config=CONFIG, registry=registry).node_of("p") == "n1"
+    assert [record.message for record in caplog.records] == ["What was looked up cannot be applied"]
+
+
+class Impatient(PermitPlugin):
+    """Looks something up all the time."""
+
+    name = "Signal"
+
+    def __init__(self, background: Background) -> None:
+        background.every(0, lambda: None)
+
+    def permit(self, cycle: Any, pod: Any, node_name: str) -> Any:
+        raise NotImplementedError
+
+
+def test_an_interval_has_a_length() -> None:
+    registry = Registry()
+    registry.register(Impatient)
+
+    async def story(world: World, scheduler: Scheduler) -> None: ...
+
+    with pytest.raises(PluginError, match=r"an interval is at least 0\.1 seconds"):
+        live(story, config=CONFIG.replace(", weight: 1000", ""), registry=registry)
