@@ -20,6 +20,7 @@ package that defines each class:
     ├── ExtenderError                       client
     ├── FaultError                          controlplane
     ├── FlagError                           run
+    ├── HttpError                           core
     ├── InvalidObjectError                  errors
     │   ├── InvalidQuantityError            api
     │   └── InvalidSelectorError            api
