@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.kinds import API_VERSIONS, KINDS
 from kubesched.api.meta import ApiObject
-from kubesched.api.nodes import Node
+from kubesched.api.nodes import Namespace, Node
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.cluster_objects import OUTSIDE, ClusterObjects, Gap
@@ -83,6 +83,12 @@ class ClusterModel:
         if name.count("/") == 1:
             name = name.removeprefix("pod/").removeprefix("pods/")
         return name if "/" in name else f"{self.source.namespace}/{name}"
+
+    def check_namespace(self, name: str) -> None:
+        """Raise UnknownObjectError if namespaces could be read and none has this name; an empty one means all."""
+        known = {each.name for each in self.cluster.objects.of(Namespace)}
+        if known and name and name not in known | {pod.namespace for pod in self.pods.values()}:
+            raise UnknownObjectError(f"there is no namespace {name}{nearest(name, known)}")
 
     def node(self, name: str) -> Node:
         """Return a node; raises UnknownObjectError."""

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.support.models import a_model
@@ -13,9 +14,9 @@ from kubesched.api.pods import PodStatus
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.explain.triage_answer import PendingGroup, Triage
-from kubesched.asking.model import ClusterModel
+from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.core.assembly import load_config
-from kubesched.testing import a_node, a_pod, an_affinity
+from kubesched.testing import a_namespace, a_node, a_pod, an_affinity
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -30,6 +31,15 @@ def told(groups: tuple[PendingGroup, ...]) -> list[tuple[str, int, str]]:
 
 def test_nothing_is_pending() -> None:
     assert triaged(a_node(), a_pod(node="node")).summary == "No pod is pending."
+
+
+def test_a_namespace_that_does_not_exist_gets_the_nearest_one() -> None:
+    objects = (a_node("a"), a_namespace("shop"), a_pod("p", namespace="data"))
+    for name in ("shop", "data"):
+        assert triage(ClusterModel(ClusterObjects(objects, only_namespace=name), load_config())).unschedulable == 0
+    with pytest.raises(UnknownObjectError) as error:
+        triage(ClusterModel(ClusterObjects(objects, only_namespace="shpo"), load_config()))
+    assert str(error.value) == "there is no namespace shpo; did you mean shop?"
 
 
 def test_no_nodes() -> None:

@@ -197,8 +197,8 @@ def test_a_manifest_that_an_api_server_refuses_is_an_error(folder: Path) -> None
 BAD: list[tuple[str, bytes, str]] = [
     ("an empty file", b" \n", "FILE: is empty; give a snapshot, or objects as kubectl get -o yaml writes them"),
     ("only comments", b"# nothing\n", "FILE: there are no objects in it"),
-    ("a text", b"hello", "FILE: document 1: an object was expected, found text"),
-    ("a picture", b"\x89PNG\r\n\x1a\n\0\0", "FILE: not UTF-8: invalid start byte at byte 0"),
+    ("a text", b"hello", "FILE: document 1: an object was expected, found text; give a snapshot, or"),
+    ("a picture", b"\x89PNG\r\n\x1a\n\0\0", "FILE: not UTF-8: invalid start byte at byte 0; give a snapshot, or"),
     ("half a snapshot", written(ClusterObjects((a_node("n"),)))[:30], "FILE: ends too early"),
 ]
 

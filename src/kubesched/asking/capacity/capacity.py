@@ -315,3 +315,5 @@ def _check(templates: Sequence[WorkloadTemplate], options: CapacityOptions) -> N
             raise KubeschedError(f"{template} has no weight: it runs one pod a node; leave it or the weights out")
     if min(options.weights) < 0 or not any(options.weights):
         raise KubeschedError("weights are whole numbers, and at least one of them is more than zero")
+    if sum(options.weights) > MOST_ONE_BY_ONE:
+        raise KubeschedError(f"weights of {sum(options.weights)} together are too many: {MOST_ONE_BY_ONE} can be tried")

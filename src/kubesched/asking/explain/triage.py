@@ -68,9 +68,11 @@ class _Diagnosed(NamedTuple):
 def triage(model: ClusterModel, now: datetime | None = None) -> Triage:
     """Return everything pending by cause; `now` is what waiting times are counted to.
 
-    If the questions are about one namespace, pods of others are placed beside them and not told.
+    If the questions are about one namespace, pods of others are placed beside them and not told. Raises
+    UnknownObjectError if there is no such namespace.
     """
     namespace = model.source.only_namespace
+    model.check_namespace(namespace)
     by_key: dict[object, list[_Diagnosed]] = {}
     for each in _diagnose(model):
         if not namespace or each.pods[0].namespace == namespace:

@@ -26,6 +26,7 @@ from kubesched.errors import InvalidObjectError, KubeschedError
 DEFAULT_NAMESPACE = "default"
 # kinds of structs that say nothing about scheduling
 UNREAD_KINDS = frozenset({"Lease", "LeaseCandidate", "Event"})
+_EXPECTED = "give a snapshot, or objects as kubectl get -o yaml writes them"
 # further unreadable objects are counted
 MOST_NAMED = 20
 
@@ -102,12 +103,12 @@ def _read_path(path: str, custom_kinds: Collection[str]) -> ClusterObjects | lis
             if is_snapshot(content):
                 return read_snapshot(source, content, custom_kinds)
             if not content.strip():
-                raise KubeschedError(
-                    f"{source}: is empty; give a snapshot, or objects as kubectl get -o yaml writes them"
-                )
+                raise KubeschedError(f"{source}: is empty; {_EXPECTED}")
             manifests, problems = parsed(path, content)
     except OSError as error:
         raise KubeschedError(f"{error.filename or source}: {error.strerror or error}") from None
+    if problems and not manifests:
+        raise KubeschedError(f"{'; '.join(problems)}; {_EXPECTED}")
     if problems:
         raise KubeschedError("; ".join(problems))
     return manifests
