@@ -35,6 +35,12 @@ def added(expression: str) -> str:
 
 POOL_A = load_config(HEAD + added("key: pool, operator: In, values: [a, b]"))
 NO_POOL = load_config(HEAD + added("key: pool, operator: DoesNotExist"))
+NAMED = load_config(
+    HEAD
+    + added("key: gen, operator: Gt, values: ['2']").replace(
+        "matchExpressions:", "matchFields: [{key: metadata.name, operator: In, values: [n6]}], matchExpressions:"
+    )
+)
 ZONE_B = load_config(HEAD + added(f"key: {ZONE}, operator: In, values: [b]") + "- schedulerName: everywhere\n")
 SPREAD = load_config(
     HEAD
@@ -96,6 +102,12 @@ CASES: dict[str, Configured] = {
         [a_node("n1", labels={"pool": "c"}), a_node("n2")],
         a_pod(),
         [(f"add label pool=a to node n2, {ENFORCED}", "n2")],
+    ),
+    "a label of the node that addedAffinity names": Configured(
+        NAMED,
+        [a_node(f"n{number}") for number in range(8)],
+        a_pod(),
+        [(f"add label gen=3 to node n6, {ENFORCED}", "n6")],
     ),
     "a label that addedAffinity forbids": Configured(
         NO_POOL, [a_node("n1", labels={"pool": "c"})], a_pod(), [(f"remove label pool from node n1, {ENFORCED}", "n1")]

@@ -13,7 +13,7 @@ import numpy as np
 from kubesched.asking.remedies.proposers import PROPOSERS
 from kubesched.asking.remedies.proposers.evictions import evictions
 from kubesched.asking.remedies.proposers.new_nodes import new_nodes
-from kubesched.asking.remedies.proposers.node_selection import selected_labels
+from kubesched.asking.remedies.proposers.node_selection import named_rows, selected_labels
 from kubesched.asking.remedies.proposers.obstacles import Obstacle
 from kubesched.asking.remedies.proposers.priorities import priorities
 from kubesched.asking.remedies.proposers.scheduler_names import other_profiles
@@ -113,7 +113,7 @@ def _combined(options: list[list[Steps]], name: str, remaining: int) -> Iterator
 
 
 def targets(trial: Trial) -> list[int]:
-    """Return near rows, the nearest first; of those that lack the same only a few."""
+    """Return near rows, the nearest first; of those that lack the same only a few. Nodes that are named come first."""
     rejections, table = trial.rejections, trial.rejections.table
     near = np.array(rejections.near_rows(table.size), np.intp)
     if not len(near):
@@ -136,7 +136,8 @@ def targets(trial: Trial) -> list[int]:
         if alike.get(group, 0) < MOST_ALIKE:
             alike[group] = alike.get(group, 0) + 1
             chosen.append(int(near[place]))
-    return chosen[:MOST_TARGETS]
+    named = [row for row in named_rows(trial) if rejections.counts[row]] if "NodeAffinity" in rejecting else []
+    return list(dict.fromkeys((*named[:MOST_ALIKE], *chosen)))[:MOST_TARGETS]
 
 
 def _numbered(

@@ -6,23 +6,22 @@ From a node that does not meet it to labels of the node, or to another profile. 
 from collections.abc import Iterator
 from dataclasses import replace
 
-from kubesched.asking.remedies.proposers.node_selection import labels_for, nearest_term
+from kubesched.asking.remedies.proposers.node_selection import added_terms, labels_for, nearest_term
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, labelled
 from kubesched.asking.remedies.proposers.scheduler_names import other_profiles
 from kubesched.asking.remedies.steps import Steps
 from kubesched.asking.remedies.trials import Trial
-from kubesched.core.plugins.node_affinity import ENFORCED, NodeAffinity
+from kubesched.core.plugins.node_affinity import ENFORCED
 
 DEMANDED = "which addedAffinity of the scheduler's configuration demands"
 
 
 def added_affinity(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     """Yield labels of the node, then other profiles."""
-    plugin = trial.profile.plugins.get(NodeAffinity.name) if trial.profile is not None else None
-    if obstacle.row is None or obstacle.status.reasons != ENFORCED.reasons or not isinstance(plugin, NodeAffinity):
+    if obstacle.row is None or obstacle.status.reasons != ENFORCED.reasons:
         return
     node = trial.node(obstacle.row)
-    labels = labels_for(nearest_term(plugin.added_terms, node), node)
+    labels = labels_for(nearest_term(added_terms(trial), node), node)
     if labels is not None:
         steps = labelled(node, labels)
         yield tuple(replace(step, summary=f"{step.summary}, {DEMANDED}") for step in steps)

@@ -65,12 +65,23 @@ def _selecting(trial: Trial, key: str, node: Node) -> Step:
     return pod_step(trial, f"nodeSelector {key}", f"change {key} in the node selector from {old} to {value}", edit)
 
 
+def added_terms(trial: Trial) -> tuple[NodeSelectorTerm, ...]:
+    """Return the terms of which the profile demands one of every node."""
+    plugin = trial.profile.plugins.get(NodeAffinity.name) if trial.profile is not None else None
+    return plugin.added_terms if isinstance(plugin, NodeAffinity) else ()
+
+
+def named_rows(trial: Trial) -> list[int]:
+    """Return the rows of nodes that the profile demands by name."""
+    fields = (each for term in added_terms(trial) for each in term.match_fields if each.operator == "In")
+    row_of = trial.model.cluster.table.row_of
+    return list(dict.fromkeys(row_of[name] for each in fields for name in each.values or () if name in row_of))
+
+
 def selected_labels(trial: Trial) -> frozenset[str]:
     """Return the keys of labels that the pod and its profile demand of nodes."""
     affinity = required_of(trial.pod).affinity
-    plugin = trial.profile.plugins.get(NodeAffinity.name) if trial.profile is not None else None
-    added = plugin.added_terms if isinstance(plugin, NodeAffinity) else ()
-    of_profile = frozenset(each.key for term in added for each in term.match_expressions)
+    of_profile = frozenset(each.key for term in added_terms(trial) for each in term.match_expressions)
     return of_profile | (affinity.keys if affinity is not None else frozenset())
 
 
