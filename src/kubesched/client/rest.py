@@ -189,11 +189,6 @@ class RestClient:
         """Refuse requests that write while `objection` returns a reason; it is called right before sending."""
         self._objection = objection
 
-    @property
-    def closes_later(self) -> bool:
-        """Return whether TLS connections end a moment after they are closed, as those of streams and proxies do."""
-        return self._session is not None
-
     async def close(self) -> None:
         """Close all connections."""
         await self._pool.close()

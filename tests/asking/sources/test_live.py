@@ -215,13 +215,6 @@ def test_a_list_whose_connection_breaks_is_read_again(tmp_path: Path) -> None:
     assert len(names_of(cluster, "Node")) == 2
 
 
-def test_lists_leave_no_connection_to_wait_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # a wait for connections of streams would raise an error
-    monkeypatch.setattr(live, "CLOSING_SECONDS", None)
-    with a_served_cluster(tmp_path, *OBJECTS) as served:
-        assert names_of(read(served.kubeconfig()), "Node") == ["node-1", "node-2"]
-
-
 @pytest.mark.usefixtures("impatient")
 def test_a_connection_that_always_breaks_is_one_line(tmp_path: Path) -> None:
     with (

@@ -126,9 +126,9 @@ async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progr
     except (Refused, Unreachable) as error:
         raise KubeschedError(f"the cluster cannot be read: {error}") from None
     finally:
-        wait = CLOSING_SECONDS if rest.closes_later else 0.0
         await rest.close()
-        await asyncio.sleep(wait)
+        # TLS connections end a moment after they are closed
+        await asyncio.sleep(CLOSING_SECONDS)
     return replace(
         reading.cluster(), origin=target.origin, kubernetes=version, namespace=target.namespace, server=target
     )
