@@ -21,7 +21,9 @@ from kubesched.core.framework.answers import (
     checked_status,
     instance_of,
 )
+from kubesched.core.framework.column_worlds import ColumnWorlds
 from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.forms import filter_each
 from kubesched.core.framework.hooks import ask, filter_node, filter_nodes, score_node, score_nodes
 from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.normalizing import invalid_score
@@ -120,7 +122,16 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
             return UnchangingWorlds(Verdict.uniform(len(rows), worlds)) if isinstance(worlds, Status) else worlds
         if not self.reads & OF_PODS:
             return UnchangingWorlds(self._ask(Nodes(self.table, rows)))
-        return RowWorlds(self.plugin, self.pod, self.cycle, self.table, rows)
+        kind = ColumnWorlds if _judges_columns(self.plugin) else RowWorlds
+        return kind(self.plugin, self.pod, self.cycle, self.table, rows)
+
+
+def _judges_columns(plugin: FilterPlugin) -> bool:
+    """Return whether a filter has a column form and no state that each world would need for itself."""
+    has_state = isinstance(plugin, PreFilterPlugin) and (
+        type(plugin).add_pod is not PreFilterPlugin.add_pod or type(plugin).remove_pod is not PreFilterPlugin.remove_pod
+    )
+    return type(plugin).filter_nodes is not filter_each and not has_state
 
 
 class UnchangingWorlds(FilterWorlds):

@@ -31,6 +31,17 @@ class WorldRow(NodeRow):
         super().__init__(table, row)
         self.world_pods = dict(table.pods_on[row]) if pods is None else dict(pods)
 
+    @classmethod
+    def changed(cls, node: NodeRow, changes: Iterable[tuple[PodInfo, int]]) -> "WorldRow":
+        """Return a node with some pods put there (sign 1) or taken off (sign -1)."""
+        world = cls(*table_row(node))
+        for pod, sign in changes:
+            if sign > 0:
+                world.world_pods[pod.uid] = pod
+            else:
+                world.world_pods.pop(pod.uid, None)
+        return world
+
     @property
     def row(self) -> int:
         """Return the number of the row."""
