@@ -25,6 +25,8 @@ from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
 
 T = TypeVar("T")
+# raw scores are normalised, and may be larger than 100; more than this does not fit into a column
+_LARGEST_SCORE = int(np.iinfo(np.int64).max)
 R = TypeVar("R", PostFilterResult, PodGroupPostFilterResult)
 _TEXTS = frozenset((str,))
 
@@ -199,7 +201,10 @@ def checked_verdict(verdict: Any, count: int) -> Verdict:
 
 def checked_score(score: Any, hook: str) -> int | Status:
     """Return one node's score as a Python integer, or a status unchanged."""
-    if isinstance(score, int | np.integer) and not isinstance(score, bool):
+    # asked for every node and pod
+    if type(score) is int and -_LARGEST_SCORE <= score <= _LARGEST_SCORE:
+        return score
+    if isinstance(score, int | np.integer) and not isinstance(score, bool) and abs(int(score)) <= _LARGEST_SCORE:
         return int(score)
     if isinstance(score, Status):
         return _told(score, hook)

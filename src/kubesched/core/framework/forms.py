@@ -39,7 +39,7 @@ def filter_each(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: 
     """Call the row form for many nodes, one by one."""
     statuses: dict[Status | None, int] = {None: 0}
     which = np.zeros(len(nodes), np.int16)
-    for index, node in nodes.numbered():
+    for index, node in nodes.visited():
         # a failure concerns this node alone, which another filter may reject
         status = filter_node(plugin, cycle, pod, node)
         if status is not None and status.code is not Code.SUCCESS:
@@ -55,9 +55,10 @@ def score_alone(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: No
 
 def score_each(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
     """Call the row form for many nodes, one by one."""
-    scores = np.zeros(len(nodes), np.int64)
-    for index, node in nodes.numbered():
-        score = score_node(plugin, cycle, pod, node, scores, index)
+    scores = [0] * len(nodes)
+    for index, node in nodes.visited():
+        score = score_node(plugin, cycle, pod, node)
         if isinstance(score, Status):
             return score
-    return scores
+        scores[index] = score
+    return np.array(scores, np.int64)

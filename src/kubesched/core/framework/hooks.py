@@ -158,15 +158,10 @@ def filter_nodes(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes:
         return Verdict.uniform(len(nodes), failed(plugin, "filter_nodes", raised))
 
 
-def score_node(
-    plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: NodeRow, column: NDArray[Any], index: int
-) -> int | Status:
-    """Write the score of one node into a column; return it, or the failure."""
+def score_node(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: NodeRow) -> int | Status:
+    """Return the score of one node, or the failure."""
     try:
-        score = checked_score(plugin.score(cycle, pod, node), "score")
-        if not isinstance(score, Status):
-            column[index] = score
-        return score
+        return checked_score(plugin.score(cycle, pod, node), "score")
     except BaseException as raised:
         return failed(plugin, "score", raised)
 

@@ -244,6 +244,15 @@ class Nodes:
             if table.nodes[row] is not None:
                 yield place, NodeRow(table, row)
 
+    def visited(self) -> Iterator[tuple[int, NodeRow]]:
+        """Yield each node with its place, as `numbered` does, for one call each: it is one view that moves along."""
+        table = self._table
+        view = VisitedRow(table, self._rows)
+        for place, row in enumerate(row_numbers(self)):
+            if table.nodes[row] is not None:
+                view.move(place, row)
+                yield place, view
+
     # -- the objects
 
     @property
@@ -332,6 +341,62 @@ class Nodes:
         """Return the nodes' values in a column of the plugin."""
         values: NDArray[Any] = column.all()[self._rows]
         return values
+
+
+class VisitedRow(NodeRow):
+    """A view that is moved from row to row: amounts are gathered once for all of them."""
+
+    __slots__ = ("_allocatable", "_place", "_requested", "_rows")
+
+    def __init__(self, table: NodeTable, rows: Rows) -> None:
+        super().__init__(table, 0)
+        self._rows = rows
+        self._place = 0
+        self._allocatable: list[list[int]] | None = None
+        self._requested: list[list[int]] | None = None
+
+    def move(self, place: int, row: int) -> None:
+        """Move to another row, the one at a place among those that are visited."""
+        self._place = place
+        self._row = row
+
+    def _offers(self) -> list[list[int]]:
+        self._allocatable = self._gathered(self._table.allocatable, self._table.allowed_pods)
+        return self._allocatable
+
+    def _requests(self) -> list[list[int]]:
+        self._requested = self._gathered(self._table.requested, self._table.pod_count)
+        return self._requested
+
+    def _gathered(self, matrix: NDArray[np.int64], pods: NDArray[np.int64]) -> list[list[int]]:
+        self._reads(Reads.RESOURCES)
+        lists: list[list[int]] = matrix[: EPHEMERAL_STORAGE + 1, self._rows].tolist()
+        return [*lists, pods[self._rows].tolist()]
+
+    @property
+    def allocatable(self) -> Amounts:
+        """Return the node's allocatable resources."""
+        cpu, memory, storage, pods = self._allocatable or self._offers()
+        place = self._place
+        return Amounts(cpu[place], memory[place], storage[place], pods[place])
+
+    @property
+    def requested(self) -> Amounts:
+        """Return the requests of its pods."""
+        cpu, memory, storage, pods = self._requested or self._requests()
+        place = self._place
+        return Amounts(cpu[place], memory[place], storage[place], pods[place])
+
+    @property
+    def free(self) -> Amounts:
+        """Return the free resources; negative if more is requested than allocatable."""
+        # asked for every node and pod
+        cpu, memory, storage, pods = self._allocatable or self._offers()
+        of_cpu, of_memory, of_storage, of_pods = self._requested or self._requests()
+        at = self._place
+        return Amounts(
+            cpu[at] - of_cpu[at], memory[at] - of_memory[at], storage[at] - of_storage[at], pods[at] - of_pods[at]
+        )
 
 
 # -- for in-tree plugins

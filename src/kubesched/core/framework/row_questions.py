@@ -242,10 +242,11 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         self._scores_for = None
         for row in rows:
             if self.table.nodes[row] is not None:
-                score = score_node(self.plugin, self.cycle, self.pod, NodeRow(self.table, row), self.raw, row)
+                score = score_node(self.plugin, self.cycle, self.pod, NodeRow(self.table, row))
                 if isinstance(score, Status):
                     self._fail(score)
                     return
+                self.raw[row] = score
                 if score != self._uniform:
                     self._uniform = None
 
