@@ -3,15 +3,19 @@
 import re
 import shlex
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
 
+from kubesched import Registry, build_engine, decide
+from kubesched.api.pods import Pod
 from kubesched.cli import main
 from kubesched.cli.command_group import CommandWithSubcommands
 from kubesched.config.load import load
 from kubesched.run.flags import GROUPS
 from kubesched.run.go_flags import parse_flags
+from kubesched.testing import a_node, a_pod
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
@@ -100,3 +104,29 @@ def test_code_works_as_it_is_shown(name: str, tmp_path: Path, monkeypatch: pytes
 def test_the_configuration_of_a_trial_is_one() -> None:
     (text,) = blocks(ROOT / "docs/running.md", "yaml")
     assert load(text).profiles[0].scheduler_name == "trial"
+
+
+def test_the_plugins_of_the_ladder_do_what_is_said() -> None:
+    (block,) = (text for text in blocks(ROOT / "docs/plugins.md", "python") if "OneCacheANode" in text)
+    defined: dict[str, Any] = {"__name__": "ladder"}
+    exec(compile(block, "docs/plugins.md", "exec"), defined)
+    registry = Registry()
+    for name in ("OneCacheANode", "Cheapest"):
+        registry.register(defined[name])
+    plugins = "{enabled: [{name: OneCacheANode}, {name: Cheapest, weight: 100}]}"
+    config = (
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        f"profiles: [{{plugins: {{multiPoint: {plugins}}}}}]\n"
+    )
+    engine = build_engine(config, registry=registry)
+    for name, price in (("n1", "3"), ("n2", "1.5"), ("n3", "2")):
+        engine.cluster.add(a_node(name, cpu="4", annotations={"price": price}))
+    engine.cluster.add(a_pod("cache-1", node="n2", labels={"app": "cache"}))
+
+    def chosen(pod: Pod) -> str:
+        return decide(engine.evaluation_of(engine.cluster.reader.read(pod)), lambda count: 0).node_name
+
+    assert chosen(a_pod("web")) == "n2"
+    assert chosen(a_pod("cache-2", labels={"app": "cache"})) == "n3"
+    engine.cluster.add(a_node("n1", cpu="4", annotations={"price": "1"}))
+    assert chosen(a_pod("cache-2", labels={"app": "cache"})) == "n1"
