@@ -1,0 +1,49 @@
+"""The distribution: entry points, what it may import, custom resource definitions, and a page for each plugin."""
+
+import ast
+import re
+import tomllib
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+import yaml
+
+CONTRIB = Path(__file__).parents[1]
+SOURCE = CONTRIB / "src" / "kubesched_contrib"
+PROJECT = tomllib.loads((CONTRIB / "pyproject.toml").read_text())["project"]
+ENTRY_POINTS: dict[str, str] = PROJECT["entry-points"]["kubesched.plugins"]
+
+
+def imported(file: Path) -> set[str]:
+    """Return the modules of kubesched, and of its tests, that a file imports."""
+    found = set()
+    for node in ast.walk(ast.parse(file.read_text())):
+        if isinstance(node, ast.ImportFrom):
+            found.add(node.module or "")
+        elif isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+    return {name for name in found if name.split(".")[0] in ("kubesched", "tests")}
+
+
+@pytest.mark.parametrize("file", sorted(SOURCE.rglob("*.py")), ids=lambda file: file.stem)
+def test_plugins_import_only_the_public_api(file: Path) -> None:
+    assert imported(file) <= {"kubesched"}
+
+
+@pytest.mark.parametrize("name", ENTRY_POINTS)
+def test_an_entry_point_has_the_name_of_its_plugin_and_a_page_of_documentation(name: str) -> None:
+    module, _, attribute = ENTRY_POINTS[name].partition(":")
+    assert getattr(import_module(module), attribute).name == name
+    page = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
+    assert (CONTRIB.parent / "docs" / "contrib" / f"{page}.md").is_file()
+    assert f"docs/contrib/{page}.md" in (CONTRIB / "README.md").read_text()
+    assert (CONTRIB / "examples" / page / "config.yaml").is_file()
+
+
+@pytest.mark.parametrize("file", sorted((CONTRIB / "crds").glob("*.yaml")), ids=lambda file: file.stem)
+def test_a_definition_is_named_after_its_group_and_plural(file: Path) -> None:
+    definition = yaml.safe_load(file.read_text())
+    spec = definition["spec"]
+    assert definition["metadata"]["name"] == f"{spec['names']['plural']}.{spec['group']}"
+    assert file.stem == f"{spec['group']}_{spec['names']['plural']}"
