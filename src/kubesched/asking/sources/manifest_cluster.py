@@ -15,6 +15,7 @@ from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.meta import ApiObject
 from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.asking.sources.workloads import WORKLOAD_KINDS
+from kubesched.asking.templates.applying import with_last_applied
 from kubesched.controlplane.loading.loader import create
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.running import new_server
@@ -37,13 +38,20 @@ def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = ()) -> list
     wanted = _CONTEXT | ({"Node"} if any(each.kind == "DaemonSet" for each in drafts) else set())
     around = [Manifest("known", to_builtins(obj), True) for obj in known if type(obj).__name__ in wanted]
     create(server, around)
-    report = create(server, drafts)
+    report = create(server, [_as_applied(each) for each in drafts])
     if report.problems:
         raise KubeschedError("; ".join(report.problems))
     in_own_loop(_settle(server))
     # what was known stays as it was, unless a manifest changes it
     old = {_key(each) for each in around} - {_key(each) for each in drafts}
     return [each for each in _objects(server) if _key(each) not in old]
+
+
+def _as_applied(manifest: Manifest) -> Manifest:
+    """Return a manifest with the annotation that kubectl apply writes, so that it can be applied again."""
+    if not isinstance(manifest.document.get("metadata"), dict):
+        return manifest
+    return manifest._replace(document=with_last_applied(manifest.document, manifest.document))
 
 
 async def _settle(server: ApiServer) -> None:

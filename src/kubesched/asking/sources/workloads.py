@@ -2,10 +2,12 @@
 
 From the document of a Deployment, StatefulSet, ReplicaSet, DaemonSet, Job, CronJob or ReplicationController to a
 smaller one: its name, labels and owners, how many pods it wants and which it selects, and a template whose pod spec has
-only what scheduling reads. Commands, environment and the like are not in it.
+only what scheduling reads. Commands, environment and the like are not in it. The manifest that was applied last, which
+an annotation holds, is made smaller in the same way.
 """
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
@@ -15,6 +17,8 @@ from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.asking.sources.reduction import reduced, reduced_meta
+from kubesched.asking.templates.applying import last_applied, with_last_applied
+from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.errors import InvalidObjectError
 
 Document = dict[str, Any]
@@ -49,7 +53,8 @@ _KEPT: Final = (
 
 def is_workload(document: Mapping[str, Any]) -> bool:
     """Return whether a document is a workload."""
-    return WORKLOAD_KINDS.get(str(document.get("kind"))) == document.get("apiVersion")
+    version = WORKLOAD_KINDS.get(str(document.get("kind")))
+    return version is not None and version == document.get("apiVersion")
 
 
 def reduced_workload(document: Mapping[str, Any]) -> Document:
@@ -59,12 +64,18 @@ def reduced_workload(document: Mapping[str, Any]) -> Document:
         meta = msgspec.convert(document.get("metadata") or {}, ObjectMeta)
     except msgspec.ValidationError as error:
         raise InvalidObjectError(f"{kind}: metadata: {error}") from None
-    return {
+    found = {
         "apiVersion": document["apiVersion"],
         "kind": kind,
         "metadata": to_builtins(reduced_meta(meta)),
         "spec": _spec(f"{kind} {meta.name}", document.get("spec")),
     }
+    last = last_applied(dict(document)) if LAST_APPLIED in meta.annotations else {}
+    if is_workload(last):
+        # one that cannot be read is as good as none
+        with suppress(InvalidObjectError, msgspec.MsgspecError, AttributeError, TypeError):
+            return with_last_applied(found, reduced_workload(last))
+    return found
 
 
 def _spec(named: str, spec: Any) -> Document:

@@ -13,13 +13,12 @@ from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.node_choice import chosen_nodes
 from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes, parse_taint
 from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteObject, RescheduleAll, ScaleWorkload
-from kubesched.asking.whatif.workloads import parse_name
+from kubesched.asking.whatif.workloads import REPLICAS_FIELDS, parse_name
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import KubeschedError
 
 # nodes or pods that can be tried
 MOST_NEW: Final = 100_000
-SCALABLE: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet", "Job")
 
 
 class FileReaders(NamedTuple):
@@ -57,8 +56,8 @@ def _scale(model: ClusterModel, text: str, readers: FileReaders) -> Operation:
         raise KubeschedError(f"--scale {text}: write KIND/NAME=N, such as deploy/web=9")
     _check_bound("scale", int(number))
     workload = parse_name(name)
-    if workload.kind not in SCALABLE:
-        raise KubeschedError(f"--scale {text}: a {workload.kind} has no replicas; {', '.join(SCALABLE)} have")
+    if workload.kind not in REPLICAS_FIELDS:
+        raise KubeschedError(f"--scale {text}: a {workload.kind} has no replicas; {', '.join(REPLICAS_FIELDS)} have")
     return ScaleWorkload(workload, int(number))
 
 

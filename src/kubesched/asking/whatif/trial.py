@@ -15,6 +15,7 @@ from kubesched.asking.group_attempts import is_in_group, members_to_try
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.pod_owners import OwnerNames
+from kubesched.asking.templates.reading import is_workload
 from kubesched.asking.whatif.budgets import BudgetAccounts
 from kubesched.asking.whatif.whatif_answer import (
     BECOMES_BOUND,
@@ -28,6 +29,7 @@ from kubesched.asking.whatif.whatif_answer import (
     STAYS_PENDING,
     PodChange,
 )
+from kubesched.controlplane.api.documents import Document
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.decision import choose
@@ -57,6 +59,12 @@ class WhatIfTrial:
         self.placer = Placer(model, preempts=preempts)
         self.owners = OwnerNames(model)
         self.budgets = BudgetAccounts(model)
+        # documents of workloads by kind, namespace and name, as operations leave them
+        self.documents: dict[tuple[str, str, str], Document] = {
+            (each["kind"], each["metadata"].get("namespace", "default"), each["metadata"]["name"]): each
+            for each in model.source.workloads
+            if is_workload(each)
+        }
         # every pod at the start, by name
         self.before: dict[str, PodInfo] = dict(model.pods)
         self.messages: dict[str, str] = {}

@@ -13,11 +13,13 @@ from kubesched.api.codec import decode, to_builtins
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Namespace, Node
+from kubesched.api.paths import CLUSTER_SCOPED
 from kubesched.api.pods import Pod
 from kubesched.api.policy import PodDisruptionBudget
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.model import UnknownObjectError, nearest
 from kubesched.asking.pod_owners import bound_to_node
+from kubesched.asking.templates.applying import applied
 from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
 from kubesched.asking.whatif.operations import RemoveNodes
@@ -56,9 +58,10 @@ class ScaleWorkload:
 
     def apply(self, trial: WhatIfTrial) -> WhatIfStep:
         """Create the missing pods, or delete those that the controller would delete first."""
-        workloads = Workloads(trial.model, trial.owners.owners)
+        workloads = Workloads(trial)
         workload = workloads.find(self.workload)
         pods = workloads.pods(workload)
+        workloads.note_replicas(workload, self.replicas)
         trial.asked_for.update(pod.full_name for pod in pods)
         if self.replicas > len(pods):
             _create(trial, workloads.template(workload, pods), self.replicas - len(pods))
@@ -69,14 +72,16 @@ class ScaleWorkload:
 
 @dataclass(frozen=True, slots=True)
 class ApplyManifests:
-    """Objects that are created or replaced; workloads are rolled out."""
+    """Objects that are created, or changed as `kubectl apply` changes them; workloads are rolled out."""
 
     manifests: tuple[Manifest, ...]
     origin: str
 
     def apply(self, trial: WhatIfTrial) -> WhatIfStep:
         """Put the objects, then the pods of the workloads."""
-        found = read_templates(trial.model, self.manifests)
+        workloads = Workloads(trial)
+        manifests = [_merged(trial, workloads, each) for each in self.manifests]
+        found = read_templates(trial.model, manifests)
         written = {(each.kind, each.name) for each in self.manifests}
         for change in found.others:
             # what read_templates adds, the ReplicaSet of a Deployment, stays as it is in the cluster
@@ -84,6 +89,8 @@ class ApplyManifests:
                 _put(trial, change)
         for template in found.templates:
             _roll_out(trial, template)
+        for manifest in manifests:
+            workloads.note(manifest.document)
         names = ", ".join(f"{each.kind} {each.name}" for each in self.manifests[:5])
         more = len(self.manifests) - 5
         return WhatIfStep(f"apply {self.origin}", names + (f" and {more} more" if more > 0 else ""))
@@ -106,12 +113,13 @@ class DeleteObject:
             trial.delete(pod, "it is deleted")
             shown = NamedObject(kind, pod.namespace, pod.name)
         elif kind in _WITH_PODS:
-            workloads = Workloads(trial.model, trial.owners.owners)
+            workloads = Workloads(trial)
             shown = workloads.find(self.object)
             pods = workloads.pods(shown)
             for pod in pods:
                 trial.delete(pod, f"{shown} is deleted")
             message = f"it has {len(pods)} pods"
+            workloads.documents.pop(shown, None)
             _remove(trial, shown)
         else:
             shown = _found_object(trial, self.object)
@@ -161,6 +169,21 @@ def _add(trial: WhatIfTrial, new: NewPod) -> None:
     trial.create(new.pod)
 
 
+def _merged(trial: WhatIfTrial, workloads: Workloads, manifest: Manifest) -> Manifest:
+    """Return a manifest of what an object becomes: merged onto the one that the cluster has, if it has one."""
+    meta = manifest.document.get("metadata")
+    if not isinstance(meta, dict):
+        return manifest
+    namespace = "" if manifest.kind in CLUSTER_SCOPED else meta.get("namespace") or trial.model.source.namespace
+    known = workloads.documents.get((manifest.kind, namespace, manifest.name))
+    if known is None and manifest.kind in _WITH_PODS:
+        return workloads.with_replicas(manifest, NamedObject(manifest.kind, namespace, manifest.name))
+    if known is None:
+        obj = trial.model.find(ObjectName("", manifest.kind, namespace, manifest.name))
+        known = to_builtins(obj) if obj is not None else None
+    return applied(manifest, known) if known is not None else manifest
+
+
 def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate) -> None:
     """Bring the pods of a workload to a template; pods of an equal template stay."""
     name = NamedObject(template.workload.kind, template.workload.namespace, template.workload.name)
@@ -173,7 +196,7 @@ def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate) -> None:
             trial.delete(old, "it is replaced")
         _add(trial, template.own_pod(trial.model))
         return
-    workloads = Workloads(trial.model, trial.owners.owners)
+    workloads = Workloads(trial)
     pods = workloads.pods(name)
     if not _is_rolled_out(trial, workloads, name, template):
         for pod in pods:
@@ -263,16 +286,18 @@ def _ordinal(pod: PodInfo) -> int:
 
 
 def _put(trial: WhatIfTrial, change: ObjectChange) -> None:
-    """Create or replace an object; one without a status keeps the one that it has."""
+    """Create or change an object; one without a status keeps the one that it has."""
     assert change.create is not None
     new, old = decode(change.create), trial.model.find(change.object)
     if old is not None:
-        new = msgspec.structs.replace(new, metadata=msgspec.structs.replace(new.metadata, uid=old.uid))
+        created = old.metadata.creation_timestamp
+        meta = msgspec.structs.replace(new.metadata, uid=old.uid, creation_timestamp=created)
+        new = msgspec.structs.replace(new, metadata=meta)
         written = getattr(new, "status", None)
         if written is not None and _says_nothing(new):
             new = msgspec.structs.replace(new, status=getattr(old, "status"))  # noqa: B009
-    if isinstance(new, Node):
-        # a new node is not ready at first
+    if isinstance(new, Node) and not (isinstance(old, Node) and any(each.key == NOT_READY for each in old.spec.taints)):
+        # the API server writes that a new node is not ready
         taints = tuple(taint for taint in new.spec.taints if taint.key != NOT_READY)
         new = msgspec.structs.replace(new, spec=msgspec.structs.replace(new.spec, taints=taints))
     trial.placer.put(new)

@@ -5,7 +5,7 @@ of its document where the source has one, else one of its pods.
 """
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import msgspec
 
@@ -15,16 +15,23 @@ from kubesched.api.pods import Pod
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.asking.answers import ObjectName
 from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
-from kubesched.asking.owners import Owners
 from kubesched.asking.templates.reading import is_workload, read_templates
 from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
-from kubesched.asking.whatif.trial import without_node
+from kubesched.asking.whatif.trial import WhatIfTrial, without_node
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
 
+# the field with the number of pods, by kind
+REPLICAS_FIELDS: Final = {
+    "Deployment": "replicas",
+    "ReplicaSet": "replicas",
+    "ReplicationController": "replicas",
+    "StatefulSet": "replicas",
+    "Job": "parallelism",
+}
 POD_INDEX, POD_NAME = "apps.kubernetes.io/pod-index", "statefulset.kubernetes.io/pod-name"
 
 
@@ -60,16 +67,34 @@ def kind_named(text: str) -> str:
 
 
 class Workloads:
-    """The workloads that a model knows: by documents, by objects, and as owners of pods."""
+    """The workloads of a trial: by documents, by objects, and as owners of pods."""
 
-    def __init__(self, model: ClusterModel, owners: Owners) -> None:
-        self._model = model
-        self._owners = owners
-        self.documents: dict[tuple[str, str, str], Document] = {
-            (each["kind"], each["metadata"].get("namespace", "default"), each["metadata"]["name"]): each
-            for each in model.source.workloads
-            if is_workload(each)
-        }
+    def __init__(self, trial: WhatIfTrial) -> None:
+        self._model = trial.model
+        self._owners = trial.owners.owners
+        self.documents = trial.documents
+
+    def note(self, document: Document) -> None:
+        """Let a workload have another document from now on; other objects are left out."""
+        if is_workload(document):
+            meta = document["metadata"]
+            namespace = meta.get("namespace") or self._model.source.namespace
+            self.documents[document["kind"], namespace, meta.get("name", "")] = document
+
+    def note_replicas(self, workload: NamedObject, replicas: int) -> None:
+        """Let a workload have another number of replicas from now on."""
+        document = self.documents.get(workload)
+        if document is not None:
+            spec = {**document["spec"], REPLICAS_FIELDS[workload.kind]: replicas}
+            self.documents[workload] = {**document, "spec": spec}
+
+    def with_replicas(self, manifest: Manifest, workload: NamedObject) -> Manifest:
+        """Return the manifest of a workload that is known by its pods alone: without a number, with theirs."""
+        spec, field = manifest.document.get("spec"), REPLICAS_FIELDS.get(workload.kind)
+        count = len(self.pods(workload)) if field is not None else 0
+        if not count or not isinstance(spec, dict) or spec.get(field) is not None:
+            return manifest
+        return manifest._replace(document={**manifest.document, "spec": {**spec, field: count}})
 
     def find(self, wanted: NamedObject) -> NamedObject:
         """Return a workload with its namespace; raises UnknownObjectError, also if several namespaces have it."""

@@ -75,7 +75,7 @@ NODES = "NODES"
 )
 @click.option("--add-nodes", multiple=True, metavar="N=LIKE", help="Add N nodes like a node, or like that in a file.")
 @click.option("--scale", multiple=True, metavar="KIND/NAME=N", help="Scale a workload: deploy/web=9.")
-@click.option("--apply", multiple=True, metavar="FILE", help="Create or replace objects.")
+@click.option("--apply", multiple=True, metavar="FILE", help="Create objects, or change them as kubectl apply does.")
 @click.option("--delete", multiple=True, metavar="KIND/NAME", help="Delete an object; a workload with its pods.")
 @click.option("--reschedule", type=click.Choice(["all"]), help="Place all pods again, from an empty start.")
 @click.option(

@@ -1,0 +1,67 @@
+"""Manifests as `kubectl apply` applies them: merged onto the objects that the cluster has.
+
+From a manifest and the live object's document to a manifest of the object afterwards. What the manifest leaves out
+stays as it is, unless the manifest that was applied last (an annotation says so) had it.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
+from kubesched.controlplane.schema import library
+from kubesched.controlplane.schema.merging import MergeError, strategic_merge
+from kubesched.controlplane.schema.three_way import three_way_patch
+from kubesched.errors import InvalidObjectError
+
+# the API server's own part of metadata
+_OF_THE_SERVER: Final = frozenset(
+    {"uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "managedFields"}
+)
+
+
+def applied(manifest: Manifest, live: Document) -> Manifest:
+    """Return a manifest of what an object becomes; raises InvalidObjectError. The status is the manifest's."""
+    document = manifest.document
+    shape = library().kind(str(document.get("apiVersion")), manifest.kind)
+    if shape is None or not isinstance(document.get("metadata"), dict):
+        return manifest
+    kept = {
+        **live,
+        "apiVersion": document["apiVersion"],
+        "kind": manifest.kind,
+        "metadata": {field: value for field, value in live["metadata"].items() if field not in _OF_THE_SERVER},
+    }
+    kept.pop("status", None)
+    if _another(document, kept, "priorityClassName"):
+        # the API server writes the priority of the class
+        kept["spec"] = {field: value for field, value in kept["spec"].items() if field != "priority"}
+    try:
+        found = strategic_merge(shape, kept, three_way_patch(shape, kept, document, last_applied(live)))
+    except MergeError as error:
+        raise InvalidObjectError(f"{manifest.named}: cannot be applied: {error}") from None
+    return Manifest(manifest.place, with_last_applied(found, document))
+
+
+def last_applied(document: Document) -> Document:
+    """Return the manifest that was applied last, empty if the object does not tell."""
+    text = (document["metadata"].get("annotations") or {}).get(LAST_APPLIED)
+    try:
+        return msgspec.json.decode(text or "", type=dict[str, Any])
+    except msgspec.MsgspecError:
+        return {}
+
+
+def with_last_applied(document: Document, manifest: Document) -> Document:
+    """Return an object with the annotation of the manifest that was applied last."""
+    text = msgspec.json.encode(manifest).decode()
+    annotations = {**(document["metadata"].get("annotations") or {}), LAST_APPLIED: text}
+    return {**document, "metadata": {**document["metadata"], "annotations": annotations}}
+
+
+def _another(document: Document, live: Document, field: str) -> bool:
+    """Return whether a manifest has another value of a field of its spec than the live object."""
+    spec, old = document.get("spec"), live.get("spec")
+    return isinstance(spec, dict) and isinstance(old, dict) and field in spec and spec[field] != old.get(field)
