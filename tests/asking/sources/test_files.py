@@ -46,6 +46,24 @@ def pods_of(cluster: ClusterObjects) -> list[Pod]:
     return [obj for obj in cluster.objects if isinstance(obj, Pod)]
 
 
+# -- manifests in a namespace
+
+
+@pytest.mark.parametrize("namespace", ["default", "shop"])
+def test_manifests_without_a_namespace_are_in_that_of_the_source(folder: Path, namespace: str) -> None:
+    pod = a_pod_document("p", uid=False)
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [{"name": "main", "image": "i"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    deployment = a_document("Deployment", "web", uid=False, version="apps/v1", spec=spec)
+    for document in (pod, deployment):
+        del document["metadata"]["namespace"]
+    file = write(folder / "all.yaml", a_document("Node", "node", uid=False), pod, deployment)
+    cluster = read_cluster(ClusterSource((file,), namespace=namespace))
+    assert {obj.namespace for obj in pods_of(cluster)} == {namespace}
+    assert {document["metadata"]["namespace"] for document in cluster.workloads} == {namespace}
+    assert len(pods_of(cluster)) == 2
+
+
 # -- exports
 
 

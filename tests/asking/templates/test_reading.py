@@ -284,6 +284,31 @@ def test_other_objects_of_the_manifests_come_along() -> None:
     assert [str(each.object) for each in found.others] == ["PersistentVolumeClaim shop/data", "ReplicaSet shop/web"]
 
 
+def a_bare_pod(name: str) -> dict[str, Any]:
+    meta = {"name": name, "namespace": "shop"}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [{"name": "c", "image": "i"}]}}
+
+
+def owned(document: dict[str, Any], kind: str, name: str) -> dict[str, Any]:
+    owner = {"apiVersion": "apps/v1", "kind": kind, "name": name, "uid": f"uid-{name}", "controller": True}
+    return {**document, "metadata": {**document["metadata"], "ownerReferences": [owner]}}
+
+
+def test_what_a_controller_makes_of_another_manifest_counts_once() -> None:
+    deployment = a_workload("Deployment")
+    replicas = owned(a_workload("ReplicaSet", "web-abc"), "Deployment", "web")
+    pods = [owned(a_bare_pod(f"web-abc-{number}"), "ReplicaSet", "web-abc") for number in (1, 2, 3)]
+    found = read(deployment, replicas, *pods)
+    assert [str(each) for each in found.templates] == ["Deployment shop/web"]
+    [gap] = found.gaps
+    assert gap.what == "ReplicaSet web-abc, Pod web-abc-1, Pod web-abc-2 and 1 more"
+
+
+def test_a_pod_whose_owner_is_elsewhere_is_a_template() -> None:
+    pod = owned(a_bare_pod("p"), "ReplicaSet", "web")
+    assert (len(read(pod).templates), read(pod).gaps) == (1, ())
+
+
 def test_custom_resources_are_left_out() -> None:
     custom = {"apiVersion": "example.com/v1", "kind": "Certificate", "metadata": {"name": "c"}, "spec": {}}
     found = read(custom, a_workload("ReplicaSet"))

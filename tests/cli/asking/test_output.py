@@ -18,11 +18,17 @@ from tests.support.reports import HOSTILE, every_block
 
 from kubesched.api.codec import to_builtins
 from kubesched.asking.answers import Answer
+from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.reports.blocks import Report, Table
 from kubesched.cli import main
 from kubesched.cli.asking.output import FORMATS, OutputOptions, print_answer
 from kubesched.cli.asking.terminal import as_terminal_text
 from kubesched.testing import a_node, a_pod
+
+
+@dataclass(frozen=True, slots=True)
+class WithGaps(Answer):
+    gaps: tuple[Gap, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +104,22 @@ def test_without_a_terminal_lines_are_wide(monkeypatch: pytest.MonkeyPatch) -> N
 def test_quiet_prints_the_verdict_alone() -> None:
     assert as_terminal_text(every_block(), quiet=True) == "Pod web does not fit.\n"
     assert as_terminal_text(Report("A title", [Table(("A",), [("b",)])]), quiet=True) == "A title\n"
+
+
+GAPS = {
+    "nothing is left out": (0, ""),
+    "one thing could not be read": (1, "not in this verdict: Pod 0 outside namespace shop: forbidden\n"),
+    "several things": (3, "not in this verdict: Pod 0 outside namespace shop: forbidden, and 2 more\n"),
+}
+
+
+@pytest.mark.parametrize(("count", "line"), GAPS.values(), ids=GAPS)
+def test_quiet_says_that_a_verdict_leaves_something_out(
+    count: int, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    gaps = tuple(Gap(f"Pod {number} outside namespace shop", "forbidden", "all") for number in range(count))
+    print_answer(WithGaps(gaps), every_block(), OutputOptions(quiet=True))
+    assert capsys.readouterr() == ("Pod web does not fit.\n", line)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

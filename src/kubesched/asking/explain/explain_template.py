@@ -6,6 +6,7 @@ with all that the manifests have of it.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import islice
 
 from kubesched.api.codec import to_builtins
@@ -35,11 +36,15 @@ def explain_manifests(model: ClusterModel, manifests: Sequence[Manifest]) -> Pod
     if template.per_node:
         raise KubeschedError(f"{template} runs one pod a node; ask about one of them: kubesched explain pod NAME")
     with model.fork(found.others):
-        if together:
-            return _explain_first(model, templates)
-        new = next(template.new_pods(model))
-        with model.fork(map(_created, new.objects)):
-            return explain_pod(model, model.read(new.pod))
+        answer = _explain_first(model, templates) if together else _explain_next(model, template)
+    return replace(answer, gaps=(*answer.gaps, *found.gaps))
+
+
+def _explain_next(model: ClusterModel, template: WorkloadTemplate) -> PodAnswer:
+    """Return the answer about the next pod of a template."""
+    new = next(template.new_pods(model))
+    with model.fork(map(_created, new.objects)):
+        return explain_pod(model, model.read(new.pod))
 
 
 def _explain_first(model: ClusterModel, templates: Sequence[WorkloadTemplate]) -> PodAnswer:

@@ -36,7 +36,7 @@ def read_files(
 ) -> ClusterObjects:
     """Return the cluster in files, folders and standard input; raises KubeschedError.
 
-    `custom_kinds` are the kinds that plugins look up, such as `foos.v1.example.com`; `namespace` is that of exported
+    `custom_kinds` are the kinds that plugins look up, such as `foos.v1.example.com`; `namespace` is that of
     objects which name none.
     """
     snapshots: list[ClusterObjects] = []
@@ -86,7 +86,7 @@ def _parts(
         # imported here: an API server with all controllers, which an export does not need
         from kubesched.asking.sources.manifest_cluster import settled
 
-        made = settled(drafts, (obj for part in (*known, *parts) for obj in part.objects))
+        made = settled(drafts, (obj for part in (*known, *parts) for obj in part.objects), namespace)
         parts.append(readers.cluster(made))
     return parts
 

@@ -31,14 +31,17 @@ LOOK_SECONDS = 0.01
 LONGEST_SECONDS = 60.0
 
 
-def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = ()) -> list[Manifest]:
-    """Return the objects that manifests become, beside those that are known already; raises KubeschedError."""
+def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = (), namespace: str = "default") -> list[Manifest]:
+    """Return the objects that manifests become, beside those that are known already; raises KubeschedError.
+
+    `namespace` is that of manifests which name none; it is created.
+    """
     server = new_server({}, seed=0)
     # controllers make pods of a DaemonSet for nodes
     wanted = _CONTEXT | ({"Node"} if any(each.kind == "DaemonSet" for each in drafts) else set())
     around = [Manifest("known", to_builtins(obj), True) for obj in known if type(obj).__name__ in wanted]
-    create(server, around)
-    report = create(server, [_as_applied(each) for each in drafts])
+    create(server, [*around, *_missing_namespace(namespace, [*around, *drafts])])
+    report = create(server, [_as_applied(server, each, namespace) for each in drafts])
     if report.problems:
         raise KubeschedError("; ".join(report.problems))
     in_own_loop(_settle(server))
@@ -47,11 +50,23 @@ def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = ()) -> list
     return [each for each in _objects(server) if _key(each) not in old]
 
 
-def _as_applied(manifest: Manifest) -> Manifest:
-    """Return a manifest with the annotation that kubectl apply writes, so that it can be applied again."""
-    if not isinstance(manifest.document.get("metadata"), dict):
+def _missing_namespace(name: str, manifests: Iterable[Manifest]) -> list[Manifest]:
+    """Return the manifest of a namespace, unless others have it."""
+    if name == "default" or any(each.kind == "Namespace" and each.name == name for each in manifests):
+        return []
+    return [Manifest("namespace", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})]
+
+
+def _as_applied(server: ApiServer, manifest: Manifest, namespace: str) -> Manifest:
+    """Return a manifest as kubectl apply sends it: in a namespace, with the annotation for the next time."""
+    document = manifest.document
+    meta = document.get("metadata")
+    if not isinstance(meta, dict):
         return manifest
-    return manifest._replace(document=with_last_applied(manifest.document, manifest.document))
+    resource = server.registry.catalog.of_kind(str(document.get("apiVersion")), manifest.kind)
+    if resource is not None and resource.namespaced and not meta.get("namespace"):
+        document = {**document, "metadata": {**meta, "namespace": namespace}}
+    return manifest._replace(document=with_last_applied(document, manifest.document))
 
 
 async def _settle(server: ApiServer) -> None:

@@ -7,7 +7,7 @@ import msgspec
 
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
 from kubesched.asking.sources.cluster_source import ClusterSource, live_target
-from kubesched.asking.sources.files import read_files
+from kubesched.asking.sources.files import DEFAULT_NAMESPACE, read_files
 from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.client.informers.paged_list import PAGE
 from kubesched.client.rest import RestClient, RestConfig
@@ -34,7 +34,7 @@ def names_in(source: ClusterSource, kind: str, namespace: str = "") -> list[str]
     """Return names of objects of a kind: bare ones in the namespace of the source, or in the given one."""
     try:
         if source.paths:
-            cluster = read_files(source.paths)
+            cluster = read_files(source.paths, (), source.namespace or DEFAULT_NAMESPACE)
             own = namespace or source.namespace or cluster.namespace
             found = [obj.metadata for obj in cluster.objects if type(obj).__name__ == kind]
             return [meta.name for meta in found if meta.namespace in ("", own)]

@@ -58,7 +58,7 @@ _NOT_OF_NEW_METADATA: Final = ("uid", "resourceVersion", "creationTimestamp", "d
 class WorkloadTemplates(NamedTuple):
     """The templates in manifests, and the other objects there: claims, classes, owners of the pods.
 
-    `gaps` are what admission would add and is not known.
+    `gaps` are what admission would add and is not known, and what was left out.
     """
 
     templates: tuple[WorkloadTemplate, ...]
@@ -69,9 +69,11 @@ class WorkloadTemplates(NamedTuple):
 def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> WorkloadTemplates:
     """Return the templates in manifests, in their order; raises InvalidObjectError.
 
-    Objects without a namespace are in that of the model's source. Custom resources are left out.
+    Objects without a namespace are in that of the model's source. Custom resources are left out, and what the
+    controllers of other manifests make: the replica sets of a Deployment that is there, too, and their pods.
     """
     manifests = [_as_new(manifest, model.source.namespace) for manifest in manifests]
+    manifests, made = _without_made(manifests)
     classes = _unknown_runtime_classes(model, manifests)
     stand_ins = [*classes.values(), *_unread_priority_classes(model, manifests)]
     server = _server(model, {_namespace(manifest.document) for manifest in manifests}, stand_ins)
@@ -88,11 +90,15 @@ def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> Worklo
             templates.append(reader.template(manifest))
         elif not is_foreign(manifest.document):
             others.append(reader.stored(manifest.document))
-    gaps = tuple(
+    gaps = [
         Gap(f"RuntimeClass {name}", "the cluster's runtime classes are not read", "its overhead and nodes do not count")
         for name in classes
-    )
-    return WorkloadTemplates(tuple(templates), tuple(map(_created, [*others, *reader.owners])), gaps)
+    ]
+    if made:
+        named = ", ".join(f"{each.kind} {each.name}" for each in made[:3])
+        more = f" and {len(made) - 3} more" if len(made) > 3 else ""
+        gaps.append(Gap(f"{named}{more}", "the owner is among the manifests", "nothing: it counts with its owner"))
+    return WorkloadTemplates(tuple(templates), tuple(map(_created, [*others, *reader.owners])), tuple(gaps))
 
 
 def is_workload(document: Document) -> bool:
@@ -332,6 +338,22 @@ def _as_new(manifest: Manifest, namespace: str) -> Manifest:
     spec = {field: value for field, value in document["spec"].items() if field not in _NOT_OF_A_TEMPLATE}
     kept = {field: value for field, value in document.items() if field != "status"}
     return Manifest(manifest.place, {**kept, "metadata": meta, "spec": spec})
+
+
+def _without_made(manifests: Sequence[Manifest]) -> tuple[list[Manifest], list[Manifest]]:
+    """Return the manifests that no controller of another one makes, and the others."""
+    there = {(each.kind, _namespace(each.document), each.name) for each in manifests if each.kind in _MAKERS}
+
+    def is_made(manifest: Manifest) -> bool:
+        meta = manifest.document.get("metadata")
+        owners = meta.get("ownerReferences") if isinstance(meta, dict) and manifest.kind in _MAKERS else None
+        return isinstance(owners, list) and any(
+            (owner.get("kind"), _namespace(manifest.document), owner.get("name")) in there
+            for owner in owners
+            if isinstance(owner, dict) and owner.get("controller")
+        )
+
+    return [each for each in manifests if not is_made(each)], [each for each in manifests if is_made(each)]
 
 
 def _namespace(document: Document) -> str:

@@ -6,7 +6,7 @@ In: an answer and its report. Out: text on standard output.
 import functools
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,9 +15,11 @@ import msgspec
 import yaml
 
 from kubesched.asking.answers import Answer
+from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.reports.blocks import Report
 from kubesched.asking.reports.html import as_page
 from kubesched.asking.reports.markdown import as_markdown
+from kubesched.asking.reports.printable import printable
 from kubesched.cli.asking.terminal import as_terminal_text
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -42,7 +44,7 @@ def output_option(command: F) -> F:
     @click.option(
         "-o", "--output", "format_", type=click.Choice(FORMATS), default=TABLE, show_default=True, help="How to print."
     )
-    @click.option("-q", "--quiet", is_flag=True, help="Print the verdict alone.")
+    @click.option("-q", "--quiet", is_flag=True, help="Print the verdict alone; gaps go to standard error.")
     @click.option("--no-color", is_flag=True, help="Print without colours; so does NO_COLOR in the environment.")
     @functools.wraps(command)
     def with_output(*args: Any, format_: str, quiet: bool, no_color: bool, **kwargs: Any) -> Any:
@@ -65,6 +67,16 @@ def print_answer(answer: Answer, report: Report, output: OutputOptions) -> None:
         _write(as_page(report))
     else:
         _write(as_terminal_text(report, quiet=output.quiet, colour=output.colour))
+        if output.quiet:
+            _count_gaps(getattr(answer, "gaps", ()))
+
+
+def _count_gaps(gaps: Sequence[Gap]) -> None:
+    """Say on standard error how much the verdict leaves out; without `--quiet` the report says what and why."""
+    if gaps:
+        first = f"{gaps[0].what}: {gaps[0].why}"
+        more = f", and {len(gaps) - 1} more" if len(gaps) > 1 else ""
+        click.echo(printable(f"not in this verdict: {first}{more}"), err=True)
 
 
 def _json(answer: Answer) -> str:
