@@ -20,6 +20,7 @@ COMMANDS = {
     "explain": LazyCommand(
         "kubesched.cli.asking.explain:explain", "Explain why pods are pending, and what would help."
     ),
+    "plugins": LazyCommand("kubesched.cli.plugins:plugins_group", "List, describe, check and begin plugins."),
     "run": LazyCommand("kubesched.run.command:run", "Schedule pods on a cluster, in place of kube-scheduler."),
     "snapshot": LazyCommand(
         "kubesched.cli.asking.snapshot:snapshot", "Write a cluster to a file, to ask about it later or elsewhere."

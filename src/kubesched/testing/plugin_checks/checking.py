@@ -1,0 +1,106 @@
+"""`check_plugin`: is a plugin what the contract asks for?
+
+From a plugin, its arguments and (if need be) objects that it reads to a report. A plugin that cannot be built is not
+asked anything.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from kubesched.core.framework.plugin import Plugin
+from kubesched.core.framework.registry import plugin_class
+from kubesched.errors import KubeschedError, PluginError
+from kubesched.testing.plugin_checks.answer_checks import (
+    asked_twice,
+    forms_agree,
+    has_forms,
+    inputs_unchanged,
+    kept_equals_fresh,
+    valid_answers,
+)
+from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
+from kubesched.testing.plugin_checks.cluster_example import ClusterExample
+from kubesched.testing.plugin_checks.plugin_report import CheckResult, Outcome, PluginReport
+from kubesched.testing.plugin_checks.vocabulary import words_of
+
+if TYPE_CHECKING:
+    from kubesched.testing.plugin_checks.strategies import ExampleStrategies, Objects
+
+EXAMPLES = 100
+MOST_CHANGES = 5
+BUILDS = "builds at start"
+
+
+def check_plugin(
+    plugin: type[Plugin] | Callable[..., Any],
+    *,
+    args: Any = None,
+    examples: int = EXAMPLES,
+    nodes: "Objects | None" = None,
+    pods: "Objects | None" = None,
+    objects: "Objects | None" = None,
+) -> PluginReport:
+    """Return a report about a plugin, tried on `examples` random clusters for each check.
+
+    `args` are its arguments, as in pluginConfig or an instance of their class. `objects` are objects of the kinds that
+    it looks up; `nodes` and `pods` are for plugins that random ones say little to. Each is a list or a strategy of one.
+    """
+    try:
+        from kubesched.testing.plugin_checks.strategies import ExampleStrategies
+    except ModuleNotFoundError as missing:
+        raise KubeschedError(
+            f'checks of plugins need {missing.name}, which is not installed: pip install "kubesched[testing]"'
+        ) from None
+    try:
+        checked = CheckedPlugin(plugin, args)
+        checked.start()
+    except PluginError as error:
+        return PluginReport(_name_of(plugin), (CheckResult(BUILDS, Outcome.FAILED, (str(error),)),))
+    parts = ExampleStrategies.for_words(words_of(checked.kind, args), nodes=nodes, pods=pods, objects=objects)
+    results = [CheckResult(BUILDS, Outcome.PASSED), *_checked_by_examples(checked, parts, examples)]
+    return PluginReport(checked.name, tuple(results))
+
+
+def _checked_by_examples(plugin: CheckedPlugin, parts: "ExampleStrategies", examples: int) -> Iterator[CheckResult]:
+    from kubesched.testing.plugin_checks.minimal_examples import smallest_findings
+
+    checks = {check.title: partial(check.finds, plugin) for check in _CHECKS if check.concerns(plugin)}
+    strategy = parts.examples(asked=2, changes=MOST_CHANGES)
+    findings = smallest_findings(strategy, checks, examples, parts.simple_examples())
+    for check in _CHECKS:
+        if check.title in findings:
+            yield CheckResult(check.title, Outcome.FAILED, ("\n".join(findings[check.title]),))
+        elif check.title in checks:
+            yield CheckResult(check.title, Outcome.PASSED, note=f"{examples} examples")
+        else:
+            yield CheckResult(check.title, Outcome.SKIPPED, note="the plugin has no such hooks")
+
+
+def _name_of(plugin: Any) -> str:
+    kind = plugin_class(plugin)
+    return (kind.name or kind.__qualname__) if kind is not None else repr(plugin)
+
+
+_ANSWERING = frozenset(("preFilter", "filter", "preScore", "score"))
+
+
+def _answers(plugin: CheckedPlugin) -> bool:
+    return not _ANSWERING.isdisjoint(plugin.points)
+
+
+class ExampleCheck(NamedTuple):
+    """What a check holds, how it finds in an example that this is not so, and which plugins it concerns."""
+
+    title: str
+    finds: Callable[[CheckedPlugin, ClusterExample], list[str] | None]
+    concerns: Callable[[CheckedPlugin], bool] = _answers
+
+
+_CHECKS = (
+    ExampleCheck("hooks answer what they may, scores from 0 to 100", valid_answers),
+    ExampleCheck("the same answer when asked twice", asked_twice),
+    ExampleCheck("pods and nodes are not changed", inputs_unchanged),
+    ExampleCheck("forms agree", forms_agree, has_forms),
+    ExampleCheck("kept answers equal fresh ones", kept_equals_fresh),
+)

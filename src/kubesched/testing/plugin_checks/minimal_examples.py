@@ -1,0 +1,91 @@
+"""The smallest examples for which checks find something wrong.
+
+From a strategy and checks to what each check found, by Hypothesis. The same examples are tried every time, and all
+checks look at each.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Generic, TypeVar
+
+from hypothesis import HealthCheck, Phase, Verbosity, find, settings
+from hypothesis.errors import Flaky, NoSuchExample
+from hypothesis.strategies import SearchStrategy
+
+T = TypeVar("T")
+Check = Callable[[T], list[str] | None]
+
+
+def smallest_findings(
+    strategy: SearchStrategy[T], checks: Mapping[str, Check[T]], examples: int, first: Iterable[T] = ()
+) -> dict[str, list[str]]:
+    """Return what checks find, by their names, each for the smallest example that it finds anything for.
+
+    Those in `first` are small already.
+    """
+    findings: dict[str, list[str]] = {}
+    pending = dict(checks)
+    for example in first:
+        for title, check in list(pending.items()):
+            found = check(example)
+            if found:
+                findings[title] = found
+                del pending[title]
+    while pending:
+        search = _Search(pending)
+        try:
+            find(strategy, search.finds, settings=_settings(examples))
+        except _EnoughError:
+            pass
+        except NoSuchExample:
+            if not search.found:
+                break
+        except Flaky:
+            # an answer that is another one each time is not found again for the same example
+            search.found.sort(key=lambda lines: -sum(map(len, lines)))
+        findings[search.title] = search.found[-1]
+        del pending[search.title]
+    return findings
+
+
+# so many smaller examples are tried
+MOST_ATTEMPTS = 150
+
+
+class _EnoughError(BaseException):
+    """The example is small enough; no Exception, which Hypothesis would take for a finding."""
+
+
+class _Search(Generic[T]):
+    """The first check that finds something; from then on it alone, since its example is made smaller."""
+
+    def __init__(self, checks: Mapping[str, Check[T]]) -> None:
+        self._checks = dict(checks)
+        self._attempts = 0
+        self.title = ""
+        self.found: list[list[str]] = []
+
+    def finds(self, example: T) -> bool:
+        """Return whether the check finds something."""
+        self._attempts += bool(self.found)
+        if self._attempts > MOST_ATTEMPTS:
+            raise _EnoughError
+        for title, check in self._checks.items():
+            found = check(example)
+            if found:
+                self._checks = {title: check}
+                self.title = title
+                self.found.append(found)
+                return True
+        return False
+
+
+def _settings(examples: int) -> settings:
+    return settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        derandomize=True,
+        phases=(Phase.generate, Phase.shrink),
+        suppress_health_check=list(HealthCheck),
+        verbosity=Verbosity.quiet,
+    )
