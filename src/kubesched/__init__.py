@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from kubesched.api.resources import resource_amounts
     from kubesched.asking.cluster import Cluster
     from kubesched.core.assembly import build_engine
     from kubesched.core.cluster.changes import Reads
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from kubesched.core.cluster.pod_info import PodInfo
     from kubesched.core.framework.background import Background
     from kubesched.core.framework.cluster_view import ClusterView
-    from kubesched.core.framework.cycle import CycleState, StateKey
+    from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState, StateKey
     from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
     from kubesched.core.framework.functions import filter_plugin, score_plugin
     from kubesched.core.framework.http_client import HttpAnswer, HttpClient, HttpError
     from kubesched.core.framework.node_values import AssignedValues, NodeValues
     from kubesched.core.framework.nodes import NodeRow, Nodes
-    from kubesched.core.framework.outcomes import PostFilterResult, PreFilterResult
+    from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
     from kubesched.core.framework.permission import Permission
     from kubesched.core.framework.plugin import (
         BindPlugin,
@@ -42,15 +43,18 @@ if TYPE_CHECKING:
     )
     from kubesched.core.framework.plugin_metrics import PluginMetrics
     from kubesched.core.framework.pod_matcher import PodMatcher
-    from kubesched.core.framework.preemption import Candidate
+    from kubesched.core.framework.preemption import Candidate, RunningPreemptions
     from kubesched.core.framework.registry import Registry
     from kubesched.core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
     from kubesched.core.framework.verdict import Verdict
+    from kubesched.core.framework.waiting import Waits
+    from kubesched.core.framework.waiting_pods import WaitingPod, WaitingPods
     from kubesched.core.scheduling.decision import Decision, decide
     from kubesched.core.scheduling.engine import Engine
     from kubesched.errors import InvalidObjectError, KubeschedError, PluginError
 
 _HOMES = {
+    "api.resources": "resource_amounts",
     "asking.cluster": "Cluster",
     "core.cluster.changes": "Reads",
     "core.cluster.cluster": "ClusterState",
@@ -59,7 +63,7 @@ _HOMES = {
     "core.cluster.pod_info": "PodInfo",
     "errors": "InvalidObjectError KubeschedError PluginError",
     "core.framework.cluster_view": "ClusterView",
-    "core.framework.cycle": "CycleState StateKey",
+    "core.framework.cycle": "PODS_TO_ACTIVATE CycleState StateKey",
     "core.framework.events": "Action ClusterEvent Hint Registration Resource",
     "core.framework.functions": "filter_plugin score_plugin",
     "core.framework.background": "Background",
@@ -67,17 +71,19 @@ _HOMES = {
     "core.framework.node_values": "AssignedValues NodeValues",
     "core.framework.plugin_metrics": "PluginMetrics",
     "core.framework.nodes": "NodeRow Nodes",
-    "core.framework.outcomes": "PostFilterResult PreFilterResult",
+    "core.framework.outcomes": "NodeVerdicts PostFilterResult PreFilterResult",
     "core.framework.permission": "Permission",
     "core.framework.plugin": (
         "BindPlugin FilterPlugin PermitPlugin PostBindPlugin PostFilterPlugin PreBindPlugin "
         "PreEnqueuePlugin PreFilterPlugin PreScorePlugin QueueSortPlugin ReservePlugin ScorePlugin"
     ),
     "core.framework.pod_matcher": "PodMatcher",
-    "core.framework.preemption": "Candidate",
+    "core.framework.preemption": "Candidate RunningPreemptions",
     "core.framework.registry": "Registry",
     "core.framework.status": "SKIP SUCCESS Code Status error unresolvable unschedulable",
     "core.framework.verdict": "Verdict",
+    "core.framework.waiting": "Waits",
+    "core.framework.waiting_pods": "WaitingPod WaitingPods",
     "core.scheduling.decision": "Decision decide",
     "core.assembly": "build_engine",
     "core.scheduling.engine": "Engine",
@@ -85,6 +91,7 @@ _HOMES = {
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
 
 __all__ = [
+    "PODS_TO_ACTIVATE",
     "SKIP",
     "SUCCESS",
     "Action",
@@ -110,6 +117,7 @@ __all__ = [
     "KubeschedError",
     "NodeRow",
     "NodeValues",
+    "NodeVerdicts",
     "Nodes",
     "Permission",
     "PermitPlugin",
@@ -131,16 +139,21 @@ __all__ = [
     "Registry",
     "ReservePlugin",
     "Resource",
+    "RunningPreemptions",
     "ScorePlugin",
     "StateKey",
     "Status",
     "Verdict",
+    "WaitingPod",
+    "WaitingPods",
+    "Waits",
     "__version__",
     "build_engine",
     "decide",
     "error",
     "filter_plugin",
     "kind_reads",
+    "resource_amounts",
     "score_plugin",
     "unresolvable",
     "unschedulable",

@@ -19,8 +19,10 @@ from kubesched.api.resources import (
     pod_limits,
     pod_requests,
     pod_resources,
+    resource_amounts,
     scaling_request,
 )
+from kubesched.errors import InvalidObjectError
 
 GI = 2**30
 
@@ -247,3 +249,15 @@ def test_resource_names(name: str, extended: bool, scalar: bool) -> None:
 def test_a_bad_quantity_is_named() -> None:
     with pytest.raises(InvalidQuantityError, match="quantity 'lots'"):
         pod_resources(a_pod(container(cpu="lots")))
+
+
+def test_the_amounts_of_a_resource_list() -> None:
+    assert resource_amounts({"cpu": "1500m", "memory": "1Ki", "example.com/gpu": 2}) == {
+        "cpu": 1500,
+        "memory": 1024,
+        "example.com/gpu": 2,
+    }
+    with pytest.raises(InvalidObjectError, match=r"^cpu: "):
+        resource_amounts({"cpu": "lots"})
+    with pytest.raises(InvalidObjectError, match="expected amounts by resource"):
+        resource_amounts("lots")  # type: ignore[arg-type]

@@ -93,6 +93,22 @@ def test_a_pod_that_a_plugin_turns_away_leaves_its_place_and_says_why() -> None:
     together(story)
 
 
+def test_a_pod_that_is_turned_away_while_its_nomination_is_announced_does_not_keep_it() -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="2"))
+        # the announcement takes a while, and the next pod does not
+        world.put(a_pod("a", cpu="1"))
+        world.put(a_pod("b", cpu="1", labels={"spoil": ""}))
+        await asyncio.sleep(1)
+        turned_away = world.pod("a")
+        assert turned_away is not None
+        assert turned_away.status.nominated_node_name == ""
+        assert not scheduler.cluster.nominations.on("n1")
+        world.delete("Pod", "default/a")
+
+    together(story)
+
+
 def test_a_pod_that_waits_too_long_is_turned_away_and_its_place_is_given_to_others() -> None:
     async def story(world: World, scheduler: Scheduler) -> None:
         world.put(a_node("n1", cpu="1"))

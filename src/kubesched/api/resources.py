@@ -30,6 +30,7 @@ from kubesched.api.labels import label_key_problems
 from kubesched.api.meta import ResourceList
 from kubesched.api.pods import Container, ContainerStatus, Pod
 from kubesched.api.quantity import ZERO, Quantity, from_milli_value, from_value, quantity_of
+from kubesched.errors import InvalidObjectError
 
 CPU: Final = "cpu"
 MEMORY: Final = "memory"
@@ -301,6 +302,22 @@ def _raise(requests: Requests, others: Requests) -> None:
         present = requests.get(name)
         if present is None or amount > present:
             requests[name] = amount
+
+
+def resource_amounts(amounts: ResourceList) -> dict[str, int]:
+    """Return the amounts of a resource list as integers: cpu in thousandths, everything else in units.
+
+    Raises InvalidObjectError for an amount that is no quantity; the message begins with the resource's name.
+    """
+    if not isinstance(amounts, Mapping):
+        raise InvalidObjectError(f"expected amounts by resource, got {amounts!r}")
+    found = {}
+    for name, amount in amounts.items():
+        try:
+            found[name] = quantity_of(amount)
+        except InvalidObjectError as error:
+            raise InvalidObjectError(f"{name}: {error}") from None
+    return _as_integers(found)
 
 
 def _as_integers(requests: Requests) -> dict[str, int]:

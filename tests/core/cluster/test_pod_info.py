@@ -61,3 +61,9 @@ def test_pods_are_told_apart_by_who_they_are() -> None:
     one, same = reader.read(P), reader.read(P)
     assert one != same
     assert len({one, same}) == 2
+
+
+def test_what_a_pod_takes_of_a_resource() -> None:
+    pod = PodReader(RequestOptions()).read(a_pod("p", cpu="500m", memory="1Ki", requests={"example.com/gpu": "2"}))
+    taken = {name: pod.request_of(name) for name in ("cpu", "memory", "pods", "example.com/gpu", "example.com/none")}
+    assert taken == {"cpu": 500, "memory": 1024, "pods": 1, "example.com/gpu": 2, "example.com/none": 0}

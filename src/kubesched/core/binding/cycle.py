@@ -148,6 +148,8 @@ def _waiting(placed: Placed, context: BindingContext) -> PermitWait | None:
 
 async def _announce(placed: Placed, context: BindingContext) -> None:
     body = {"metadata": {"uid": placed.pod.uid}, "status": {"nominatedNodeName": placed.node_name}}
+    # if the binding fails before this is reported, it must be cleared all the same
+    placed.attempt.queued.written_nomination = placed.node_name
     await _quietly(context, Patch("Pod", placed.pod.namespace, placed.pod.name, body, "status"))
 
 

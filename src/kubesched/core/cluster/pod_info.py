@@ -12,7 +12,15 @@ import msgspec
 
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod, PodSpec, PodStatus
-from kubesched.api.resources import PodResources, RequestOptions, pod_resources
+from kubesched.api.resources import (
+    CPU,
+    EPHEMERAL_STORAGE,
+    MEMORY,
+    PODS,
+    PodResources,
+    RequestOptions,
+    pod_resources,
+)
 from kubesched.api.volumes import with_source
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.affinity_terms import AffinityTerms, parse_affinity_terms
@@ -96,6 +104,12 @@ class PodInfo(msgspec.Struct, eq=False):
     def resources(self) -> PodResources:
         """Return the resources that the pod takes on its node."""
         return self.digest.resources
+
+    def request_of(self, resource: str) -> int:
+        """Return how much of a resource the pod takes on its node: cpu in thousandths; of "pods" it takes one."""
+        taken = self.digest.resources
+        common = {CPU: taken.milli_cpu, MEMORY: taken.memory, EPHEMERAL_STORAGE: taken.ephemeral_storage, PODS: 1}
+        return common[resource] if resource in common else taken.scalar.get(resource, 0)
 
     @property
     def affinity(self) -> AffinityTerms:
