@@ -73,6 +73,8 @@ class ClusterModel:
             return UnknownObjectError(f"pod {full_name} cannot be read: {unread.why}")
         suffix = f"/{full_name.rpartition('/')[2]}"
         namesakes = sorted(name for name in self.pods if name.endswith(suffix))[:3]
+        if not namesakes:
+            self.check_namespace(full_name.partition("/")[0])
         hint = f"; did you mean {' or '.join(namesakes)}?" if namesakes else nearest(full_name, self.pods)
         # those of live clusters are not read
         finished = ", or it has finished" if self.source.server is not None else ""

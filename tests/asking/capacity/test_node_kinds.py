@@ -39,6 +39,9 @@ def kinds(*objects: ApiObject, pool_label: str = "") -> list[tuple[str, int]]:
         ),
         pytest.param({"taints": ["a=b:NoSchedule"]}, {}, False, id="with a taint"),
         pytest.param({"taints": ["node.kubernetes.io/not-ready=:NoExecute"]}, {}, True, id="with a taint of a state"),
+        pytest.param(
+            {"taints": ["ToBeDeletedByClusterAutoscaler=1:NoSchedule"]}, {}, True, id="of which one is about to go"
+        ),
         pytest.param({"unschedulable": True}, {}, True, id="of which one is cordoned"),
     ],
 )

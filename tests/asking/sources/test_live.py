@@ -1,8 +1,10 @@
 """Live clusters, read from an API server over HTTPS: what may be read is read, the rest is named."""
 
+import re
 import socket
 from collections import Counter
 from collections.abc import Mapping
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,14 @@ from tests.support.served_cluster import a_served_cluster
 
 from kubesched.api.release import GIT_VERSION
 from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.explain.triage import triage
 from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.sources import live
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.client.informers import paged_list
 from kubesched.config.load import load
+from kubesched.controlplane.transport import certificates
 from kubesched.errors import KubeschedError
 
 Document = dict[str, Any]
@@ -233,6 +237,37 @@ def test_an_unreachable_server_is_one_line(tmp_path: Path) -> None:
         KubeschedError, match=r"^the cluster cannot be read: cannot connect to https://127.0.0.1:\d+: Con"
     ):
         read(file)
+
+
+def test_a_host_that_nobody_knows_is_one_line(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path) as served:
+        file = served.kubeconfig(url="https://nowhere.invalid:6443")
+    with pytest.raises(KubeschedError) as error:
+        read(file)
+    message = str(error.value)
+    assert message.startswith("the cluster cannot be read: cannot connect to https://nowhere.invalid:6443: ")
+    assert message.endswith(f'; check that it runs, and the server of context "kubesched" in kubeconfig {file}')
+    assert "\n" not in message
+
+
+def test_an_expired_certificate_is_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(certificates, "VALID_FOR", timedelta(seconds=-1))
+    with a_served_cluster(tmp_path) as served, pytest.raises(KubeschedError) as error:
+        read(served.kubeconfig())
+    message = str(error.value)
+    assert re.search(r"the certificate of https://127.0.0.1:\d+ is not trusted \(.*has expired", message)
+    assert message.endswith("; the server needs a new one, unless the clock here is wrong")
+    assert "\n" not in message
+
+
+def test_a_namespace_that_does_not_exist_is_named(tmp_path: Path) -> None:
+    with a_served_cluster(tmp_path, *OBJECTS) as served:
+        cluster = read_cluster(ClusterSource(kubeconfig=served.kubeconfig(), namespace="hesr"))
+    model = ClusterModel(cluster, load())
+    with pytest.raises(UnknownObjectError, match=r"^there is no namespace hesr; did you mean hers\?$"):
+        triage(model)
+    with pytest.raises(UnknownObjectError, match=r"^there is no namespace hesr; did you mean hers\?$"):
+        model.pod("none")
 
 
 def test_expired_credentials_are_one_line(tmp_path: Path) -> None:

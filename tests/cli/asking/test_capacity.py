@@ -47,7 +47,7 @@ def write(path: Path, *documents: dict[str, Any]) -> None:
 
 def run(folder: Path, *arguments: str) -> Result:
     """Run the command in a folder, on its cluster."""
-    words = [str(folder / word) if word.endswith((".yaml", ".csv")) else word for word in arguments]
+    words = [str(folder / word) if word.endswith((".yaml", ".csv", ".py")) else word for word in arguments]
     command = ["capacity", "--from", str(folder / "cluster.yaml"), *words]
     return CliRunner(env={"COLUMNS": "100"}).invoke(main, command)
 
@@ -190,12 +190,61 @@ def test_every_form_names_the_template(folder: Path, form: str) -> None:
             "--node-template takes nodes",
             id="a node that is none",
         ),
+        pytest.param(
+            ["-f", "web.yaml", "--prices", "negative.csv"],
+            1,
+            "negative.csv: line 2: a price was expected in column 'price', found '-3'",
+            id="a negative price",
+        ),
+        pytest.param(
+            ["-f", "web.yaml", "--prices", "columns.csv"],
+            1,
+            "columns.csv: line 1: no column is named 'price'; there are type, cost, region",
+            id="prices without a column of them",
+        ),
+        pytest.param(
+            ["-f", "web.yaml", "--prices", "others.csv"],
+            1,
+            "no price is for a node of this cluster; prices are by label node.kubernetes.io/instance-type: ",
+            id="prices of other nodes",
+        ),
+        pytest.param(
+            ["-f", "web.yaml", "--price-label", "cost"],
+            1,
+            "no node has the label cost, which is to hold prices",
+            id="a label of prices that no node has",
+        ),
+        pytest.param(
+            ["-f", "web.yaml", "--pool-label", "zoo"],
+            1,
+            "no node has the label zoo, which is to hold pools",
+            id="a label of pools that no node has",
+        ),
+        pytest.param(
+            ["-f", "web.yaml", "--node-template", "empty.yaml"], 1, "empty.yaml: there is no object", id="an empty node"
+        ),
+        pytest.param(["-f", "web.yaml", "--plugin", "none.py"], 1, "none.py: No such file", id="a plugin not there"),
+        pytest.param(["-f", "web.yaml", "--plugin", "bad.py"], 1, "bad.py: syntax error in line 1", id="a bad plugin"),
+        pytest.param(
+            ["-f", "web.yaml", "--feature-gates", "Nope=true"],
+            1,
+            "unrecognized feature gate: Nope",
+            id="an unknown feature gate",
+        ),
+        pytest.param(
+            ["-f", "web.yaml", "--feature-gates", "Nope"], 1, "missing bool value for Nope", id="a gate without a value"
+        ),
         pytest.param([], 2, "Missing option '-f'", id="no workload"),
     ],
 )
 def test_wrong_input_is_one_line(folder: Path, arguments: list[str], code: int, message: str) -> None:
     write(folder / "bad.yaml", a_deployment(replicas=-1))
     (folder / "bad.csv").write_text("instance-type,price\nm4,cheap\n")
+    (folder / "negative.csv").write_text("instance-type,price\nm4,-3\n")
+    (folder / "columns.csv").write_text("type,cost,region\nm4,3,north\n")
+    (folder / "others.csv").write_text("type,price\nm99,3\n")
+    (folder / "empty.yaml").write_text("")
+    (folder / "bad.py").write_text("def f(:\n")
     result = run(folder, *arguments)
     assert message in result.stderr
     assert (result.exit_code, result.stdout) == (code, "")

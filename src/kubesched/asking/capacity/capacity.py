@@ -37,7 +37,7 @@ from kubesched.asking.capacity.node_kinds import (
 from kubesched.asking.capacity.pod_requests import as_texts, requests_of
 from kubesched.asking.capacity.row_filling import Counts
 from kubesched.asking.capacity.sentences import summary_of
-from kubesched.asking.model import ClusterModel
+from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
 from kubesched.asking.templates.reading import WorkloadTemplates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.core.framework.outcomes import NodeVerdicts
@@ -80,6 +80,7 @@ def capacity(
     """Return how many replicas of templates fit; the model is unchanged at the end."""
     options = options or CapacityOptions()
     _check(found.templates, options)
+    _check_labels(model, options)
     with model.fork(found.others):
         templates, gangs = counted_alone(model, found.templates)
         changes, gaps = bound_later(model, templates)
@@ -317,3 +318,17 @@ def _check(templates: Sequence[WorkloadTemplate], options: CapacityOptions) -> N
         raise KubeschedError("weights are whole numbers, and at least one of them is more than zero")
     if sum(options.weights) > MOST_ONE_BY_ONE:
         raise KubeschedError(f"weights of {sum(options.weights)} together are too many: {MOST_ONE_BY_ONE} can be tried")
+
+
+def _check_labels(model: ClusterModel, options: CapacityOptions) -> None:
+    """Raise UnknownObjectError for a label of pools or prices that no node has."""
+    nodes = [*(node for node in model.cluster.table.nodes if node is not None), *options.node_templates]
+    known = {key for node in nodes for key in node.metadata.labels}
+    prices = options.prices
+    for what, label in (("pools", options.pool_label), ("prices", prices.label)):
+        if nodes and label and label not in known:
+            raise UnknownObjectError(f"no node has the label {label}, which is to hold {what}{nearest(label, known)}")
+    if nodes and prices.table and all(prices.of(node) is None for node in nodes):
+        values = {value for node in nodes if (value := node.metadata.labels.get(prices.column))}
+        told = f"it is {' or '.join(sorted(values)[:3])}" if values else "no node has it"
+        raise UnknownObjectError(f"no price is for a node of this cluster; prices are by label {prices.column}: {told}")

@@ -20,6 +20,7 @@ from kubesched.api.pods import Pod, Taint
 from kubesched.api.quantity import value_of
 from kubesched.api.storage import CSINode
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.remedies.proposers.taints import OF_CONDITIONS
 from kubesched.controlplane.controllers.workloads.daemon_nodes import DaemonNode, NodeFitness
 
 HOSTNAME: Final = "kubernetes.io/hostname"
@@ -41,8 +42,6 @@ _POOLS: Final = frozenset(
         "worker-pool-name",
     )
 )
-# taints that the node lifecycle controller sets and takes off
-_OF_A_STATE: Final = "node.kubernetes.io/"
 # labels with a different value on each of so many nodes are of a node, not of its kind
 _MANY: Final = 10
 MOST_KINDS: Final = 12
@@ -195,11 +194,11 @@ def _zone_of(node: Node) -> dict[str, str]:
 
 
 def _lasting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
-    """Return taints without those of a state, and without times."""
+    """Return taints without those of conditions, and without times."""
     return tuple(
         Taint(key=taint.key, value=taint.value, effect=taint.effect)
         for taint in taints
-        if not taint.key.startswith(_OF_A_STATE)
+        if not taint.key.startswith(OF_CONDITIONS)
     )
 
 

@@ -124,7 +124,7 @@ async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progr
         version = await _server_version(rest)
         await reading.kinds(kinds)
     except (Refused, Unreachable) as error:
-        raise KubeschedError(f"the cluster cannot be read: {error}") from None
+        raise KubeschedError(f"the cluster cannot be read: {error}{_to_check(error, target)}") from None
     finally:
         await rest.close()
         # TLS connections end a moment after they are closed
@@ -132,6 +132,15 @@ async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progr
     return replace(
         reading.cluster(), origin=target.origin, kubernetes=version, namespace=target.namespace, server=target
     )
+
+
+def _to_check(error: Refused | Unreachable, target: RestConfig) -> str:
+    """Return the end of a sentence: what to check; some errors say it themselves."""
+    if isinstance(error, Refused) or error.maybe_done:
+        return ""
+    if "has expired" in str(error):
+        return "; the server needs a new one, unless the clock here is wrong"
+    return "" if "check " in str(error) else f"; check that it runs, and the server of {target.origin}"
 
 
 async def _server_version(rest: RestClient) -> str:

@@ -126,13 +126,16 @@ def _prices(label: str, file: str | None) -> NodePrices:
     if not rows or len(rows[0]) < 2:
         raise KubeschedError(f"{file}: line 1: a label and 'price' were expected, such as {INSTANCE_TYPE},price")
     head = [cell.strip() for cell in rows[0]]
+    if PRICE not in head and len(head) > 2:
+        raise KubeschedError(f"{file}: line 1: no column is named {PRICE!r}; there are {', '.join(head)}")
     place = head.index(PRICE) if PRICE in head else len(head) - 1
     table = {}
     for line, row in enumerate(rows[1:], 2):
         if row:
             price = price_in(row[place]) if place < len(row) else None
             if price is None:
-                raise KubeschedError(f"{file}: line {line}: a price was expected in column {head[place]!r}")
+                found = f", found {row[place].strip()!r}" if place < len(row) else ""
+                raise KubeschedError(f"{file}: line {line}: a price was expected in column {head[place]!r}{found}")
             table[row[0].strip()] = price
     column = head[0] if "/" in head[0] else INSTANCE_TYPE
     return NodePrices(label, column, table)
