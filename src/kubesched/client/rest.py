@@ -29,6 +29,7 @@ from kubesched.client.connection_pool import (
     keep_alive,
 )
 from kubesched.client.rate_limiter import RateLimiter
+from kubesched.client.streaming_connector import StreamingConnector
 from kubesched.errors import InvalidObjectError, KubeschedError
 
 Query = Mapping[str, str]
@@ -193,8 +194,11 @@ class RestClient:
         """Close all connections."""
         await self._pool.close()
         if self._session is not None:
+            connector = self._session.connector
             await self._session.close()
             self._session = None
+            if isinstance(connector, StreamingConnector):
+                connector.abort()
 
     async def get(self, path: str, query: Query | None = None) -> bytes:
         """Return the body of the response to a GET."""
@@ -398,7 +402,8 @@ class RestClient:
 
     def _open_session(self) -> aiohttp.ClientSession:
         if self._session is None:
-            connector = aiohttp.TCPConnector(limit=self._most_connections, keepalive_timeout=90, socket_factory=_socket)
+            limit = self._most_connections
+            connector = StreamingConnector(limit=limit, keepalive_timeout=90, socket_factory=_socket)
             self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, read_bufsize=1 << 18)
         return self._session
 

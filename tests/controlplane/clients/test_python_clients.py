@@ -123,6 +123,13 @@ async def _client(library: Any, kubeconfig: Path) -> AsyncIterator[Any]:
         yield client
     finally:
         await _awaited(client.close())
+        _abort_connections()
+
+
+def _abort_connections() -> None:
+    """Abort the connections of a watch that was broken off: waiting for TLS to end, they would outlive the loop."""
+    for transport in list(asyncio.get_running_loop()._transports.values()):  # type: ignore[attr-defined]
+        transport.abort()
 
 
 @pytest.fixture(scope="module")

@@ -34,7 +34,6 @@ Progress = Callable[[str, int], None]
 AT_ONCE: Final = 4
 ATTEMPTS: Final = 3
 AGAIN_SECONDS: Final = 0.5
-CLOSING_SECONDS: Final = 0.25
 # refusals that pass
 _PASSING: Final = (429, 500, 503, 504)
 # versions of the same shape that servers before the latest release have
@@ -127,8 +126,6 @@ async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progr
         raise KubeschedError(f"the cluster cannot be read: {error}{_to_check(error, target)}") from None
     finally:
         await rest.close()
-        # TLS connections end a moment after they are closed
-        await asyncio.sleep(CLOSING_SECONDS)
     return replace(
         reading.cluster(), origin=target.origin, kubernetes=version, namespace=target.namespace, server=target
     )

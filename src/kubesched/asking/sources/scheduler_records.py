@@ -4,7 +4,6 @@ From the address of a scheduler, or of the API server of `kubesched up`, to the 
 wrong is a gap: an explanation does not need them.
 """
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -22,7 +21,6 @@ from kubesched.serving.decisions.page import PATH
 from kubesched.serving.decisions.records import read_page
 
 SECONDS = 10.0
-CLOSING_SECONDS = 0.05
 # so many decisions about one pod are read
 MOST_DECISIONS = 20
 # where problems with its certificate are to be solved
@@ -98,8 +96,6 @@ async def _read(target: RestConfig, pod: str) -> PodRecords:
         page = read_page(await client.get(PATH, {"pod": pod, "limit": str(MOST_DECISIONS)}))
     finally:
         await client.close()
-        # TLS connections end a moment after they are closed
-        await asyncio.sleep(CLOSING_SECONDS)
     return PodRecords(page.decisions, page.now, page.since)
 
 
