@@ -19,6 +19,7 @@ from kubesched.config.load import Loaded
 from kubesched.controlplane.schema.json_patching import OperationError, json_patched
 from kubesched.core.assembly import engine_of
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.background import NoBackground
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status
@@ -50,11 +51,16 @@ class ClusterModel:
     @property
     def gaps(self) -> tuple[Gap, ...]:
         """Return what could not be read or is not asked, with what that makes uncertain."""
+        gaps = list(self.source.gaps)
         extenders = self.loaded.config.extenders
-        if not extenders:
-            return self.source.gaps
-        names = ", ".join(extender.url_prefix for extender in extenders)
-        return (*self.source.gaps, Gap(f"extenders {names}", "they are not called", "they may reject more nodes"))
+        if extenders:
+            names = ", ".join(extender.url_prefix for extender in extenders)
+            gaps.append(Gap(f"extenders {names}", "they are not called", "they may reject more nodes"))
+        background = self.engine.services.background
+        for plugin in background.idle if isinstance(background, NoBackground) else ():
+            what = f"what plugin {plugin} looks up outside"
+            gaps.append(Gap(what, "it is not looked up here", "the plugin answers as if nothing were known of it"))
+        return tuple(gaps)
 
     # -- look-ups
 

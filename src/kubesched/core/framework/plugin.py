@@ -5,9 +5,10 @@ only as far as you must:
 
 * *row*: `filter`, `score` of `FilterPlugin`, `ScorePlugin`. One node at a time, as upstream's. Always begin here.
 * *columns*: `filter_nodes`, `score_nodes` of the same. All nodes at once in NumPy, where one by one is too slow.
-* *worlds*: `filter_worlds` of `WorldsFilterPlugin`. A filter in columns that reads pods: what if some came or went?
-* *question*: `filter_question`, `score_question` of `QuestionFilterPlugin`, `QuestionScorePlugin`. A node's answer
-  depends on other nodes (spreading, affinity), so that the plugin keeps its own columns.
+* *worlds*: `filter_worlds` of `WorldsFilterPlugin`. For in-tree filters that read pods in the table itself: what if
+  some came or went? Plugins of others see no table, and what they see is true in worlds (`nodes`).
+* *question*: `filter_question`, `score_question` of `QuestionFilterPlugin`, `QuestionScorePlugin`, in-tree as well. A
+  node's answer depends on other nodes (spreading, affinity), so that the plugin keeps its own columns.
 
 Of the row form and the column form one is enough: the other is derived from it when the class is defined. Where both
 are there they must agree; the column form is then asked about many nodes, and the row form about few.
