@@ -7,6 +7,7 @@ may be kept beyond the call it was passed to. Whatever they offer is true on rea
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Never
 
 import msgspec
@@ -344,59 +345,59 @@ class Nodes:
 
 
 class VisitedRow(NodeRow):
-    """A view that is moved from row to row: amounts are gathered once for all of them."""
+    """A view that is moved from row to row: amounts are made for all rows when one of them is first asked for."""
 
-    __slots__ = ("_allocatable", "_place", "_requested", "_rows")
+    __slots__ = ("_allocatable", "_free", "_place", "_requested", "_rows")
 
     def __init__(self, table: NodeTable, rows: Rows) -> None:
         super().__init__(table, 0)
         self._rows = rows
         self._place = 0
-        self._allocatable: list[list[int]] | None = None
-        self._requested: list[list[int]] | None = None
+        self._allocatable: list[Amounts] = []
+        self._requested: list[Amounts] = []
+        self._free: list[Amounts] = []
 
     def move(self, place: int, row: int) -> None:
         """Move to another row, the one at a place among those that are visited."""
         self._place = place
         self._row = row
 
-    def _offers(self) -> list[list[int]]:
-        self._allocatable = self._gathered(self._table.allocatable, self._table.allowed_pods)
-        return self._allocatable
-
-    def _requests(self) -> list[list[int]]:
-        self._requested = self._gathered(self._table.requested, self._table.pod_count)
-        return self._requested
-
-    def _gathered(self, matrix: NDArray[np.int64], pods: NDArray[np.int64]) -> list[list[int]]:
-        self._reads(Reads.RESOURCES)
-        lists: list[list[int]] = matrix[: EPHEMERAL_STORAGE + 1, self._rows].tolist()
-        return [*lists, pods[self._rows].tolist()]
-
     @property
     def allocatable(self) -> Amounts:
         """Return the node's allocatable resources."""
-        cpu, memory, storage, pods = self._allocatable or self._offers()
-        place = self._place
-        return Amounts(cpu[place], memory[place], storage[place], pods[place])
+        if not self._allocatable:
+            self._allocatable = _amounts_of(self._offered())
+        return self._allocatable[self._place]
 
     @property
     def requested(self) -> Amounts:
         """Return the requests of its pods."""
-        cpu, memory, storage, pods = self._requested or self._requests()
-        place = self._place
-        return Amounts(cpu[place], memory[place], storage[place], pods[place])
+        if not self._requested:
+            self._requested = _amounts_of(self._taken())
+        return self._requested[self._place]
 
     @property
     def free(self) -> Amounts:
         """Return the free resources; negative if more is requested than allocatable."""
-        # asked for every node and pod
-        cpu, memory, storage, pods = self._allocatable or self._offers()
-        of_cpu, of_memory, of_storage, of_pods = self._requested or self._requests()
-        at = self._place
-        return Amounts(
-            cpu[at] - of_cpu[at], memory[at] - of_memory[at], storage[at] - of_storage[at], pods[at] - of_pods[at]
-        )
+        if not self._free:
+            self._free = _amounts_of(self._offered() - self._taken())
+        return self._free[self._place]
+
+    def _offered(self) -> NDArray[np.int64]:
+        return self._matrix(self._table.allocatable, self._table.allowed_pods)
+
+    def _taken(self) -> NDArray[np.int64]:
+        return self._matrix(self._table.requested, self._table.pod_count)
+
+    def _matrix(self, resources: NDArray[np.int64], pods: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the amounts of the visited rows: CPU, memory, ephemeral storage, pods."""
+        self._reads(Reads.RESOURCES)
+        return np.vstack([resources[: EPHEMERAL_STORAGE + 1, self._rows], pods[self._rows]])
+
+
+def _amounts_of(matrix: NDArray[np.int64]) -> list[Amounts]:
+    """Return the columns of a matrix as amounts; `tuple.__new__` skips the constructor's Python code."""
+    return list(map(partial(tuple.__new__, Amounts), zip(*matrix.tolist(), strict=True)))
 
 
 # -- for in-tree plugins
