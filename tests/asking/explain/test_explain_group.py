@@ -52,7 +52,7 @@ CASES: dict[str, tuple[list[Any], str, str, str, str, list[str]]] = {
         "gated",
         "Pod default/a is held back before scheduling: waiting for minCount pods from a gang to appear in scheduling "
         "queue. Gang default/g needs 3 pods and has 2.",
-        [],
+        ["create 1 more pod of the gang, like default/a"],
     ),
     "a group that does not exist": (
         [a_node("n", cpu="3"), *members("a")],

@@ -3,11 +3,17 @@
 import msgspec
 import pytest
 from tests.support.models import a_model
+from tests.support.pod_groups import GANGS, a_group, member
 
 from kubesched.api.nodes import NodeCondition
+from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_node import explain_node
-from kubesched.asking.model import UnknownObjectError
+from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.placing import Placer
+from kubesched.asking.reports.blocks import Table
+from kubesched.asking.reports.triage_report import node_report
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.assembly import load_config
 from kubesched.testing import a_node, a_pod
 
 
@@ -84,3 +90,17 @@ def test_placing_a_pod_and_taking_it_back_keeps_its_nomination() -> None:
     placer.place(model.pod("default/p"))
     placer.undo()
     assert len(model.cluster.nominations) == 1
+
+
+def test_of_pods_of_a_group_the_group_decides() -> None:
+    objects = [a_node("n", cpu="2"), a_group(min_count=3), *(member(f"m{number}") for number in range(3)), a_pod("p")]
+    gates = FeatureGates(dict.fromkeys(GANGS.split(), True))
+    answer = explain_node(ClusterModel(ClusterObjects(tuple(objects)), load_config(None, gates)), "n")
+    assert {kind.example: (kind.group, bool(kind.room_for)) for kind in answer.pending} == {
+        "default/m0": ("default/g", True),
+        "default/p": (None, True),
+    }
+    [table] = [block for section in node_report(answer).sections[1:2] for block in section.blocks]
+    assert isinstance(table, Table)
+    told = [row[-1] for row in table.rows if "m" in str(row[0])]
+    assert set(told) == {"yes, 2 of them; its pod group default/g decides"}

@@ -66,7 +66,7 @@ def gangs(draw: st.DrawFn) -> list[ApiObject]:
     }
     gated = draw(st.sampled_from([0, 0, 1]))
     pods = [member(f"m{number}", gates=["wait"] if number < gated else [], **words) for number in range(count)]
-    return [a_group(min_count=draw(st.integers(1, count))), *pods]
+    return [a_group(min_count=draw(st.integers(1, count + 2))), *pods]
 
 
 @st.composite
@@ -101,6 +101,21 @@ def test_remedies_of_gangs_are_sound_and_minimal(cluster: list[ApiObject], gang:
     for remedy in remedies:
         check(documents, remedy, pod.full_name)
     assert state_of(model) == before
+
+
+def test_the_pods_that_a_gang_lacks_are_created() -> None:
+    objects = [a_node("n1", cpu="4"), a_group(min_count=3), member("m0", cpu="1")]
+    documents = [to_builtins(obj) for obj in objects]
+    [remedy] = find_remedies(model_of(documents, LOADED), model_of(documents, LOADED).pods["default/m0"])
+    assert (remedy.summary, remedy.node) == ("create 2 more pods of the gang, like default/m0", "n1")
+    assert [change.create is not None for change in remedy.changes] == [True, True]
+    check(documents, remedy, "default/m0")
+
+
+def test_pods_that_would_not_fit_are_not_created() -> None:
+    objects = [a_node("n1", cpu="2"), a_group(min_count=3), member("m0", cpu="1")]
+    model = model_of([to_builtins(obj) for obj in objects], LOADED)
+    assert find_remedies(model, model.pods["default/m0"]) == ()
 
 
 def test_remedies_of_the_corpus_are_sound_and_minimal() -> None:

@@ -4,6 +4,7 @@ From a model and the name of a node to a `NodeAnswer`. What is said to fit was p
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count
 from typing import Final
 
@@ -17,11 +18,13 @@ from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, reque
 from kubesched.asking.explain.plain_words import number
 from kubesched.asking.explain.pod_answer import Lack
 from kubesched.asking.explain.shares import ClusterTotals
+from kubesched.asking.group_attempts import is_in_group
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import PODS, Rejections
 from kubesched.asking.remedies.proposers.taints import text_of as taint_text
+from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE
 
@@ -123,18 +126,15 @@ def _pending(model: ClusterModel, owners: Owners, row: int) -> Iterator[PendingK
         room = 0 if lacks or message else _room_for(model, kind, model.cluster.table.names[row])
         workload = owners.of(pod)
         owner = str(workload) if workload is not None else f"Pod {pod.full_name}"
-        key = (owner, tuple(lack.message for lack in lacks), message, room)
-        made = PendingKind(owner, len(kind.pods), pod.full_name, _requests(pod), room, lacks, message)
+        group = "/".join(group_of(pod) or ()) if is_in_group(model, pod) else None
+        key = (owner, tuple(lack.message for lack in lacks), message, room, group)
+        made = PendingKind(owner, len(kind.pods), pod.full_name, _requests(pod), room, lacks, message, group)
         known = found.get(key)
-        found[key] = made if known is None else _with_pods(known, known.pods + made.pods)
+        found[key] = made if known is None else replace(known, pods=known.pods + made.pods)
     yield from sorted(
         found.values(),
         key=lambda kind: (not kind.room_for, len(kind.lacks), -sizes[kind.example], -kind.pods, kind.owner),
     )
-
-
-def _with_pods(kind: PendingKind, pods: int) -> PendingKind:
-    return PendingKind(kind.owner, pods, kind.example, kind.requests, kind.room_for, kind.lacks, kind.message)
 
 
 def _lacks(model: ClusterModel, pod: PodInfo, row: int) -> tuple[tuple[Lack, ...], str]:

@@ -38,7 +38,8 @@ class HeldPod(Answer):
 class PendingKind(Answer):
     """Pending pods of one workload that are alike for this node: how many of them would fit, or what it lacks.
 
-    `room_for` counts pods like these, one beside the other, whether or not so many are pending; it was tried.
+    `room_for` counts pods like these, one beside the other, whether or not so many are pending; it was tried. `group`
+    is the pod group that the scheduler places as a whole: whether these come here depends on all of its pods.
     """
 
     owner: str
@@ -48,6 +49,7 @@ class PendingKind(Answer):
     room_for: int
     lacks: tuple[Lack, ...] = ()
     message: str = ""
+    group: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

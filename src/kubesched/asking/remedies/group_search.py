@@ -14,6 +14,7 @@ from kubesched.asking.remedies.group_trials import GroupTrials, MemberTrial
 from kubesched.asking.remedies.moving import moved
 from kubesched.asking.remedies.proposers.evictions import TOPIC as EVICT
 from kubesched.asking.remedies.proposers.evictions import evictions
+from kubesched.asking.remedies.proposers.gang_members import gang_members
 from kubesched.asking.remedies.proposers.new_nodes import new_nodes
 from kubesched.asking.remedies.proposing import against_obstacles, targets
 from kubesched.asking.remedies.remedy import Remedy
@@ -52,6 +53,9 @@ class GroupRemedySearch:
             if steps:
                 steps = shrunk(self._trials, steps)
                 found.setdefault(topics_of(steps), steps)
+        members = self._more_members()
+        if members:
+            found.setdefault(topics_of(members), members)
         nodes = self._more_nodes()
         if nodes:
             found.setdefault(topics_of(nodes), nodes)
@@ -93,6 +97,14 @@ class GroupRemedySearch:
         except KubeschedError:
             # the steps do not go together
             return False
+
+    # -- more pods
+
+    def _more_members(self) -> Steps:
+        """Return the creation of the pods that a gang lacks, if the pod has a node then; with one less it has none."""
+        with self._trials.fork_group(()) as trial:
+            steps = gang_members(trial)
+        return steps if steps and self._works(steps) else ()
 
     # -- more nodes
 

@@ -108,5 +108,6 @@ def node_report(answer: NodeAnswer) -> Report:
 
 def _fit(kind: PendingKind) -> str:
     if kind.room_for:
-        return f"yes, {kind.room_for:,} of them"
+        decides = f"; its pod group {kind.group} decides" if kind.group else ""
+        return f"yes, {kind.room_for:,} of them{decides}"
     return f"no: {kind.message or '; '.join(lack.message for lack in kind.lacks)}"
