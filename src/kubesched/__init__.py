@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
     from kubesched.core.framework.functions import filter_plugin, score_plugin
     from kubesched.core.framework.http_client import HttpAnswer, HttpClient, HttpError
+    from kubesched.core.framework.node_trial import NodeTrial
     from kubesched.core.framework.node_values import AssignedValues, NodeValues
     from kubesched.core.framework.nodes import NodeRow, Nodes
     from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
@@ -68,6 +69,7 @@ _HOMES = {
     "core.framework.functions": "filter_plugin score_plugin",
     "core.framework.background": "Background",
     "core.framework.http_client": "HttpAnswer HttpClient HttpError",
+    "core.framework.node_trial": "NodeTrial",
     "core.framework.node_values": "AssignedValues NodeValues",
     "core.framework.plugin_metrics": "PluginMetrics",
     "core.framework.nodes": "NodeRow Nodes",
@@ -116,6 +118,7 @@ __all__ = [
     "InvalidObjectError",
     "KubeschedError",
     "NodeRow",
+    "NodeTrial",
     "NodeValues",
     "NodeVerdicts",
     "Nodes",

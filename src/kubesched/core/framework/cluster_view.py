@@ -5,7 +5,7 @@ gets, which is also true in what-if worlds; the table stays with the engine. An 
 look at other nodes or at pods elsewhere: that is an error here, since it would be kept although they change.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
@@ -19,6 +19,7 @@ from kubesched.core.cluster.indexes import Index
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.node_values import AssignedValues, NodeValues, Number, ValuesOfNodes, ValuesOfObjects
 from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.preemption import Candidate, best_of
 from kubesched.errors import PluginError
 
 Kind = type[ApiObject] | str
@@ -84,6 +85,10 @@ class ClusterView:
         """Take pods off their nodes for a while, as a trial of preemption does; at the end all of them are back."""
         self._look_around()
         return self._state.without(pods)
+
+    def best_candidates(self, candidates: Sequence[Candidate]) -> list[str]:
+        """Return, sorted, the names of the nodes that tie for best, as DefaultPreemption chooses among candidates."""
+        return best_of(self._state.table, candidates)
 
     # -- nodes
 

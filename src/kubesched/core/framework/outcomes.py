@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.framework.effects import Effect
+from kubesched.core.framework.nodes import NodeRow, table_row
 from kubesched.core.framework.preemption import Candidate
 from kubesched.core.framework.status import Code, Status, StatusTable
 
@@ -47,6 +48,10 @@ class NodeVerdicts(msgspec.Struct, frozen=True):
     def judged_count(self) -> int | None:
         """Return how many rows were judged, None if every row with a node was."""
         return None if self.judged is None else int(np.count_nonzero(self.judged))
+
+    def of(self, node: NodeRow) -> Status:
+        """Return a node's status."""
+        return self.status(table_row(node)[1])
 
     def status(self, row: int) -> Status:
         """Return a row's status."""

@@ -1,0 +1,5 @@
+"""CapacityScheduling: ElasticQuotas of scheduling.x-k8s.io/v1alpha1, with borrowing and taking back."""
+
+from kubesched_contrib.capacity_scheduling.plugin import CapacityScheduling
+
+__all__ = ["CapacityScheduling"]
