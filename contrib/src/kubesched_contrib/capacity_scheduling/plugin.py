@@ -34,6 +34,7 @@ from kubesched import (
     unschedulable,
 )
 from kubesched_contrib.capacity_scheduling.quotas import KIND, Amounts, Quotas, quotas_of, requests_of
+from kubesched_contrib.victims import importance, necessary_victims
 
 NOMINATED = "nominated"
 NOBODY_TO_EVICT = "no node has pods whose eviction helps within the quotas"
@@ -193,15 +194,17 @@ def _candidate(
         quotas.remove(victim)
     if not potential or not trial.fits or not allowed():
         return None
-    victims = []
-    for victim in reversed(potential):
+
+    def remove(victim: PodInfo) -> None:
+        trial.remove(victim)
+        quotas.remove(victim)
+
+    def restore(victim: PodInfo) -> None:
         trial.restore(victim)
         quotas.restore(victim)
-        if not trial.fits or not allowed():
-            trial.remove(victim)
-            quotas.remove(victim)
-            victims.append(victim)
-    return Candidate(node.name, tuple(victims), 0) if victims else None
+
+    victims = necessary_victims(potential, remove, restore, lambda: trial.fits and allowed())
+    return Candidate(node.name, victims, 0) if victims else None
 
 
 def _potential_victims(quotas: Quotas, pod: PodInfo, node: NodeRow, demand: Demand) -> Iterator[PodInfo]:
@@ -212,7 +215,7 @@ def _potential_victims(quotas: Quotas, pod: PodInfo, node: NodeRow, demand: Dema
     own = quotas.get(pod.namespace)
     names = requests_of(pod)
     borrowing = own is not None and own.over_min(names, demand.own)
-    for other in sorted(node.pods, key=_importance):
+    for other in sorted(node.pods, key=importance):
         quota = quotas.get(other.namespace)
         if own is None or quota is None:
             # pods without a quota are among themselves
@@ -223,9 +226,3 @@ def _potential_victims(quotas: Quotas, pod: PodInfo, node: NodeRow, demand: Dema
                 yield other
         elif not borrowing and quota.over_min(names):
             yield other
-
-
-def _importance(pod: PodInfo) -> tuple[int, float]:
-    """Return a key by which less important pods come first: lower priority, then the later start."""
-    started = pod.status.start_time
-    return pod.priority, -started.timestamp() if started is not None else float("-inf")
