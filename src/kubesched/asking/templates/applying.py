@@ -42,7 +42,7 @@ def applied(manifest: Manifest, live: Document) -> Manifest:
         found = strategic_merge(shape, kept, three_way_patch(shape, kept, document, last_applied(live)))
     except MergeError as error:
         raise InvalidObjectError(f"{manifest.named}: cannot be applied: {error}") from None
-    return Manifest(manifest.place, with_last_applied(found, document))
+    return manifest._replace(document=with_last_applied(found, document))
 
 
 def last_applied(document: Document) -> Document:
