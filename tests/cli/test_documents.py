@@ -16,6 +16,7 @@ from kubesched.config.load import load
 from kubesched.run.flags import GROUPS
 from kubesched.run.go_flags import parse_flags
 from kubesched.testing import a_node, a_pod
+from kubesched.testing.deciding import decider
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
@@ -98,7 +99,10 @@ def test_code_works_as_it_is_shown(name: str, tmp_path: Path, monkeypatch: pytes
     whole = [block for block in blocks(ROOT / name, "python") if not block.startswith(" ")]
     assert len(whole) >= 2
     for block in whole:
-        exec(compile(block, name, "exec"), {"__name__": "shown"})
+        shown: dict[str, Any] = {"__name__": "shown"}
+        exec(compile(block, name, "exec"), shown)
+        for test in [value for key, value in shown.items() if key.startswith("test_")]:
+            test(engine=decider)
 
 
 def test_the_configuration_of_a_trial_is_one() -> None:

@@ -3,9 +3,14 @@
 In: plugins, by name or source. Out: what there is, what a plugin is like, whether it is right, and new ones.
 """
 
+import json
+from typing import Any
+
 import click
 
 from kubesched.cli.command_group import CommandGroup, LazyCommand
+from kubesched.cli.plugin_options import plugin_option
+from kubesched.core.framework.registry import Registry
 
 
 @click.group(
@@ -17,7 +22,71 @@ from kubesched.cli.command_group import CommandGroup, LazyCommand
             "Hold plugins to the contract: each finding with a minimal example.",
         ),
     },
-    short_help="List, describe, check and begin plugins.",
+    short_help="List, describe and check plugins.",
 )
 def plugins_group() -> None:
-    """List, describe, check and begin plugins."""
+    """List, describe and check plugins."""
+
+
+@plugins_group.command("list", short_help="List in-tree and installed plugins, and where they are enabled.")
+@click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
+@click.option(
+    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="How to print."
+)
+@plugin_option
+def list_command(config: str | None, output: str, registry: Registry) -> None:
+    """List plugins: name, where from, extension points, and the profiles that enable them."""
+    # they bring the columns and their libraries along
+    from kubesched.cli.plugin_descriptions import listed_plugins
+
+    rows = listed_plugins(registry, config)
+    if output == "json":
+        click.echo(json.dumps([row._asdict() for row in rows], indent=2, ensure_ascii=False))
+        return
+    _print_table(
+        ("name", "from", "extension points", "enabled in"),
+        [(row.name, row.source, ", ".join(row.extension_points), ", ".join(row.enabled_in)) for row in rows],
+    )
+
+
+@plugins_group.command("show", short_help="Describe a plugin: extension points, arguments, what it reads, events.")
+@click.argument("name")
+@click.option(
+    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="How to print."
+)
+@plugin_option
+def show_command(name: str, output: str, registry: Registry) -> None:
+    """Describe the plugin NAME, in-tree, installed or of --plugin."""
+    from kubesched.cli.plugin_descriptions import described_plugin
+
+    found = described_plugin(registry, name)
+    if output == "json":
+        click.echo(json.dumps(found, indent=2, ensure_ascii=False))
+        return
+    for title, value in found.items():
+        if isinstance(value, list):
+            click.echo(f"{title}:")
+            for each in value:
+                click.echo(f"  {_line(each)}")
+        else:
+            click.echo(f"{title}: {value}")
+
+
+def _line(value: Any) -> str:
+    if not isinstance(value, dict):
+        return str(value)
+    default = "required" if value["required"] else f"default {json.dumps(value['default'])}"
+    return f"{value['name']}: {value['type']}, {default}"
+
+
+def _print_table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table()
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    for row in rows:
+        table.add_row(*map(Text, row))
+    Console().print(table)

@@ -14,6 +14,7 @@ from kubesched.config.types import RawArgs
 from kubesched.core.framework import plugin as points
 from kubesched.core.framework.answers import checked_registrations
 from kubesched.core.framework.events import Registration
+from kubesched.core.framework.hook_signatures import signature_problem
 from kubesched.core.framework.hooks import ask, is_interrupt
 from kubesched.core.framework.observer import NOBODY
 from kubesched.core.framework.plugin import EXTENSION_POINTS, Plugin
@@ -224,6 +225,10 @@ def _check(scheduler_name: str, point: str, name: str, plugin: Plugin) -> None:
     for method in _SYNCHRONOUS:
         if inspect.iscoroutinefunction(getattr(plugin, method, None)):
             raise PluginError(f"{where}: {method} is `async def`; only pre_bind, bind and post_bind may be coroutines")
+    kind: Any = type(plugin)
+    problem = signature_problem(kind, (*_SYNCHRONOUS, *_COROUTINES.values()))
+    if problem:
+        raise PluginError(f"{where}: {problem}")
     hook, question = _HOOKS.get(point), _QUESTIONS.get(point)
     answers_by_question = question is not None and hasattr(plugin, question)
     if hook is not None and not answers_by_question and getattr(type(plugin), hook) is getattr(base, hook):

@@ -29,9 +29,8 @@ MOST_DIFFERENCES = 3
 Found = list[str] | None
 
 
-def _told(
-    example: ClusterExample, lines: Iterable[str], changes: Sequence[ExampleChange] = (), asked: int = 1
-) -> Found:
+def told(example: ClusterExample, lines: Iterable[str], changes: Sequence[ExampleChange] = (), asked: int = 1) -> Found:
+    """Return the example in words and what was found, a few lines of it; None if nothing was."""
     found = list(islice(lines, MOST_DIFFERENCES))
     return [*example.words(changes, asked), *found] if found else None
 
@@ -39,7 +38,7 @@ def _told(
 def valid_answers(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     """Hold that no hook raises or returns what cannot be used, scores out of range included."""
     failure = answers_of(plugin.engine(example.objects), example.asked[0]).failure
-    return _told(example, [failure] if failure else [])
+    return told(example, [failure] if failure else [])
 
 
 def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:
@@ -52,7 +51,7 @@ def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     for found_by, other in (("asked again", engine), ("a new plugin", plugin.engine(example.objects))):
         lines = list(first.differences(answers_of(other, pod), "asked first", found_by))
         if lines:
-            return _told(example, lines)
+            return told(example, lines)
     return None
 
 
@@ -62,7 +61,7 @@ def inputs_unchanged(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     pod = engine.cluster.reader.read(msgspec.convert(to_builtins(example.asked[0]), Pod))
     before = {id(obj): (obj, to_builtins(obj)) for obj in _objects_of(engine, pod)}
     answers_in(engine.evaluation_of(pod))
-    return _told(
+    return told(
         example,
         (
             f"the plugin changed {type(obj).__name__.lower()} {obj.metadata.name}: {difference(was, to_builtins(obj))}"
@@ -91,7 +90,7 @@ def kept_equals_fresh(plugin: CheckedPlugin, example: ClusterExample) -> Found:
             found = answers_of(kept, pod)
             lines = [f"pod {pod.name}: {line}" for line in expected.differences(found, "a new plugin", "one that kept")]
             if lines and not expected.failure:
-                return _told(example, lines, changes, asked=2)
+                return told(example, lines, changes, asked=2)
     return None
 
 
@@ -122,11 +121,11 @@ def forms_agree(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     if answers.failure or answers.pre_filter:
         return None
     if isinstance(built, FilterPlugin) and not isinstance(built, QuestionFilterPlugin):
-        found = _told(example, _filter_differences(built, evaluation))
+        found = told(example, _filter_differences(built, evaluation))
         if found:
             return found
     if isinstance(built, ScorePlugin) and not isinstance(built, QuestionScorePlugin):
-        return _told(example, _score_differences(built, evaluation))
+        return told(example, _score_differences(built, evaluation))
     return None
 
 

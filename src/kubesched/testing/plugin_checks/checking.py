@@ -19,10 +19,14 @@ from kubesched.testing.plugin_checks.answer_checks import (
     kept_equals_fresh,
     valid_answers,
 )
+from kubesched.testing.plugin_checks.blocking_calls import blocking_calls
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample
+from kubesched.testing.plugin_checks.hint_checks import hints_wide_enough
 from kubesched.testing.plugin_checks.plugin_report import CheckResult, Outcome, PluginReport
+from kubesched.testing.plugin_checks.plugin_speed import speed_result
 from kubesched.testing.plugin_checks.vocabulary import words_of
+from kubesched.testing.plugin_checks.world_checks import filters, worlds_agree
 
 if TYPE_CHECKING:
     from kubesched.testing.plugin_checks.strategies import ExampleStrategies, Objects
@@ -30,6 +34,7 @@ if TYPE_CHECKING:
 EXAMPLES = 100
 MOST_CHANGES = 5
 BUILDS = "builds at start"
+BLOCKS = "no hook blocks"
 
 
 def check_plugin(
@@ -40,11 +45,14 @@ def check_plugin(
     nodes: "Objects | None" = None,
     pods: "Objects | None" = None,
     objects: "Objects | None" = None,
+    speed: bool = True,
+    stop_at_first: bool = False,
 ) -> PluginReport:
     """Return a report about a plugin, tried on `examples` random clusters for each check.
 
     `args` are its arguments, as in pluginConfig or an instance of their class. `objects` are objects of the kinds that
     it looks up; `nodes` and `pods` are for plugins that random ones say little to. Each is a list or a strategy of one.
+    Without `speed` it is not measured at 5000 nodes; with `stop_at_first` the first check that fails is the last one.
     """
     try:
         from kubesched.testing.plugin_checks.strategies import ExampleStrategies
@@ -58,19 +66,30 @@ def check_plugin(
     except PluginError as error:
         return PluginReport(_name_of(plugin), (CheckResult(BUILDS, Outcome.FAILED, (str(error),)),))
     parts = ExampleStrategies.for_words(words_of(checked.kind, args), nodes=nodes, pods=pods, objects=objects)
-    results = [CheckResult(BUILDS, Outcome.PASSED), *_checked_by_examples(checked, parts, examples)]
+    results = [CheckResult(BUILDS, Outcome.PASSED)]
+    blocking = blocking_calls(checked)
+    results.append(CheckResult(BLOCKS, Outcome.FAILED if blocking else Outcome.PASSED, tuple(blocking)))
+    # each example would wait
+    if not blocking:
+        results += _checked_by_examples(checked, parts, examples, one=stop_at_first)
+    if speed and _answers(checked) and not blocking:
+        results.append(speed_result(checked))
     return PluginReport(checked.name, tuple(results))
 
 
-def _checked_by_examples(plugin: CheckedPlugin, parts: "ExampleStrategies", examples: int) -> Iterator[CheckResult]:
+def _checked_by_examples(
+    plugin: CheckedPlugin, parts: "ExampleStrategies", examples: int, *, one: bool
+) -> Iterator[CheckResult]:
     from kubesched.testing.plugin_checks.minimal_examples import smallest_findings
 
     checks = {check.title: partial(check.finds, plugin) for check in _CHECKS if check.concerns(plugin)}
     strategy = parts.examples(asked=2, changes=MOST_CHANGES)
-    findings = smallest_findings(strategy, checks, examples, parts.simple_examples())
+    findings = smallest_findings(strategy, checks, examples, parts.simple_examples(), one=one)
     for check in _CHECKS:
         if check.title in findings:
             yield CheckResult(check.title, Outcome.FAILED, ("\n".join(findings[check.title]),))
+        elif findings and one:
+            yield CheckResult(check.title, Outcome.SKIPPED, note="another check failed")
         elif check.title in checks:
             yield CheckResult(check.title, Outcome.PASSED, note=f"{examples} examples")
         else:
@@ -83,6 +102,11 @@ def _name_of(plugin: Any) -> str:
 
 
 _ANSWERING = frozenset(("preFilter", "filter", "preScore", "score"))
+
+
+def rejects(plugin: CheckedPlugin) -> bool:
+    """Return whether a plugin can reject pods that are tried."""
+    return not plugin.points.isdisjoint(("preFilter", "filter"))
 
 
 def _answers(plugin: CheckedPlugin) -> bool:
@@ -103,4 +127,6 @@ _CHECKS = (
     ExampleCheck("pods and nodes are not changed", inputs_unchanged),
     ExampleCheck("forms agree", forms_agree, has_forms),
     ExampleCheck("kept answers equal fresh ones", kept_equals_fresh),
+    ExampleCheck("what-if worlds agree with clusters", worlds_agree, filters),
+    ExampleCheck("events wake rejected pods", hints_wide_enough, rejects),
 )

@@ -16,11 +16,16 @@ Check = Callable[[T], list[str] | None]
 
 
 def smallest_findings(
-    strategy: SearchStrategy[T], checks: Mapping[str, Check[T]], examples: int, first: Iterable[T] = ()
+    strategy: SearchStrategy[T],
+    checks: Mapping[str, Check[T]],
+    examples: int,
+    first: Iterable[T] = (),
+    *,
+    one: bool = False,
 ) -> dict[str, list[str]]:
     """Return what checks find, by their names, each for the smallest example that it finds anything for.
 
-    Those in `first` are small already.
+    Those in `first` are small already. With `one` the first finding is enough.
     """
     findings: dict[str, list[str]] = {}
     pending = dict(checks)
@@ -30,7 +35,9 @@ def smallest_findings(
             if found:
                 findings[title] = found
                 del pending[title]
-    while pending:
+                if one:
+                    return findings
+    while pending and not (one and findings):
         search = _Search(pending)
         try:
             find(strategy, search.finds, settings=_settings(examples))

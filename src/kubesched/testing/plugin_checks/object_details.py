@@ -70,8 +70,8 @@ def pod_details(words: Sequence[str]) -> list[list[ObjectDetail]]:
     ]
 
 
-def likely_details(groups: Sequence[Sequence[ObjectDetail]], most: int = 12) -> list[ObjectDetail]:
-    """Return the details of each group that come most often, and are no absence, a dozen at most."""
+def likely_details(groups: Sequence[Sequence[ObjectDetail]], most: int = 4) -> list[ObjectDetail]:
+    """Return the details of each group that come most often, and are no absence, a few of each."""
     found: list[ObjectDetail] = []
     for group in groups:
         last: list[ObjectDetail] = []

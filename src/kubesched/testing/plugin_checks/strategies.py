@@ -64,6 +64,8 @@ class ExampleStrategies:
     def simple_examples(self) -> Iterator[ClusterExample]:
         """Yield clusters of one node in which one detail comes and goes, the smallest that there are."""
         node, pod, other = a_node("n0"), a_pod("asked"), a_pod("asked1")
+        yield ClusterExample((node,), (pod, other))
+        yield ClusterExample((node, a_node("n1")), (pod, other))
         for detail in self.simple_node_details:
             special = detail.applied(node)
             yield ClusterExample((special,), (pod, other), (ExampleChange(special, node),))
