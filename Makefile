@@ -28,7 +28,7 @@ quick: $(READY)
 
 # the examples of Hypothesis are the same ones in `make test`; here they are new each time
 test-random: $(READY)
-	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest -n auto $$(grep -rlE "^from hypothesis|^import hypothesis" tests --include="test_*.py")
+	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest -n auto $$(grep -rlE "^from hypothesis|^import hypothesis" tests contrib/tests --include="test_*.py")
 
 # needs cel-expr-python, which is in no lock: 50 MB for one test
 test-oracle: $(READY)

@@ -7,6 +7,8 @@ from typing import Any
 import msgspec
 import pytest
 from contrib.tests.examples import run_example
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from tests.support.world import BEGINNING, World, live
 
 from kubesched import PluginError, Registry, build_engine
@@ -341,3 +343,37 @@ def test_the_example_binds_the_gang_that_fits_and_nothing_of_the_other() -> None
     nodes = run_example("coscheduling", "Coscheduling")
     assert sorted(node for name, node in nodes.items() if name.startswith("train-")) == ["node-1"] * 2 + ["node-2"] * 2
     assert [node for name, node in nodes.items() if name.startswith("giant-")] == [""] * 6
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    sizes=st.lists(st.tuples(st.integers(1, 6), st.integers(0, 2)), min_size=1, max_size=5),
+    places=st.integers(1, 12),
+    order=st.randoms(use_true_random=False),
+)
+def test_gangs_are_bound_whole_or_not_at_all_and_none_waits_in_vain(
+    sizes: list[tuple[int, int]], places: int, order: Any
+) -> None:
+    gangs = {f"g{number}": (members, members + more) for number, (members, more) in enumerate(sizes)}
+    pods = [(name, number) for name, (_, count) in gangs.items() for number in range(count)]
+    order.shuffle(pods)
+
+    async def story(world: World, scheduler: Any) -> None:
+        for number in range(places):
+            world.put(a_node(f"n{number}", cpu="1"))
+        for name, (members, _) in gangs.items():
+            world.put(a_group(name, members))
+        for name, number in pods:
+            put_pod(world, name, number)
+            await asyncio.sleep(order.choice((0, 0, 0.1, 2)))
+        await asyncio.sleep(60)
+        found = {name: placed(world, name) for name in gangs}
+        free = places - sum(found.values())
+        for name, (members, count) in gangs.items():
+            assert found[name] == 0 or found[name] >= members, f"{name} is bound in part: {found}"
+            wanted = members if not found[name] else 1 if found[name] < count else free + 1
+            assert wanted > free, f"{name} has room and waits: {found} on {places}"
+        for pod in list(world.pods()):
+            world.delete("Pod", pod.full_name)
+
+    lived(story)

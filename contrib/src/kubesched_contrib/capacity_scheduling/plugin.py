@@ -85,10 +85,11 @@ class CapacityScheduling(PreEnqueuePlugin, PreFilterPlugin, PostFilterPlugin):
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
         """Reject a pod that would exceed its quota's max, or for which nobody leaves anything unused."""
+        if all(quota.metadata.namespace != pod.namespace for quota in self._cluster.all(KIND)):
+            return None
         quotas = self._quotas()
         quota = quotas.get(pod.namespace)
-        if quota is None:
-            return None
+        assert quota is not None, "the namespace has one"
         demand = self._demand(quotas, pod)
         if quota.over_max(demand.own):
             return unschedulable(

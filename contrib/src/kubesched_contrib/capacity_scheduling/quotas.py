@@ -7,12 +7,14 @@ quota's `min` names is not shared.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 from kubesched import InvalidObjectError, PluginError, PodInfo, resource_amounts
 
 KIND = "elasticquotas.v1alpha1.scheduling.x-k8s.io"
 Amounts = Mapping[str, int]
+_TEMPLATE = attrgetter("namespace", "digest")
 
 
 class Quota(NamedTuple):
@@ -79,10 +81,12 @@ def quotas_of(objects: Iterable[Any], placed: Iterable[PodInfo]) -> Quotas:
     # of what another namespace is sure of, all others are sure of nothing
     shared = dict.fromkeys((name for quota in found.values() for name in quota.min), 0)
     found = {namespace: quota._replace(min={**shared, **quota.min}) for namespace, quota in found.items()}
-    quotas = Quotas(found)
-    for pod in placed:
-        quotas.restore(pod)
-    return quotas
+    # pods of one template request the same: each template is summed once
+    for (namespace, template), count in Counter(map(_TEMPLATE, placed)).items():
+        owner = found.get(namespace)
+        if owner is not None:
+            owner.used.update({name: amount * count for name, amount in _amounts_taken(template.resources).items()})
+    return Quotas(found)
 
 
 def requests_of(pod: PodInfo) -> Amounts:
@@ -91,8 +95,12 @@ def requests_of(pod: PodInfo) -> Amounts:
 
 
 def _requests(pod: PodInfo) -> Amounts:
-    names = ("cpu", "memory", "ephemeral-storage", *pod.resources.scalar)
-    return {name: amount for name in names if (amount := pod.request_of(name))}
+    return _amounts_taken(pod.resources)
+
+
+def _amounts_taken(taken: Any) -> Amounts:
+    amounts = {"cpu": taken.milli_cpu, "memory": taken.memory, "ephemeral-storage": taken.ephemeral_storage}
+    return {name: amount for name, amount in (amounts | dict(taken.scalar)).items() if amount}
 
 
 def _amounts(quota: Any, field: str) -> Amounts | None:
