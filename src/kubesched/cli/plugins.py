@@ -4,12 +4,14 @@ In: plugins, by name or source. Out: what there is, what a plugin is like, wheth
 """
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
 from kubesched.cli.command_group import CommandGroup, LazyCommand
 from kubesched.cli.plugin_options import plugin_option
+from kubesched.cli.plugin_package import KINDS, write_package
 from kubesched.core.framework.registry import Registry
 
 
@@ -22,10 +24,10 @@ from kubesched.core.framework.registry import Registry
             "Hold plugins to the contract: each finding with a minimal example.",
         ),
     },
-    short_help="List, describe and check plugins.",
+    short_help="List, describe, check and begin plugins.",
 )
 def plugins_group() -> None:
-    """List, describe and check plugins."""
+    """List, describe, check and begin plugins."""
 
 
 @plugins_group.command("list", short_help="List in-tree and installed plugins, and where they are enabled.")
@@ -70,6 +72,16 @@ def show_command(name: str, output: str, registry: Registry) -> None:
                 click.echo(f"  {_line(each)}")
         else:
             click.echo(f"{title}: {value}")
+
+
+@plugins_group.command("new", short_help="Begin a package with a plugin that passes its own test.")
+@click.argument("name")
+@click.option("--kind", type=click.Choice(KINDS), default="filter", show_default=True, help="What the plugin does.")
+@click.option("--directory", type=click.Path(path_type=Path), help="Where to; by default a new folder of its name.")
+def new_command(name: str, kind: str, directory: Path | None) -> None:
+    """Begin the plugin NAME, such as QuietNodes: a package with an entry point, typed arguments, and a test."""
+    for path in write_package(name, kind, directory):
+        click.echo(path)
 
 
 def _line(value: Any) -> str:

@@ -1,0 +1,204 @@
+"""`kubesched plugins new`: a package with a plugin that passes its own test.
+
+From a name and a kind to files: pyproject.toml with the entry point, the plugin with typed arguments, a test, a README
+and a file for CI. Nothing is overwritten.
+"""
+
+import re
+from pathlib import Path
+from string import Template
+
+from kubesched.config.intree import IN_TREE
+from kubesched.errors import KubeschedError, PluginError
+
+_NAME = re.compile("[A-Z][A-Za-z0-9]{1,62}")
+
+# kind -> the base class, what else is imported, and the hook
+_KINDS: dict[str, tuple[str, str, str]] = {
+    "prefilter": (
+        "PreFilterPlugin",
+        "CycleState, PodInfo, Status, unschedulable",
+        """    def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
+        if pod.labels.get(self.args.label) == "off":
+            return unschedulable("pod is switched off")
+        return None
+""",
+    ),
+    "filter": (
+        "FilterPlugin",
+        "CycleState, NodeRow, PodInfo, Status, unschedulable",
+        """    def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
+        if node.labels.get(self.args.label) == "off":
+            return unschedulable("node(s) switched off")
+        return None
+""",
+    ),
+    "score": (
+        "ScorePlugin",
+        "CycleState, NodeRow, PodInfo",
+        """    def score(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> int:
+        return 0 if node.labels.get(self.args.label) == "off" else 100
+""",
+    ),
+    "reserve": (
+        "ReservePlugin",
+        "CycleState, PodInfo, Status",
+        """    def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        return None
+
+    def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
+        return None
+""",
+    ),
+    "permit": (
+        "PermitPlugin",
+        "SUCCESS, CycleState, Permission, PodInfo",
+        """    def permit(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
+        return Permission(SUCCESS)
+""",
+    ),
+    "prebind": (
+        "PreBindPlugin",
+        "CycleState, PodInfo, Status",
+        """    async def pre_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        return None
+""",
+    ),
+    "postbind": (
+        "PostBindPlugin",
+        "CycleState, PodInfo",
+        """    async def post_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
+        return None
+""",
+    ),
+}
+KINDS = tuple(_KINDS)
+
+_PYPROJECT = Template("""\
+[build-system]
+requires = ["hatchling"]
+build-backend = "hatchling.build"
+
+[project]
+name = "$package"
+version = "0.1.0"
+description = "The kubesched plugin $name"
+requires-python = ">=3.11"
+dependencies = ["kubesched"]
+
+[project.optional-dependencies]
+test = ["kubesched[testing]"]
+
+[project.entry-points."kubesched.plugins"]
+$name = "$module:$name"
+
+[tool.hatch.build.targets.wheel]
+packages = ["src/$module"]
+
+[tool.pytest.ini_options]
+pythonpath = ["src"]
+""")
+_PLUGIN = Template('''\
+"""The plugin $name."""
+
+from dataclasses import dataclass
+
+from kubesched import $imports
+
+
+@dataclass
+class ${name}Args:
+    """The arguments of $name in pluginConfig."""
+
+    label: str = "$package"
+
+
+class $name($base):
+    """Say here what the plugin is for."""
+
+    name = "$name"
+
+    def __init__(self, args: ${name}Args) -> None:
+        self.args = args
+
+$hook''')
+_TEST = Template('''\
+"""$name decides about pods, and holds to the contract."""
+
+from kubesched.testing import a_node, a_pod, check_plugin
+
+from $module import $name
+
+
+def test_it_leaves_a_plain_node_alone(engine):
+    assert engine([a_node("n1")], plugins=[$name]).decide(a_pod("web")).node_name == "n1"
+
+
+def test_it_holds_to_the_contract():
+    assert check_plugin($name, speed=False)
+''')
+_README = Template("""\
+# $name
+
+A plugin for [kubesched](https://pypi.org/project/kubesched/), enabled in a configuration by its name:
+
+```yaml
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins: {multiPoint: {enabled: [{name: $name}]}}
+  pluginConfig:
+  - name: $name
+    args: {label: $package}
+```
+
+```console
+$$ pip install -e ".[test]"
+$$ pytest
+$$ kubesched plugins check $module
+```
+""")
+_CI = Template("""\
+name: test
+on: [push, pull_request]
+jobs:
+  test:
+    runs-on: ubuntu-latest
+    steps:
+    - uses: actions/checkout@v4
+    - uses: actions/setup-python@v5
+      with: {python-version: "3.12"}
+    - run: pip install -e ".[test]"
+    - run: pytest
+    - run: kubesched plugins check $module
+""")
+
+
+def write_package(name: str, kind: str, directory: Path | None) -> list[Path]:
+    """Write a package for a new plugin; return its files. KubeschedError if the name or the directory is taken."""
+    if not _NAME.fullmatch(name):
+        raise PluginError(f"{name!r} is no name for a plugin; write it like QuietNodes: letters and digits, no others")
+    if name in IN_TREE:
+        raise PluginError(f"a plugin named {name} already exists (in-tree); choose another name")
+    words = re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]", name)
+    module, package = "_".join(words).lower(), "-".join(words).lower()
+    folder = directory or Path(package)
+    base, imports, hook = _KINDS[kind]
+    names = ", ".join(sorted([base, *imports.split(", ")], key=lambda each: (not each.isupper(), each.islower(), each)))
+    known = {"name": name, "module": module, "package": package, "base": base, "imports": names, "hook": hook}
+    files = {
+        folder / "pyproject.toml": _PYPROJECT,
+        folder / "README.md": _README,
+        folder / "src" / module / "__init__.py": _PLUGIN,
+        folder / "tests" / f"test_{module}.py": _TEST,
+        folder / ".github" / "workflows" / "test.yaml": _CI,
+    }
+    try:
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise KubeschedError(f"{folder}: is there already; give --directory an empty or a new one")
+        for path, template in files.items():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(template.substitute(known))
+    except OSError as error:
+        raise KubeschedError(f"{error.filename or folder}: cannot be written: {error.strerror}") from None
+    return list(files)

@@ -1,0 +1,58 @@
+"""`kubesched plugins new`: a package that passes its own test, and nothing that was there is lost."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kubesched.cli import main
+from kubesched.cli.plugin_package import KINDS
+
+
+def begun(*arguments: str) -> Result:
+    return CliRunner().invoke(main, ["plugins", "new", *arguments])
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_each_kind_can_be_checked(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    assert begun("QuietNodes", "--kind", kind, "--directory", str(folder)).exit_code == 0
+    assert (folder / "README.md").read_text().startswith("# QuietNodes\n")
+    source = str(folder / "src" / "quiet_nodes" / "__init__.py")
+    result = CliRunner().invoke(main, ["plugins", "show", "QuietNodes", "--plugin", source])
+    assert "  label: str, default" in result.output, result.output
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_new_package_passes_its_own_test(kind: str, tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    assert begun("QuietNodes", "--kind", kind, "--directory", str(folder)).exit_code == 0
+    ran = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q"], cwd=folder, capture_output=True, text=True, check=False
+    )
+    assert ran.returncode == 0, ran.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("quiet-nodes", "'quiet-nodes' is no name for a plugin; write it like QuietNodes"),
+        ("NodeName", "a plugin named NodeName already exists (in-tree)"),
+    ],
+)
+def test_a_name_that_cannot_be_is_refused(name: str, sentence: str, tmp_path: Path) -> None:
+    result = begun(name, "--directory", str(tmp_path / "made"))
+    assert result.exit_code == 1
+    assert sentence in result.output
+    assert not (tmp_path / "made").exists()
+
+
+def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "kept").write_text("mine")
+    result = begun("QuietNodes", "--directory", str(tmp_path))
+    assert result.exit_code == 1
+    assert "is there already; give --directory an empty or a new one" in result.output
+    assert [each.name for each in tmp_path.iterdir()] == ["kept"]
