@@ -32,3 +32,36 @@ def test_the_exit_code_and_the_line_about_it(text: str, code: int, line: str, tm
     result = CliRunner().invoke(main, ["plugins", "check", "--examples", "60", str(file)])
     assert result.exit_code == code, result.output
     assert line in result.output
+
+
+def test_arguments_come_from_a_configuration(tmp_path: Path) -> None:
+    file, config = tmp_path / "racks.py", tmp_path / "racks.yaml"
+    file.write_text(
+        """
+from dataclasses import dataclass
+from kubesched import FilterPlugin
+
+@dataclass
+class RackArgs:
+    most: int
+
+class RackQuota(FilterPlugin):
+    name = "RackQuota"
+
+    def __init__(self, args: RackArgs):
+        self.most = args.most
+
+    def filter(self, cycle, pod, node):
+        return None
+"""
+    )
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles:\n- plugins: {multiPoint: {enabled: [{name: RackQuota}]}}\n"
+        "  pluginConfig: [{name: RackQuota, args: {most: 3}}]\n"
+    )
+    command = ["plugins", "check", "--examples", "1", str(file)]
+    without = CliRunner().invoke(main, command)
+    assert without.exit_code == 3
+    assert "args.most: is required" in without.output
+    assert CliRunner().invoke(main, [*command, "--config", str(config)]).exit_code == 0
