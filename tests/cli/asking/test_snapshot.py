@@ -39,7 +39,7 @@ def test_a_snapshot_is_written_and_told_of(manifests: str, tmp_path: Path) -> No
     assert result.exit_code == 0
     first, second = result.stderr.splitlines()
     assert first.startswith(f"{file}: 1 node, 2 pods and 0 other objects, ")
-    assert second.startswith(f"Left out: an object: {manifests}: document 4: Pod c: spec: expected a mapping, got ")
+    assert second.startswith(f"Left out: an object: {manifests}: document 4: Pod default/c: spec: expected a mapping, got ")
     assert len(read_snapshot("", file.read_bytes()).objects) == 3
     assert set(tmp_path.iterdir()) == {file, Path(manifests)}
 
@@ -108,7 +108,7 @@ class CalmNodes(FilterPlugin):
         self._cluster = cluster
 
     def filter(self, cycle, pod, node):
-        load = next((each for each in self._cluster.objects.named(LOADS) if each.name == node.name), None)
+        load = next((each for each in self._cluster.all(LOADS) if each.name == node.name), None)
         return unschedulable("node(s) are busy") if load is not None and load.usage["cpu"] > 80 else None
 """
 CONFIG = """
