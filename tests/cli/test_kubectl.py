@@ -73,8 +73,10 @@ def test_flags_for_requests_are_kubectls(tmp_path: Path) -> None:
         masters = ["--as", "anna", "--as-group", "nobody", "--as-group", "system:masters"]
         assert "Pod hers/web-1 " in run("explain", "pod", "web-1", *config, *masters).stdout
         gone = run("explain", *config, "-s", "https://127.0.0.1:1", "--insecure-skip-tls-verify")
-        refused = "the cluster cannot be read: cannot connect to https://127.0.0.1:1: Connection refused; check that "
-        assert gone.stderr.startswith(refused)
+        nobody_there = (
+            "the cluster cannot be read: cannot connect to https://127.0.0.1:1: Connection refused; check that "
+        )
+        assert gone.stderr.startswith(nobody_there)
         wrong = run("explain", *config, "--token", "nobodys")
         assert "the API server does not accept the credentials of context" in wrong.stderr
 
