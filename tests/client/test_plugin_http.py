@@ -31,7 +31,7 @@ async def handle(request: web.Request) -> web.StreamResponse:
 
 
 async def asked(path: str, **options: Any) -> HttpAnswer:
-    server = web.AppRunner(web.Application(), shutdown_timeout=0)
+    server = web.AppRunner(web.Application(), shutdown_timeout=0, handler_cancellation=True)
     server.app.router.add_get("/{any:.*}", handle)
     await server.setup()
     site = web.TCPSite(server, "127.0.0.1", 0)

@@ -12,7 +12,8 @@ from kubesched.cli import main
 
 
 def run(*words: str, stdin: bytes | None = None) -> Result:
-    return CliRunner().invoke(main, words, input=stdin)
+    # wide enough for the paths of files
+    return CliRunner(env={"COLUMNS": "1000"}).invoke(main, words, input=stdin)
 
 
 @pytest.fixture
