@@ -186,7 +186,7 @@ def fastest(slices: list[float]) -> float:
 
 
 def chosen(only: str) -> Iterator[Workload]:
-    """Yield the workloads whose name is this, else those that contain it."""
+    """Yield the workload of this name; without one, those whose name contains it."""
     named = [workload for workload in WORKLOADS if workload.name == only]
     yield from named or (each for each in WORKLOADS if each.name in DEFAULT and only in each.name)
 

@@ -276,7 +276,7 @@ def test_a_gang_that_failed_rests_and_is_tried_again() -> None:
         await asyncio.sleep(5)
         world.put(a_node("n2", cpu="2"))
         await asyncio.sleep(10)
-        assert placed(world, "a") == 0, "it rests"
+        assert placed(world, "a") == 0, "it backs off"
         await asyncio.sleep(30)
         assert placed(world, "a") == 4
 

@@ -58,7 +58,7 @@ class NodeResourcesAllocatable(ScorePlugin):
         self._args = args or NodeResourcesAllocatableArgs()
 
     def events_to_register(self) -> tuple[Registration, ...]:
-        """Return no events: the plugin rejects nobody."""
+        """Return no events: a score rejects no pod."""
         return ()
 
     def score_key(self, pod: PodInfo) -> str:

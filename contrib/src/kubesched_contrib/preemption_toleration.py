@@ -91,7 +91,7 @@ class PreemptionToleration(PostFilterPlugin, PreEnqueuePlugin):
         self._args = args or PreemptionTolerationArgs()
         # preemptor -> when the next pod that it may evict tolerates it no longer
         self._until: dict[str, datetime] = {}
-        background.every(TICK_SECONDS, self._tick, self._look_after)
+        background.timer(TICK_SECONDS, self._look_after)
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return the deletion of pods, which ends a preemption, and changes of policies."""
@@ -139,7 +139,7 @@ class PreemptionToleration(PostFilterPlugin, PreEnqueuePlugin):
         return ""
 
     def _victims(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> tuple[PodInfo, ...]:
-        """Return who has to go from a node, nobody if that does not help."""
+        """Return the victims on a node; none if evicting all that may be does not help."""
         potential = [other for other in node.pods if other.priority < pod.priority and not self._tolerates(other, pod)]
         if not potential:
             return ()
@@ -183,10 +183,7 @@ class PreemptionToleration(PostFilterPlugin, PreEnqueuePlugin):
 
     # -- from time to time
 
-    async def _tick(self) -> None:
-        """Fetch nothing: only the interval matters."""
-
-    def _look_after(self, nothing: None) -> None:
+    def _look_after(self) -> None:
         """Have preemptors tried again when a toleration has ended."""
         if self._until:
             now, pending = self._waits.date(), self._cluster.pending

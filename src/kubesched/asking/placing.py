@@ -18,6 +18,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.asking.group_attempts import TriedGroup, is_in_group, members_to_try, try_group
 from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel, name_of_object
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.observer import NOBODY
 from kubesched.core.framework.profile import Profile
 from kubesched.core.queue.queued_pod import QueuedPod
@@ -119,6 +120,17 @@ class Placer:
         placed = Placed(found.attempt, taken.pod, found.node_name, profile, cycle, taken.waits, *counts)
         self._keep(placed, before, claims)
         return None
+
+    def hold_before(self, member: PodResult, tried: TriedGroup) -> CycleState | None:
+        """Have the pods of a group that were tried before one count on their nodes; return the cycle of the last."""
+        last = None
+        for other in tried.result.pods:
+            if other is member:
+                break
+            if other.node_name:
+                self.hold(other, tried)
+                last = other.cycle
+        return last
 
     # -- single nodes
 

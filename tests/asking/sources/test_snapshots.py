@@ -1,6 +1,7 @@
 """Snapshots: what is written is read again, nothing else is in them, and bad files get one clear line."""
 
 import gzip
+import json
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -18,6 +19,7 @@ from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.files import DocumentReader
 from kubesched.asking.sources.snapshots import VERSION, UnreadableSnapshotError, counts_of, read_snapshot, written
 from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.testing import (
     a_budget,
     a_claim,
@@ -78,6 +80,15 @@ A_META = {
     "uid": "1",
     "annotations": dict.fromkeys(("last-applied", "note"), SECRET),
 }
+# an annotation in which kubectl apply writes the whole manifest
+APPLIED = json.dumps(
+    {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": A_META,
+        "spec": {"template": {"metadata": A_META, "spec": A_SPEC}},
+    }
+)
 OPAQUE = {"opaque": {"driver": "d", "parameters": {"token": SECRET}}}
 
 WITH_SECRETS: list[tuple[str, dict[str, Any]]] = [
@@ -111,6 +122,15 @@ WITH_SECRETS: list[tuple[str, dict[str, Any]]] = [
             "kind": "CronJob",
             "metadata": A_META,
             "spec": {"schedule": "@daily", "jobTemplate": {"spec": {"template": {"metadata": A_META, "spec": A_SPEC}}}},
+        },
+    ),
+    (
+        "the manifest of a Deployment that was applied last",
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "a", "namespace": "ns", "uid": "1", "annotations": {LAST_APPLIED: APPLIED}},
+            "spec": {"replicas": 2, "template": {"metadata": A_META, "spec": A_SPEC}},
         },
     ),
     (

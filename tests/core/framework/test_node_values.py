@@ -172,3 +172,12 @@ def test_who_reads_a_column_names_what_it_reads() -> None:
     failure = decide(engine.evaluation_of(engine.cluster.reader.read(a_pod("p"))), lambda count: 0).failure
     assert failure is not None
     assert "a column is read whose `reads` the plugin's own `reads` does not name" in failure.message
+
+
+def test_values_from_outside_that_are_no_numbers_are_refused_and_the_old_ones_stay() -> None:
+    cluster = a_cluster(a_node("a"), a_node("b"))
+    prices = ClusterView(cluster).assigned_values()
+    prices.assign({"a": 3, "gone": 5})
+    with pytest.raises(ValueError, match="invalid literal"):
+        prices.assign({"a": 4, "b": "much"})  # type: ignore[dict-item]
+    assert Nodes.all_of(cluster.table).values_of(prices).tolist() == [3, 0]

@@ -84,7 +84,7 @@ class CapacityScheduling(PreEnqueuePlugin, PreFilterPlugin, PostFilterPlugin):
     # -- PreFilter
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
-        """Reject a pod that would exceed its quota's max, or for which nobody leaves anything unused."""
+        """Reject a pod with which its quota would exceed its max, or all quotas together the sum of their mins."""
         if all(quota.metadata.namespace != pod.namespace for quota in self._cluster.all(KIND)):
             return None
         quotas = self._quotas()

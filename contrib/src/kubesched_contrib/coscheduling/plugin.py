@@ -40,7 +40,7 @@ from kubesched_contrib.coscheduling.args import CoschedulingArgs
 from kubesched_contrib.coscheduling.gangs import Gangs
 from kubesched_contrib.coscheduling.pod_group import KIND, GangSpec, group_name
 
-# how often rests and waiting pods of incomplete gangs are looked at
+# how often backoffs and waiting pods of incomplete gangs are looked at
 TICK_SECONDS = 1.0
 # the longest `namespace/name`: names are compared as numbers of so many bytes
 NAME_BYTES = 63 + 1 + 253
@@ -71,7 +71,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
         self._background = background
         # between the clock of the queue and the date; taken once, so that all pods of a gang get one time
         self._epoch: float | None = None
-        background.every(TICK_SECONDS, self._tick, self._look_after)
+        background.timer(TICK_SECONDS, self._look_after)
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return the events that can complete a gang, or give it what minResources asks for."""
@@ -111,7 +111,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
     # -- PreFilter
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
-        """Reject a pod whose gang rests, lacks pods, or lacks what minResources asks for."""
+        """Reject a pod whose gang backs off, lacks pods, or lacks what minResources asks for."""
         rejection = self._rejection(pod)
         if rejection is not None:
             cycle.write(HELD_BACK, True)
@@ -209,14 +209,11 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
 
     # -- from time to time
 
-    async def _tick(self) -> None:
-        """Fetch nothing: only the interval matters."""
-
-    def _look_after(self, nothing: None) -> None:
-        """Have gangs tried again that have rested, and release places that nobody will complete."""
-        rested = self._gangs.rested(self._waits.now())
-        if rested:
-            self._background.activate(rested)
+    def _look_after(self) -> None:
+        """Activate the pods of gangs whose backoff is over; reject the waiting pods of gangs that lost members."""
+        again = self._gangs.backoff_over(self._waits.now())
+        if again:
+            self._background.activate(again)
         for name in {group_name(waiting.pod) for waiting in self._waiting_pods} - {""}:
             gang = self._gangs.spec(name)
             if gang is not None and len(self._gangs.members(name)) < gang.min_member:

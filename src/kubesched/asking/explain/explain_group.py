@@ -7,6 +7,7 @@ the scheduler places them.
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -114,18 +115,12 @@ def rows_of_group(model: ClusterModel, pod: PodInfo) -> NDArray[np.intp] | None:
 def _tried_facts(
     model: ClusterModel, pod: PodInfo, tried: TriedGroup, blocking: BlockingMember | None
 ) -> PodGroupAnswer:
-    facts = group_facts(model, pod)
-    return PodGroupAnswer(
-        facts.name,
-        facts.exists,
-        facts.min_count,
-        facts.pods,
-        facts.scheduled,
-        len(members_to_try(model, pod)),
-        sum(1 for each in tried.result.pods if each.failure is None),
-        tried.result.status.message,
-        facts.topology_key,
-        blocking,
+    return replace(
+        group_facts(model, pod),
+        tried=len(members_to_try(model, pod)),
+        fitting=sum(1 for each in tried.result.pods if each.failure is None),
+        message=tried.result.status.message,
+        blocking=blocking,
     )
 
 
@@ -155,19 +150,13 @@ def _why(
 
 @contextmanager
 def evaluated_beside(model: ClusterModel, placer: Placer, tried: TriedGroup, member: PodResult) -> Iterator[Evaluation]:
-    """Evaluate a pod of a group while those that were tried before it have the nodes that were found for them."""
+    """Evaluate a pod of a pod group with the pods that were tried before it assumed on their nodes."""
     mark, profile = placer.mark(), tried.profile
     assert profile is not None, "pods without a profile are not tried"
     try:
-        shared = None
-        for other in tried.result.pods:
-            if other is member:
-                break
-            if other.node_name:
-                placer.hold(other, tried)
-                shared = other.cycle.group if other.cycle is not None else None
+        last = placer.hold_before(member, tried)
         evaluator = model.engine.evaluators[profile.scheduler_name]
-        evaluation = evaluator.evaluation_of(member.attempt.queued.pod, UNTIMED, shared)
+        evaluation = evaluator.evaluation_of(member.attempt.queued.pod, UNTIMED, last.group if last else None)
         evaluation.within = tried.result.within
         yield evaluation
     finally:

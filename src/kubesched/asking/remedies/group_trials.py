@@ -79,11 +79,7 @@ class GroupTrials(Trials):
         blocking = own if tried.result.status.ok else tried.first_failing
         if blocking is None:
             return MemberTrial(self.model, self._held_back(pod) or pod, "", fitting)
-        for other in tried.result.pods:
-            if other is blocking:
-                break
-            if other.node_name:
-                placer.hold(other, tried)
+        placer.hold_before(blocking, tried)
         member = blocking.attempt.queued.pod
         alike = [
             each.attempt.queued.pod

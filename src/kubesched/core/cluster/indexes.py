@@ -13,51 +13,51 @@ _log = logging.getLogger("kubesched.plugins")
 
 
 class Index(Generic[T]):
-    """Things by key; a thing may have several keys, or none."""
+    """Objects or pods by key; one may have several keys, or none."""
 
     def __init__(self, keys_of: Callable[[T], Iterable[Hashable]], check: Callable[[], None]) -> None:
         self._keys_of = keys_of
-        # raises if the plugin that is asked must not look things up
+        # raises PluginError if the plugin that is asked may not read these objects
         self._check = check
-        self._things: dict[Hashable, dict[str, T]] = {}
+        self._objects: dict[Hashable, dict[str, T]] = {}
         self._keys: dict[str, tuple[Hashable, ...]] = {}
 
     def __getitem__(self, key: Hashable) -> list[T]:
-        """Return the things under a key; none is no error."""
+        """Return the objects under a key, an empty list if there are none."""
         self._check()
-        return list(self._things.get(key, {}).values())
+        return list(self._objects.get(key, {}).values())
 
     def __contains__(self, key: object) -> bool:
         self._check()
-        return key in self._things
+        return key in self._objects
 
     def __iter__(self) -> Iterator[Hashable]:
-        """Yield the keys that have things."""
+        """Yield the keys that have objects."""
         self._check()
-        return iter(list(self._things))
+        return iter(list(self._objects))
 
     def __len__(self) -> int:
         self._check()
-        return len(self._things)
+        return len(self._objects)
 
-    def put(self, identity: str, thing: T) -> None:
-        """Add a thing, or replace the one of the same identity."""
+    def put(self, identity: str, obj: T) -> None:
+        """Add an object, or replace the one of the same name or UID."""
         self.drop(identity)
         try:
-            keys = tuple(dict.fromkeys(self._keys_of(thing)))
+            keys = tuple(dict.fromkeys(self._keys_of(obj)))
         except Exception as error:
             # no attempt is under way that could fail
             _log.warning("Object not indexed", extra={"object": identity, "err": f"{type(error).__name__}: {error}"})
             return
         for key in keys:
-            self._things.setdefault(key, {})[identity] = thing
+            self._objects.setdefault(key, {})[identity] = obj
         if keys:
             self._keys[identity] = keys
 
     def drop(self, identity: str) -> None:
-        """Remove a thing, if it is there."""
+        """Remove an object, if it is there."""
         for key in self._keys.pop(identity, ()):
-            things = self._things[key]
-            del things[identity]
-            if not things:
-                del self._things[key]
+            objects = self._objects[key]
+            del objects[identity]
+            if not objects:
+                del self._objects[key]

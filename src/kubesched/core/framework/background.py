@@ -23,6 +23,9 @@ class Background(Protocol):
         what was applied last stays. It begins when the scheduler does; without a scheduling loop it never runs.
         """
 
+    def timer(self, seconds: float, callback: Callable[[], None]) -> None:
+        """Call a function at once and then every so many seconds, between two cycles; where there is a loop."""
+
     def activate(self, uids: Iterable[str]) -> None:
         """Try pods again, by UID, whether or not an event could help them."""
 
@@ -52,6 +55,9 @@ class _Idle:
         """Note that the plugin wanted something to be fetched."""
         if self._plugin not in self._idle:
             self._idle.append(self._plugin)
+
+    def timer(self, seconds: float, callback: Callable[[], None]) -> None:
+        """Do nothing: without a loop no time passes."""
 
     def activate(self, uids: Iterable[str]) -> None:
         """Do nothing: there is no queue."""

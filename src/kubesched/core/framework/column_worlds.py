@@ -39,14 +39,16 @@ class WorldChanges:
 
     def of(self, worlds: NDArray[np.intp]) -> "WorldChanges":
         """Return the changes of some worlds, which are numbered anew; a world may be named more than once."""
+        by_world = np.argsort(self.worlds, kind="stable")
+        ordered = self.worlds[by_world]
+        first, end = np.searchsorted(ordered, worlds, "left"), np.searchsorted(ordered, worlds, "right")
+        counts = end - first
+        # the places of each world's changes, one world after the other
+        before = np.repeat(np.cumsum(counts) - counts, counts)
+        places = by_world[np.repeat(first, counts) + np.arange(counts.sum()) - before]
         selected = WorldChanges()
-        for index, world in enumerate(worlds.tolist()):
-            here = self.worlds == world
-            if here.any():
-                count = int(here.sum())
-                selected.worlds = np.concatenate([selected.worlds, np.full(count, index, np.intp)])
-                selected.slots = np.concatenate([selected.slots, self.slots[here]])
-                selected.signs = np.concatenate([selected.signs, self.signs[here]])
+        selected.worlds = np.repeat(np.arange(len(worlds)), counts)
+        selected.slots, selected.signs = self.slots[places], self.signs[places]
         return selected
 
     def summed(self, amounts: NDArray[np.int64], count: int) -> NDArray[np.int64]:
@@ -67,12 +69,14 @@ class NodesOfWorlds(Nodes):
 
     def numbered(self) -> Iterator[tuple[int, NodeRow]]:
         """Yield each world's node with its place."""
+        changed: dict[int, list[tuple[PodInfo, int]]] = {}
+        changes = self._changes
+        for world, slot, sign in zip(
+            changes.worlds.tolist(), changes.slots.tolist(), changes.signs.tolist(), strict=True
+        ):
+            changed.setdefault(world, []).append((self._pod(slot), sign))
         for place, node in super().numbered():
-            yield place, WorldRow.changed(node, self._changed_pods(place))
-
-    def _changed_pods(self, world: int) -> list[tuple[PodInfo, int]]:
-        here = np.flatnonzero(self._changes.worlds == world)
-        return [(self._pod(int(self._changes.slots[each])), int(self._changes.signs[each])) for each in here]
+            yield place, WorldRow.changed(node, changed.get(place, ()))
 
     def _pod(self, slot: int) -> PodInfo:
         pod = self._table.slots.pods[slot]

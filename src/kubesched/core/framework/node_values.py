@@ -114,7 +114,8 @@ class AssignedValues(NodeValues):
         return self._by_name.get(self.table.names[row], self._default)
 
     def assign(self, values: Mapping[str, Number]) -> None:
-        """Replace all values; nodes that are not named have the default."""
+        """Replace all values; nodes that are not named have the default. Raises ValueError for what is no number."""
+        np.array(list(values.values()), self._values.dtype)
         before, self._by_name = self._by_name, dict(values)
         row_of, log = self.table.row_of, self.table.log
         for name in before.keys() | values.keys():

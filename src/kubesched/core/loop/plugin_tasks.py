@@ -33,10 +33,8 @@ class PluginTasks:
         return PluginBackground(plugin, self)
 
     def add(self, job: "Job") -> None:
-        """Add a job; it starts with the scheduler, or at once if that is running."""
+        """Add a job, which starts with the scheduler."""
         self._jobs.append(job)
-        if self._tasks:
-            self._tasks.append(asyncio.get_running_loop().create_task(job.run()))
 
     def start(self) -> None:
         """Start all jobs."""
@@ -68,6 +66,13 @@ class PluginBackground:
         if not seconds >= SHORTEST_SECONDS:
             raise PluginError(f"background.every({seconds}, ...): an interval is at least {SHORTEST_SECONDS} seconds")
         self._tasks.add(Job(self._plugin, seconds, fetch, apply, self._tasks.inbox))
+
+    def timer(self, seconds: float, callback: Callable[[], None]) -> None:
+        """Call a function every so many seconds, between two cycles."""
+
+        async def nothing() -> None: ...
+
+        self.every(seconds, nothing, lambda found: callback())
 
     def activate(self, uids: Iterable[str]) -> None:
         """Try pods again, by UID."""
