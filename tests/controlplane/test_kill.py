@@ -220,6 +220,7 @@ def live_through(kills: int, folder: Path, seed: int) -> Life:
     return life
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_kills(tmp_path: Path) -> None:
     life = live_through(3, tmp_path / "data", seed=1)
     assert life.answers() >= 150

@@ -144,6 +144,7 @@ def test_a_configuration_a_plugin_and_delays_count(manifest: Path, tmp_path: Pat
     assert "1 node(s) too plain" in reasons["web"]
 
 
+@pytest.mark.slow
 def test_what_does_not_settle_in_time_is_an_error_that_says_what_is_under_way() -> None:
     process = ran("--once", "--delay", "termination=10m", "--timeout", "6s", str(QUICKSTART))
     assert process.returncode == 1
@@ -172,6 +173,7 @@ def test_nodes_need_no_manifests(tmp_path: Path) -> None:
     assert "6 Insufficient cpu" in pods["giant"]["reason"]
 
 
+@pytest.mark.slow
 def test_at_the_speed_of_a_real_cluster_things_take_their_time(manifest: Path) -> None:
     # in processes of their own, which a timeout may end at once
     process = ran("-o", "json", "--speed", "0.001", "--timeout", "6s", str(manifest))
@@ -212,6 +214,7 @@ profiles: [{plugins: {multiPoint: {enabled: [{name: Loads}]}}}]
 """
 
 
+@pytest.mark.slow
 def test_time_is_up_whatever_controllers_do(tmp_path: Path) -> None:
     (tmp_path / "endless.yaml").write_text(f"{NODE}---\n{ENDLESS}")
     process = ran("--once", "--timeout", "6s", "-o", "json", str(tmp_path))

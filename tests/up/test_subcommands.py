@@ -16,6 +16,7 @@ from kubesched.cli import main
 from kubesched.controlplane.named_clusters import find, locked
 from kubesched.up import status
 
+pytestmark = pytest.mark.slow
 SECONDS = 120.0
 PODS = "/api/v1/namespaces/default/pods"
 DEPLOYMENT = """\

@@ -221,6 +221,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         assert (code, err) == (0, ""), "nothing went wrong inside"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mode", [(), ("--server-side",)], ids=["client-side", "server-side"])
 @pytest.mark.parametrize("chart", WORKLOADS)
 def test_kubectl_installs_a_chart(home: Path, chart: str, mode: tuple[str, ...]) -> None:

@@ -355,6 +355,7 @@ def check_store(server: ApiServer) -> None:
         assert len(versions) == len(server.registry.store.set_of(resource.prefix))
 
 
+@pytest.mark.slow
 @patiently(150)
 @given(st.lists(requests(), min_size=1, max_size=8))
 def test_random_requests_get_answers(sent: list[Sent]) -> None:
