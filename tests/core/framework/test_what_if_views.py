@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched import FilterPlugin, Registry, Verdict, build_engine, unschedulable
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.nodes import NodeRow, Nodes, visited
 from kubesched.core.framework.observer import NOBODY
 from kubesched.core.framework.pod_matcher import PodMatcher
 from kubesched.core.framework.row_worlds import WorldRow
@@ -122,7 +122,7 @@ def test_one_node_many_nodes_and_worlds_give_the_same_values(pods: list[Any], le
     for name, (of_one, of_many) in ASKED.items():
         many = of_many(Nodes.all_of(full.table)).tolist()
         assert [of_one(node) for node in Nodes.all_of(full.table)] == many, name
-        assert [of_one(node) for _, node in Nodes.all_of(full.table).visited()] == many, name
+        assert [of_one(node) for _, node in visited(Nodes.all_of(full.table))] == many, name
         # worlds of the full cluster, with the pods of the other
         expected = of_many(Nodes.all_of(without.table)).tolist()
         worlds = [WorldRow(full.table, row, dict(without.table.pods_on[row])) for row in range(3)]

@@ -15,6 +15,8 @@ from kubesched.core.cluster.interning import Interner
 
 ABSENT = 0
 K = TypeVar("K", bound=Hashable)
+# some rows of a table: the first so many, or those with these numbers
+Rows = slice | NDArray[np.intp]
 
 
 def grown(array: NDArray[Any], capacity: int) -> NDArray[Any]:

@@ -21,11 +21,10 @@ from kubesched.api.node_selectors import (
 )
 from kubesched.api.pods import Taint, Toleration
 from kubesched.api.tolerations import first_untolerated, forbids_scheduling
-from kubesched.core.cluster.columns import ABSENT, LabelColumn
+from kubesched.core.cluster.columns import ABSENT, LabelColumn, Rows
 from kubesched.core.cluster.interning import Interner
 from kubesched.core.cluster.table import NodeTable
 
-Rows = slice | NDArray[np.intp]
 NodeMatcher = RequiredNodeAffinity | CompiledNodeSelector | CompiledTerm
 K = TypeVar("K", bound=Hashable)
 

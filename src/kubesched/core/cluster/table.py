@@ -73,6 +73,8 @@ class NodeTable:
         self.counts = PodCounts()
         self.slots = PodSlots()
         self.pods: dict[str, PodInfo] = {}
+        # lists of amounts that are kept for plugins of single nodes (`row_amounts`)
+        self.kept_amounts: dict[Any, Any] = {}
 
     # -- reading
 

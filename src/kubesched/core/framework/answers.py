@@ -211,6 +211,14 @@ def checked_score(score: Any, hook: str) -> int | Status:
     raise PluginError(f"{hook} returned {_shown(score)}; return an integer from 0 to 100")
 
 
+def checked_column(scores: list[int], hook: str) -> NDArray[np.int64]:
+    """Return integers as a column."""
+    if scores and not -_LARGEST_SCORE <= min(scores) <= max(scores) <= _LARGEST_SCORE:
+        for score in scores:
+            checked_score(score, hook)
+    return np.array(scores, np.int64)
+
+
 def checked_scores(scores: Any, hook: str, count: int) -> NDArray[Any] | Status:
     """Return the scores of `count` nodes as integers, or a status unchanged."""
     return _told(scores, hook) if isinstance(scores, Status) else _numbers(scores, count, f"{hook} returned")

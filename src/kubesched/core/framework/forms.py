@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.answers import checked_scores, checked_verdict
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import filter_node, score_node
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.hooks import filter_each_node, score_each_node
+from kubesched.core.framework.nodes import NodeRow, Nodes, visited
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.verdict import Verdict
 
@@ -39,10 +39,8 @@ def filter_each(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: 
     """Call the row form for many nodes, one by one."""
     statuses: dict[Status | None, int] = {None: 0}
     which = np.zeros(len(nodes), np.int16)
-    for index, node in nodes.visited():
-        # a failure concerns this node alone, which another filter may reject
-        status = filter_node(plugin, cycle, pod, node)
-        if status is not None and status.code is not Code.SUCCESS:
+    for index, status in filter_each_node(plugin, cycle, pod, visited(nodes)):
+        if status.code is not Code.SUCCESS:
             which[index] = statuses.setdefault(status, len(statuses))
     return Verdict(which, tuple(statuses))
 
@@ -55,10 +53,4 @@ def score_alone(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: No
 
 def score_each(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64] | Status:
     """Call the row form for many nodes, one by one."""
-    scores = [0] * len(nodes)
-    for index, node in nodes.visited():
-        score = score_node(plugin, cycle, pod, node)
-        if isinstance(score, Status):
-            return score
-        scores[index] = score
-    return np.array(scores, np.int64)
+    return score_each_node(plugin, cycle, pod, visited(nodes), len(nodes))

@@ -10,13 +10,20 @@ import os
 import signal
 import sys
 import traceback
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
+import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_score, checked_scores, checked_status, checked_verdict
+from kubesched.core.framework.answers import (
+    checked_column,
+    checked_score,
+    checked_scores,
+    checked_status,
+    checked_verdict,
+)
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.observer import (
@@ -150,6 +157,26 @@ def filter_node(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, node: N
         return failed(plugin, "filter", raised)
 
 
+def filter_each_node(
+    plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: Iterable[tuple[int, NodeRow]]
+) -> Iterator[tuple[int, Status]]:
+    """Yield the place and the status of each node for which a filter returns one.
+
+    A failure concerns its node alone, which another filter may reject.
+    """
+    judge = plugin.filter
+    for index, node in nodes:
+        try:
+            answer = judge(cycle, pod, node)
+            if answer is None:
+                continue
+            status = checked_status(answer, "filter")
+        except BaseException as raised:
+            status = failed(plugin, "filter", raised)
+        if status is not None:
+            yield index, status
+
+
 def filter_nodes(plugin: "FilterPlugin", cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
     """Return the verdict of a filter on many nodes."""
     try:
@@ -162,6 +189,26 @@ def score_node(plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, node: Nod
     """Return the score of one node, or the failure."""
     try:
         return checked_score(plugin.score(cycle, pod, node), "score")
+    except BaseException as raised:
+        return failed(plugin, "score", raised)
+
+
+def score_each_node(
+    plugin: "ScorePlugin", cycle: CycleState, pod: PodInfo, nodes: Iterable[tuple[int, NodeRow]], count: int
+) -> NDArray[np.int64] | Status:
+    """Return the scores of many nodes, asked for one by one, or the first failure; nodes that are left out have 0."""
+    rate = plugin.score
+    scores = [0] * count
+    try:
+        for index, node in nodes:
+            score: Any = rate(cycle, pod, node)
+            # an integer that is too large for a column is found below
+            if type(score) is not int:
+                score = checked_score(score, "score")
+                if isinstance(score, Status):
+                    return score
+            scores[index] = score
+        return checked_column(scores, "score")
     except BaseException as raised:
         return failed(plugin, "score", raised)
 

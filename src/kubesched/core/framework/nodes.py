@@ -7,8 +7,7 @@ may be kept beyond the call it was passed to. Whatever they offer is true on rea
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Never
+from typing import TYPE_CHECKING, Any, Never
 
 import msgspec
 import numpy as np
@@ -17,7 +16,9 @@ from numpy.typing import NDArray
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.core.cluster.changes import Reads
+from kubesched.core.cluster.columns import Rows
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.row_amounts import Amounts, allocatable, amounts_by_row, free, requested
 from kubesched.core.cluster.table import EPHEMERAL_STORAGE, NodeTable
 from kubesched.core.framework.pod_matcher import PodMatcher
 from kubesched.errors import PluginError
@@ -25,17 +26,7 @@ from kubesched.errors import PluginError
 if TYPE_CHECKING:
     from kubesched.core.framework.node_values import NodeValues
 
-Rows = slice | NDArray[np.intp]
 PODS = "pods"
-
-
-class Amounts(NamedTuple):
-    """CPU, memory and ephemeral storage; `pods` counts pods."""
-
-    milli_cpu: int
-    memory_bytes: int
-    ephemeral_storage_bytes: int
-    pods: int
 
 
 _GROUPS: dict[int, tuple[str, str]] = {
@@ -245,15 +236,6 @@ class Nodes:
             if table.nodes[row] is not None:
                 yield place, NodeRow(table, row)
 
-    def visited(self) -> Iterator[tuple[int, NodeRow]]:
-        """Yield each node with its place, as `numbered` does, for one call each: it is one view that moves along."""
-        table = self._table
-        view = VisitedRow(table, self._rows)
-        for place, row in enumerate(row_numbers(self)):
-            if table.nodes[row] is not None:
-                view.move(place, row)
-                yield place, view
-
     # -- the objects
 
     @property
@@ -345,59 +327,68 @@ class Nodes:
 
 
 class VisitedRow(NodeRow):
-    """A view that is moved from row to row: amounts are made for all rows when one of them is first asked for."""
+    """A view that is moved from row to row; amounts are kept from visit to visit (`row_amounts`)."""
 
-    __slots__ = ("_allocatable", "_free", "_place", "_requested", "_rows")
+    __slots__ = ("_allocatable", "_free", "_pod_counts", "_requested")
 
-    def __init__(self, table: NodeTable, rows: Rows) -> None:
+    def __init__(self, table: NodeTable) -> None:
         super().__init__(table, 0)
-        self._rows = rows
-        self._place = 0
-        self._allocatable: list[Amounts] = []
-        self._requested: list[Amounts] = []
-        self._free: list[Amounts] = []
-
-    def move(self, place: int, row: int) -> None:
-        """Move to another row, the one at a place among those that are visited."""
-        self._place = place
-        self._row = row
+        # by row, once one of them is asked for
+        self._allocatable: list[Amounts] | None = None
+        self._requested: list[Amounts] | None = None
+        self._free: list[Amounts] | None = None
+        self._pod_counts: list[int] | None = None
 
     @property
     def allocatable(self) -> Amounts:
         """Return the node's allocatable resources."""
-        if not self._allocatable:
-            self._allocatable = _amounts_of(self._offered())
-        return self._allocatable[self._place]
+        amounts = self._allocatable
+        if amounts is None:
+            self._reads(Reads.RESOURCES)
+            amounts = self._allocatable = amounts_by_row(self._table, allocatable)
+        return amounts[self._row]
 
     @property
     def requested(self) -> Amounts:
         """Return the requests of its pods."""
-        if not self._requested:
-            self._requested = _amounts_of(self._taken())
-        return self._requested[self._place]
+        amounts = self._requested
+        if amounts is None:
+            self._reads(Reads.RESOURCES)
+            amounts = self._requested = amounts_by_row(self._table, requested)
+        return amounts[self._row]
 
     @property
     def free(self) -> Amounts:
         """Return the free resources; negative if more is requested than allocatable."""
-        if not self._free:
-            self._free = _amounts_of(self._offered() - self._taken())
-        return self._free[self._place]
+        amounts = self._free
+        if amounts is None:
+            self._reads(Reads.RESOURCES)
+            amounts = self._free = amounts_by_row(self._table, free)
+        return amounts[self._row]
 
-    def _offered(self) -> NDArray[np.int64]:
-        return self._matrix(self._table.allocatable, self._table.allowed_pods)
-
-    def _taken(self) -> NDArray[np.int64]:
-        return self._matrix(self._table.requested, self._table.pod_count)
-
-    def _matrix(self, resources: NDArray[np.int64], pods: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the amounts of the visited rows: CPU, memory, ephemeral storage, pods."""
-        self._reads(Reads.RESOURCES)
-        return np.vstack([resources[: EPHEMERAL_STORAGE + 1, self._rows], pods[self._rows]])
+    @property
+    def pod_count(self) -> int:
+        """Return how many pods are on the node."""
+        counts = self._pod_counts
+        if counts is None:
+            self._reads(Reads.PODS | Reads.RESOURCES)
+            counts = self._pod_counts = self._table.pod_count[: self._table.size].tolist()
+        return counts[self._row]
 
 
-def _amounts_of(matrix: NDArray[np.int64]) -> list[Amounts]:
-    """Return the columns of a matrix as amounts; `tuple.__new__` skips the constructor's Python code."""
-    return list(map(partial(tuple.__new__, Amounts), zip(*matrix.tolist(), strict=True)))
+def visited(nodes: Nodes) -> Iterator[tuple[int, NodeRow]]:
+    """Yield each node of the table with its place, as `numbered` does, for one call each: one view that moves along."""
+    table = nodes._table
+    view = VisitedRow(table)
+    rows = row_numbers(nodes)
+    if table.node_count == table.size:
+        for place, view._row in enumerate(rows):
+            yield place, view
+        return
+    for place, row in enumerate(rows):
+        if table.nodes[row] is not None:
+            view._row = row
+            yield place, view
 
 
 # -- for in-tree plugins

@@ -266,6 +266,8 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         return self._scores
 
     def _normalize(self, feasible: Feasible) -> NDArray[np.int64] | int | Status:
+        if not self.plugin.normalizes and self._in_range():
+            return self.raw
         raw = self.raw[feasible.mask] if self._uniform is None else np.array([self._uniform])
         checked = partial(checked_scores, count=len(raw))
         normalized = ask(self.plugin, "normalize_scores", checked, self.cycle, self.pod, raw)
@@ -280,3 +282,8 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
         column = np.zeros(len(self.raw), np.int64)
         column[feasible.mask] = normalized
         return column
+
+    def _in_range(self) -> bool:
+        """Return whether the raw scores of all rows are valid scores."""
+        raw = self.raw
+        return len(raw) > 0 and bool(raw.min() >= MIN_NODE_SCORE and raw.max() <= MAX_NODE_SCORE)

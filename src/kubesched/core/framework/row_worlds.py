@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.row_amounts import Amounts
 from kubesched.core.cluster.table import NATIVE, NodeTable
 from kubesched.core.framework.answers import checked_status
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import ask, filter_node
-from kubesched.core.framework.nodes import PODS, Amounts, NodeRow, Nodes, table_row
+from kubesched.core.framework.nodes import PODS, NodeRow, Nodes, table_row
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
 from kubesched.core.framework.pod_matcher import PodMatcher
 from kubesched.core.framework.questions import FilterWorlds, shallow_copy

@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.cluster.node_matching import Rows, count_of
+from kubesched.core.cluster.columns import Rows
+from kubesched.core.cluster.node_matching import count_of
 from kubesched.core.cluster.pod_info import HostPort, PodInfo
 from kubesched.core.cluster.ports import conflicts
 from kubesched.core.cluster.table import NodeTable

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.cluster.node_matching import Rows
+from kubesched.core.cluster.columns import Rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_slots import NOWHERE
 from kubesched.core.cluster.storage.volume_claims import CLAIM, READ_WRITE_ONCE_POD, claim_of, not_found

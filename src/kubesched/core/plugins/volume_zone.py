@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.cluster.columns import ABSENT
-from kubesched.core.cluster.node_matching import Rows
+from kubesched.core.cluster.columns import ABSENT, Rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.csi_translation import BETA_REGION, BETA_ZONE, REGION, ZONE, ZONE_DELIMITER
 from kubesched.core.cluster.storage.volume_claims import (

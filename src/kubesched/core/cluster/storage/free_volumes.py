@@ -19,8 +19,8 @@ from kubesched.api.meta import ResourceList
 from kubesched.api.node_selectors import CompiledNodeSelector
 from kubesched.api.quantity import quantity_of, value_of
 from kubesched.api.storage import PersistentVolume
+from kubesched.core.cluster.columns import Rows
 from kubesched.core.cluster.interning import Interner
-from kubesched.core.cluster.node_matching import Rows
 from kubesched.core.cluster.storage.reach import Offers, Positions, reaching_nodes
 from kubesched.core.cluster.table import NodeTable
 

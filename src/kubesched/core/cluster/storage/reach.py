@@ -23,9 +23,9 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.node_selectors import CompiledNodeSelector, CompiledTerm, compile_node_selector
 from kubesched.api.pods import NodeSelector
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.columns import LabelColumn
+from kubesched.core.cluster.columns import LabelColumn, Rows
 from kubesched.core.cluster.following import Cursor
-from kubesched.core.cluster.node_matching import Rows, count_of, matching_rows
+from kubesched.core.cluster.node_matching import count_of, matching_rows
 from kubesched.core.cluster.table import NodeTable
 
 # No position; larger than any position.

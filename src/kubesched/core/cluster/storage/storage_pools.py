@@ -13,7 +13,7 @@ from kubesched.api.meta import RawQuantity
 from kubesched.api.node_selectors import CompiledNodeSelector, CompiledTerm
 from kubesched.api.quantity import value_of
 from kubesched.api.storage import CSIStorageCapacity
-from kubesched.core.cluster.node_matching import Rows
+from kubesched.core.cluster.columns import Rows
 from kubesched.core.cluster.storage.reach import Offers, Positions
 from kubesched.core.cluster.table import NodeTable
 

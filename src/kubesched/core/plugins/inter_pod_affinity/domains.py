@@ -10,10 +10,9 @@ from typing import Generic, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.columns import LabelColumn
+from kubesched.core.cluster.columns import LabelColumn, Rows
 from kubesched.core.cluster.domain_counts import DomainCounts, Source
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.nodes import Rows
 
 NO_ROW = -1
 

@@ -17,11 +17,10 @@ from kubesched.api.field_errors import aggregate
 from kubesched.core.cluster.affinity_terms import AffinityTerm
 from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.cluster.columns import ABSENT
+from kubesched.core.cluster.columns import ABSENT, Rows
 from kubesched.core.cluster.following import FEW_ROWS
 from kubesched.core.cluster.pod_counts import Carried, PodMatch
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.nodes import Rows
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.questions import FilterQuestion, FilterWorlds
 from kubesched.core.framework.status import Status, StatusTable, unresolvable, unschedulable

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from kubesched.api.storage import CSINode
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
+from kubesched.core.cluster.columns import Rows
 from kubesched.core.cluster.following import Cursor
-from kubesched.core.cluster.node_matching import Rows
 from kubesched.core.cluster.storage.csi_translation import migrated_plugins
 
 

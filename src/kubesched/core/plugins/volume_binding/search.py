@@ -24,7 +24,8 @@ from kubesched.api.storage import (
     TopologySelectorTerm,
 )
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.cluster.node_matching import Rows, count_of, matching_rows, rows_with_labels
+from kubesched.core.cluster.columns import Rows
+from kubesched.core.cluster.node_matching import count_of, matching_rows, rows_with_labels
 from kubesched.core.cluster.storage.csi_translation import TranslationError, in_tree_plugin_of_pv, translate_pv
 from kubesched.core.cluster.storage.free_volumes import (
     FILESYSTEM,
