@@ -132,14 +132,14 @@ class Racks(FilterPlugin):
 """
 
 
-def of_racks(args: str, tmp_path: Path) -> Any:
+def of_racks(args: str, tmp_path: Path, output: str = "json") -> Any:
     (tmp_path / "racks.py").write_text(RACKS)
     file = tmp_path / "config.yaml"
     file.write_text(
         "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n"
         f"- plugins: {{filter: {{enabled: [{{name: Racks}}]}}}}\n{args}"
     )
-    return run("-o", "json", "--plugin", str(tmp_path / "racks.py"), str(file))
+    return run("-o", output, "--plugin", str(tmp_path / "racks.py"), str(file))
 
 
 @pytest.mark.parametrize(
@@ -163,3 +163,11 @@ def test_wrong_arguments_of_a_plugin_are_named_by_their_path(tmp_path: Path) -> 
     result = of_racks("  pluginConfig: [{name: Racks, args: {mostPods: many}}]\n", tmp_path)
     assert result.exit_code == 1
     assert ".args.mostPods: expected `int`, got `str`" in result.stderr
+
+
+@pytest.mark.parametrize("output", ["table", "yaml", "json"])
+def test_secrets_in_the_arguments_of_plugins_are_hidden(output: str, tmp_path: Path) -> None:
+    args = "  pluginConfig: [{name: Racks, args: {label: 'http://me:hunter2@load'}}]\n"
+    result = of_racks(args, tmp_path, output)
+    assert (result.exit_code, "hunter2" in result.stdout) == (0, False)
+    assert "[hidden]@load" in result.stdout

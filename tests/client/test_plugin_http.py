@@ -1,10 +1,13 @@
 """HTTP for plugins: answers, and every failure as one error that names the URL."""
 
 import asyncio
+import ssl
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from aiohttp import web
+from tests.client.conftest import Authority
 
 from kubesched.client.plugin_http import PluginHttp
 from kubesched.client.rest import Refused, Rest
@@ -30,15 +33,17 @@ async def handle(request: web.Request) -> web.StreamResponse:
     return web.json_response({"token": request.headers.get("Authorization")})
 
 
-async def asked(path: str, **options: Any) -> HttpAnswer:
+async def asked(path: str, tls: ssl.SSLContext | None = None, **options: Any) -> HttpAnswer:
     server = web.AppRunner(web.Application(), shutdown_timeout=0, handler_cancellation=True)
     server.app.router.add_get("/{any:.*}", handle)
     await server.setup()
-    site = web.TCPSite(server, "127.0.0.1", 0)
+    site = web.TCPSite(server, "127.0.0.1", 0, ssl_context=tls)
     await site.start()
     port = server.addresses[0][1]
     try:
-        return await PluginHttp(cast(Rest, Api())).get(f"http://me:secret@127.0.0.1:{port}{path}", **options)
+        return await PluginHttp(cast(Rest, Api())).get(
+            f"{'https' if tls else 'http'}://me:secret@127.0.0.1:{port}{path}", **options
+        )
     finally:
         await server.cleanup()
 
@@ -74,3 +79,10 @@ def test_the_api_server_is_asked_by_the_scheduler() -> None:
     assert asyncio.run(client.get_from_api_server("/known")) == {"kind": "NodeMetricsList"}
     with pytest.raises(HttpError, match="/apis/x: the server could not find"):
         asyncio.run(client.get_from_api_server("/apis/x"))
+
+
+def test_certificates_are_verified_unless_the_plugin_asks_not_to(authority: Authority, tmp_path: Path) -> None:
+    tls = authority.serving(tmp_path)
+    with pytest.raises(HttpError, match="certificate"):
+        asyncio.run(asked("/", tls))
+    assert asyncio.run(asked("/", tls, insecure_skip_verify=True)).status == 200

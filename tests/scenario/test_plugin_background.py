@@ -2,12 +2,16 @@
 
 import asyncio
 import logging
-from typing import Any
+import threading
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from tests.support.world import World, live
 
 from kubesched import Background, ClusterView, Nodes, PermitPlugin, PluginError, Registry, ScorePlugin
+from kubesched.core.loop.inbox import Inbox
+from kubesched.core.loop.plugin_tasks import Job
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
 
@@ -115,4 +119,81 @@ def test_an_interval_has_a_length() -> None:
     async def story(world: World, scheduler: Scheduler) -> None: ...
 
     with pytest.raises(PluginError, match=r"an interval is at least 0\.1 seconds"):
+        live(story, config=CONFIG.replace(", weight: 1000", ""), registry=registry)
+
+
+class Silent(Signal):
+    """The first look-up never ends."""
+
+    async def fetch(self) -> dict[str, int]:
+        Signal.asked += 1
+        if Signal.asked == 1:
+            await asyncio.get_running_loop().create_future()
+        return {"n3": 100}
+
+
+def test_a_look_up_that_never_ends_is_given_up_and_tried_again(caplog: pytest.LogCaptureFixture) -> None:
+    registry = Registry()
+    registry.register(Silent)
+    Signal.asked = 0
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        for name in ("n1", "n2", "n3"):
+            world.put(a_node(name, cpu="64"))
+        await asyncio.sleep(69)
+        assert Signal.asked == 1, "60 seconds for the look-up, and 10 seconds until the next"
+        await asyncio.sleep(2)
+        world.put(a_pod("p"))
+        await asyncio.sleep(5)
+
+    with caplog.at_level(logging.WARNING, "kubesched.plugins"):
+        assert live(story, config=CONFIG, registry=registry).node_of("p") == "n3"
+    told = [(record.message, vars(record)["err"]) for record in caplog.records]
+    assert told == [("Lookup failed", "TimeoutError: no answer within 60 seconds")]
+
+
+def test_a_thread_that_is_late_is_waited_for_and_has_no_second_one_beside_it() -> None:
+    began: list[int] = []
+    applied: list[str] = []
+    late = threading.Event()
+
+    def fetch() -> str:
+        began.append(threading.get_ident())
+        late.wait(30)
+        return "late"
+
+    class AtOnce:
+        def between_cycles(self, function: Callable[[], None]) -> None:
+            function()
+
+    async def look_up() -> None:
+        job = Job("Late", 0.001, 0.001, fetch, applied.append, cast(Inbox, AtOnce()))
+        task = asyncio.create_task(job.run())
+        for _ in range(50):
+            await asyncio.sleep(0.001)
+        assert (len(began), applied) == (1, [])
+        late.set()
+        while not applied:
+            await asyncio.sleep(0.001)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    asyncio.run(look_up())
+    assert applied[0] == "late"
+
+
+class Hasty(Impatient):
+    """Gives no time to a look-up."""
+
+    def __init__(self, background: Background) -> None:
+        background.every(30, lambda: None, timeout_seconds=0)
+
+
+def test_a_timeout_has_a_length() -> None:
+    registry = Registry()
+    registry.register(Hasty)
+
+    async def story(world: World, scheduler: Scheduler) -> None: ...
+
+    with pytest.raises(PluginError, match=r"a timeout is at least 0\.1 seconds"):
         live(story, config=CONFIG.replace(", weight: 1000", ""), registry=registry)

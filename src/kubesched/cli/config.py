@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -27,6 +28,7 @@ from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
+from kubesched.config.redacting import args_without_secrets, without_secrets
 from kubesched.config.report import plugins_by_point
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError, PluginError
@@ -104,14 +106,19 @@ def _plugins(loaded: Loaded) -> dict[str, Any]:
     return {profile.scheduler_name: plugins_by_point(profile) for profile in loaded.profiles}
 
 
+def _shown(loaded: Loaded) -> Mapping[str, Any]:
+    """Return the configuration as it is written, without secrets."""
+    return without_secrets(to_wire(loaded.config))
+
+
 def _print_json(loaded: Loaded) -> None:
-    report = {"config": to_wire(loaded.config), "plugins": _plugins(loaded)}
+    report = {"config": _shown(loaded), "plugins": _plugins(loaded)}
     click.echo(json.dumps(report, indent=2, sort_keys=True, ensure_ascii=False))
 
 
 def _print_yaml(loaded: Loaded) -> None:
     # Two documents: a scheduler reads the first one only, so the output is itself a configuration file.
-    click.echo(dump(to_wire(loaded.config)) + "---\n" + dump({"plugins": _plugins(loaded)}), nl=False)
+    click.echo(dump(_shown(loaded)) + "---\n" + dump({"plugins": _plugins(loaded)}), nl=False)
 
 
 def _print_table(loaded: Loaded) -> None:
@@ -131,7 +138,7 @@ def _titled(title: str, *columns: str) -> Table:
 
 def _settings_table(loaded: Loaded) -> Table:
     table = _titled("Settings", "field", "value")
-    for path, value in _leaves("", {k: v for k, v in to_wire(loaded.config).items() if k != "profiles"}):
+    for path, value in _leaves("", {k: v for k, v in _shown(loaded).items() if k != "profiles"}):
         table.add_row(Text(path), Text(value))
     return table
 
@@ -160,7 +167,7 @@ def _points_table(profile: ResolvedProfile) -> Table:
 def _args_table(profile: ResolvedProfile) -> Table:
     table = _titled(f"Plugin arguments of {profile.scheduler_name}", "plugin", "arguments")
     for config in profile.config.plugin_config:
-        args = to_wire(config)["args"]
+        args = args_without_secrets(to_wire(config)["args"])
         if isinstance(args, dict):
             args = {key: value for key, value in args.items() if key not in ("apiVersion", "kind")}
         lines = (f"{path}: {value}" if path else value for path, value in _leaves("", args))

@@ -1,7 +1,7 @@
 """The HTTP client of plugins, and the scheduler's own client for the API server.
 
 From `http.get(url)` to an answer that is bounded in size and time. Certificates are verified against the system's
-authorities.
+authorities, unless a plugin asks not to.
 """
 
 from collections.abc import Mapping
@@ -24,15 +24,23 @@ class PluginHttp:
         self._rest = rest
 
     async def get(
-        self, url: str, *, headers: Mapping[str, str] | None = None, timeout_seconds: float = 10.0
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float = 10.0,
+        insecure_skip_verify: bool = False,
     ) -> HttpAnswer:
-        """Return what the server answers; raises HttpError if it does not."""
+        """Return what the server answers; raises HttpError if it does not.
+
+        Certificates are verified, unless `insecure_skip_verify` is set.
+        """
         where = without_password(url)
         try:
             timeout = aiohttp.ClientTimeout(total=timeout_seconds)
             async with (
                 aiohttp.ClientSession(timeout=timeout, trust_env=True) as session,
-                session.get(url, headers=headers, max_redirects=3) as response,
+                session.get(url, headers=headers, max_redirects=3, ssl=not insecure_skip_verify) as response,
             ):
                 body = await read_at_most(response, LARGEST_ANSWER, "the answer")
                 return HttpAnswer(response.status, body, where)

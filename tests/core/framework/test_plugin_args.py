@@ -84,6 +84,30 @@ def test_what_is_wrong_is_named_with_its_path(value: Any, text: str) -> None:
     assert str(caught.value) == text
 
 
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        pytest.param({"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "RackArgs"}, "", id="both"),
+        pytest.param({"kind": "RackArgs"}, "", id="the kind alone"),
+        pytest.param(
+            {"kind": "RacksArgs"}, "args.kind: expected RackArgs, or leave it out, got 'RacksArgs'", id="kind"
+        ),
+        pytest.param(
+            {"apiVersion": "v1"},
+            "args.apiVersion: expected kubescheduler.config.k8s.io/v1, or leave it out, got 'v1'",
+            id="another version",
+        ),
+    ],
+)
+def test_arguments_may_name_their_kind(value: dict[str, Any], text: str) -> None:
+    if not text:
+        assert decoded_args(RackArgs, {**value, "label": "x"}, "Rack") == RackArgs("x")
+        return
+    with pytest.raises(PluginError) as caught:
+        decoded_args(RackArgs, {**value, "label": "x"}, "Rack")
+    assert str(caught.value) == text
+
+
 def test_arguments_are_shown_as_they_are_written() -> None:
     args = decoded_args(RackArgs, {"label": "rack", "windows": [{"fromHour": 8}]})
     assert shown_args(args) == {

@@ -5,7 +5,10 @@ scheduled, and applied between two scheduling cycles: a hook never waits for it,
 """
 
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
+
+# how long one look-up may take
+TIMEOUT_SECONDS: Final = 60.0
 
 
 class Background(Protocol):
@@ -16,11 +19,15 @@ class Background(Protocol):
         seconds: float,
         fetch: Callable[[], Awaitable[Any] | Any],
         apply: Callable[[Any], None] | None = None,
+        *,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         """Fetch something at once and then every so many seconds, and apply it between two cycles.
 
-        `fetch` is a coroutine function, or a plain function, which runs in a thread. If it fails, that is logged and
-        what was applied last stays. It begins when the scheduler does; without a scheduling loop it never runs.
+        `fetch` is a coroutine function, or a plain function, which runs in a thread. If it fails, or takes longer than
+        `timeout_seconds`, that is logged and what was applied last stays. A coroutine is then cancelled; a thread goes
+        on, and no second one begins before it ends. It begins when the scheduler does; without a scheduling loop it
+        never runs.
         """
 
     def timer(self, seconds: float, callback: Callable[[], None]) -> None:
@@ -51,6 +58,8 @@ class _Idle:
         seconds: float,
         fetch: Callable[[], Awaitable[Any] | Any],
         apply: Callable[[Any], None] | None = None,
+        *,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         """Note that the plugin wanted something to be fetched."""
         if self._plugin not in self._idle:

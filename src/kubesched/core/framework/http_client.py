@@ -1,7 +1,7 @@
 """HTTP for plugins: one client for all of them.
 
 From a plugin's constructor (parameter `http`) to servers outside. To be used in `background.every`, or in coroutine
-hooks; certificates are verified.
+hooks.
 """
 
 from collections.abc import Mapping
@@ -37,9 +37,17 @@ class HttpClient(Protocol):
     """Sends requests."""
 
     async def get(
-        self, url: str, *, headers: Mapping[str, str] | None = None, timeout_seconds: float = 10.0
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float = 10.0,
+        insecure_skip_verify: bool = False,
     ) -> HttpAnswer:
-        """Return what the server answers; raises HttpError if it does not."""
+        """Return what the server answers; raises HttpError if it does not.
+
+        Certificates are verified, unless `insecure_skip_verify` is set.
+        """
 
     async def get_from_api_server(self, path: str) -> Any:
         """Return the JSON under a path of the API server, such as `/apis/metrics.k8s.io/v1beta1/nodes`.
@@ -52,7 +60,12 @@ class NoHttp:
     """A client of engines without a loop: there is no network."""
 
     async def get(
-        self, url: str, *, headers: Mapping[str, str] | None = None, timeout_seconds: float = 10.0
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float = 10.0,
+        insecure_skip_verify: bool = False,
     ) -> HttpAnswer:
         """Raise HttpError."""
         raise HttpError(f"{url}: there is no network here")

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple, cast
 
 import msgspec
 
+from kubesched.config.types import API_VERSION
 from kubesched.errors import PluginError
 
 _PLACE = re.compile(r" - at `\$(?P<path>[^`]*)`$")
@@ -45,10 +46,14 @@ def args_schema(factory: Callable[..., Any]) -> type | None:
     return choices[0] if len(choices) == 1 and _is_record(choices[0]) else None
 
 
-def decoded_args(schema: type, value: Any) -> Any:
-    """Return arguments as an instance of their class; raises PluginError that begins with `args`."""
+def decoded_args(schema: type, value: Any, plugin: str = "") -> Any:
+    """Return a plugin's arguments as an instance of their class; raises PluginError that begins with `args`.
+
+    They may name their apiVersion, that of the configuration, and their kind: the plugin's name and `Args`.
+    """
+    value = _untyped(schema, {} if value is None else value, f"{plugin}Args")
     try:
-        return msgspec.convert(_by_field(schema, {} if value is None else value, "args"), schema)
+        return msgspec.convert(_by_field(schema, value, "args"), schema)
     except msgspec.ValidationError as error:
         text = str(error)
         place = _PLACE.search(text)
@@ -87,6 +92,18 @@ def camel(name: str) -> str:
     """Return a field's name as it is written in configurations: `target_utilization` -> `targetUtilization`."""
     first, *rest = name.strip("_").split("_")
     return first + "".join(part[:1].upper() + part[1:] for part in rest)
+
+
+def _untyped(schema: type, value: Any, kind: str) -> Any:
+    """Return arguments without apiVersion and kind; raises PluginError if these are of something else."""
+    if not isinstance(value, Mapping):
+        return value
+    known = {camel(name) for name, _ in _fields(schema)}
+    expected = {key: text for key, text in (("apiVersion", API_VERSION), ("kind", kind)) if key not in known}
+    for key, text in expected.items():
+        if value.get(key, text) != text:
+            raise PluginError(f"args.{key}: expected {text}, or leave it out, got {value[key]!r}")
+    return {key: each for key, each in value.items() if key not in expected}
 
 
 def _is_record(kind: Any) -> bool:

@@ -136,7 +136,7 @@ def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[st
     try:
         schema = args_schema(factory) if "args" in wanted else None
         if schema is not None and not isinstance(wanted["args"], schema):
-            wanted["args"] = decoded_args(schema, wanted["args"])
+            wanted["args"] = decoded_args(schema, wanted["args"], name)
         plugin = factory(**wanted)
     except KubeschedError as error:
         raise PluginError(f"profile {scheduler_name!r}: plugin {name!r}: {error}") from None

@@ -29,6 +29,6 @@ def _completed(profile: ResolvedProfile, registry: Registry) -> Profile:
         schema = args_schema(registry.factory(name)) if name in registry else None
         if schema is not None:
             raw = written[name].args if name in written else None
-            args = decoded_args(schema, raw.value if isinstance(raw, RawArgs) else None)
+            args = decoded_args(schema, raw.value if isinstance(raw, RawArgs) else None, name)
             written[name] = PluginConfig(name=name, args=RawArgs(value=shown_args(args)))
     return msgspec.structs.replace(profile.config, plugin_config=tuple(written.values()))

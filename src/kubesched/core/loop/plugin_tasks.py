@@ -10,7 +10,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from kubesched.core.framework.background import Background
+from kubesched.core.framework.background import TIMEOUT_SECONDS, Background
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_events import Activate
@@ -61,11 +61,14 @@ class PluginBackground:
         seconds: float,
         fetch: Callable[[], Awaitable[Any] | Any],
         apply: Callable[[Any], None] | None = None,
+        *,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
         """Fetch something at once and then every so many seconds, and apply it between two cycles."""
-        if not seconds >= SHORTEST_SECONDS:
-            raise PluginError(f"background.every({seconds}, ...): an interval is at least {SHORTEST_SECONDS} seconds")
-        self._tasks.add(Job(self._plugin, seconds, fetch, apply, self._tasks.inbox))
+        for what, length in (("an interval", seconds), ("a timeout", timeout_seconds)):
+            if not length >= SHORTEST_SECONDS:
+                raise PluginError(f"background.every({length}, ...): {what} is at least {SHORTEST_SECONDS} seconds")
+        self._tasks.add(Job(self._plugin, seconds, timeout_seconds, fetch, apply, self._tasks.inbox))
 
     def timer(self, seconds: float, callback: Callable[[], None]) -> None:
         """Call a function every so many seconds, between two cycles."""
@@ -86,34 +89,52 @@ class Job:
         self,
         plugin: str,
         seconds: float,
+        timeout_seconds: float,
         fetch: Callable[[], Awaitable[Any] | Any],
         apply: Callable[[Any], None] | None,
         inbox: Inbox,
     ) -> None:
         self._seconds = seconds
+        self._timeout_seconds = timeout_seconds
         self._fetch = fetch
         self._apply = apply
         self._inbox = inbox
         self._log = logging.getLogger(f"kubesched.plugins.{plugin}")
         self._quiet_until = 0.0
+        # a plain function that runs in a thread
+        self._in_thread: asyncio.Task[Any] | None = None
 
     async def run(self) -> None:
         """Fetch and apply until it is cancelled."""
-        while True:
-            try:
+        try:
+            while True:
+                await self._once()
+                await asyncio.sleep(self._seconds)
+        finally:
+            if self._in_thread is not None:
+                self._in_thread.cancel()
+
+    async def _once(self) -> None:
+        try:
+            async with asyncio.timeout(self._timeout_seconds) as timeout:
                 found = await self._fetched()
-            except Exception as error:
-                self._complain("Lookup failed", error)
-            else:
-                if self._apply is not None:
-                    self._inbox.between_cycles(lambda found=found: self._applied(found))  # type: ignore[misc]
-            await asyncio.sleep(self._seconds)
+        except Exception as error:
+            late = TimeoutError(f"no answer within {self._timeout_seconds:g} seconds")
+            self._complain("Lookup failed", late if timeout.expired() else error)
+        else:
+            if self._apply is not None:
+                self._inbox.between_cycles(lambda: self._applied(found))
 
     async def _fetched(self) -> Any:
-        if not inspect.iscoroutinefunction(self._fetch):
-            found = await asyncio.to_thread(self._fetch)
-            return await found if inspect.isawaitable(found) else found
-        return await self._fetch()
+        if inspect.iscoroutinefunction(self._fetch):
+            return await self._fetch()
+        if self._in_thread is None:
+            self._in_thread = asyncio.create_task(asyncio.to_thread(self._fetch))
+        # a thread cannot be cancelled: the next look-up waits for the same one
+        await asyncio.wait([self._in_thread])
+        thread, self._in_thread = self._in_thread, None
+        found = thread.result()
+        return await found if inspect.isawaitable(found) else found
 
     def _applied(self, found: Any) -> None:
         assert self._apply is not None
