@@ -152,6 +152,49 @@ def test_a_gang_larger_than_the_cluster_gives_its_places_back_at_once() -> None:
     assert any("PodGroup default/a gets rejected due to Pod a-" in event.note for event in world.events)
 
 
+def test_gangs_that_came_first_and_do_not_fit_do_not_keep_later_ones_waiting() -> None:
+    # scheduler-plugins 429 (with 110, 658): a gang's place in the queue was its creation for ever, so that early gangs
+    # that do not fit were always tried first
+    async def story(world: World, scheduler: Any) -> None:
+        world.put(a_node("n1", cpu="6"))
+        for number in range(4):
+            put_gang(world, f"early{number}", 8)
+        await asyncio.sleep(20)
+        put_gang(world, "late", 4, age=20)
+        world.put(a_pod("single", cpu="1"))
+        for number in range(20):
+            # something happens all the time that makes all of them worth another attempt
+            world.put(a_pod(f"short-{number}", cpu="10m"))
+            await asyncio.sleep(0.1)
+            world.delete("Pod", f"default/short-{number}")
+        assert placed(world, "late") == 4
+        assert world.node_of("single") == "n1"
+
+    lived(story)
+
+
+def test_a_gang_that_failed_comes_after_what_was_queued_before_that() -> None:
+    # scheduler-plugins 429: not by its creation
+    keys: dict[str, tuple[float, ...]] = {}
+
+    async def story(world: World, scheduler: Any) -> None:
+        plugin = next(iter(scheduler.engine.profiles.values())).plugins["Coscheduling"]
+        read = scheduler.engine.cluster.reader.read
+        member, other = read(a_pod("early-0", labels={LABEL: "early"})), read(a_pod("other"))
+        world.put(a_node("n1", cpu="6"))
+        world.put(a_group("early", 8))
+        await asyncio.sleep(1)
+        keys["before"] = plugin.sort_key(member, 1.0)
+        keys["other"] = plugin.sort_key(other, 1.0)
+        for number in range(8):
+            put_pod(world, "early", number)
+        await asyncio.sleep(5)
+        keys["after"] = plugin.sort_key(member, 1.0)
+
+    lived(story)
+    assert keys["before"] < keys["other"] < keys["after"]
+
+
 def test_a_gang_larger_than_the_cluster_does_not_hold_up_others_of_its_priority() -> None:
     # scheduler-plugins 682: its pods activated each other without end
     async def story(world: World, scheduler: Any) -> None:

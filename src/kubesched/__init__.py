@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from kubesched.core.cluster.indexes import Index
     from kubesched.core.cluster.kind_reads import kind_reads
     from kubesched.core.cluster.pod_info import PodInfo
+    from kubesched.core.cluster.pod_totals import PodTotals
     from kubesched.core.framework.background import Background
     from kubesched.core.framework.cluster_view import ClusterView
     from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState, StateKey
@@ -62,6 +63,7 @@ _HOMES = {
     "core.cluster.indexes": "Index",
     "core.cluster.kind_reads": "kind_reads",
     "core.cluster.pod_info": "PodInfo",
+    "core.cluster.pod_totals": "PodTotals",
     "errors": "InvalidObjectError KubeschedError PluginError",
     "core.framework.cluster_view": "ClusterView",
     "core.framework.cycle": "PODS_TO_ACTIVATE CycleState StateKey",
@@ -128,6 +130,7 @@ __all__ = [
     "PluginMetrics",
     "PodInfo",
     "PodMatcher",
+    "PodTotals",
     "PostBindPlugin",
     "PostFilterPlugin",
     "PostFilterResult",

@@ -24,18 +24,14 @@ from kubesched import (
     NodeTrial,
     NodeVerdicts,
     PodInfo,
-    PostFilterPlugin,
     PostFilterResult,
-    PreEnqueuePlugin,
     Registration,
     Resource,
     RunningPreemptions,
-    Status,
     Waits,
-    unresolvable,
     unschedulable,
 )
-from kubesched_contrib.victims import importance, necessary_victims
+from kubesched_contrib.victims import PreemptingPlugin, importance, necessary_victims
 
 KIND = "priorityclasses.v1.scheduling.k8s.io"
 PREFIX = "preemption-toleration.scheduling.x-k8s.io/"
@@ -68,7 +64,7 @@ class TolerationPolicy(NamedTuple):
     seconds: int
 
 
-class PreemptionToleration(PostFilterPlugin, PreEnqueuePlugin):
+class PreemptionToleration(PreemptingPlugin):
     """Preempts less important pods that do not tolerate it."""
 
     name = "PreemptionToleration"
@@ -83,8 +79,7 @@ class PreemptionToleration(PostFilterPlugin, PreEnqueuePlugin):
         log: Logger,
         args: PreemptionTolerationArgs | None = None,
     ) -> None:
-        self._cluster = cluster
-        self._preemptions = preemptions
+        super().__init__(cluster, preemptions)
         self._waits = waits
         self._background = background
         self._log = log
@@ -100,17 +95,11 @@ class PreemptionToleration(PostFilterPlugin, PreEnqueuePlugin):
             Registration(ClusterEvent(KIND, Action.ALL)),
         )
 
-    def pre_enqueue(self, pod: PodInfo) -> Status | None:
-        """Hold a pod back while its victims are being evicted."""
-        if self._preemptions.holds(pod.uid):
-            return unresolvable("waiting for the preemption for this pod to be finished")
-        return None
-
     # -- PostFilter
 
     def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
         """Return the nodes on which evictions would help, and the best of them."""
-        refusal = self._refusal(pod)
+        refusal = self.refusal(pod, lambda node: [other for other in node.pods if other.priority < pod.priority])
         if refusal:
             return PostFilterResult(unschedulable(f"preemption: {refusal}"))
         nodes = [node for node in self._cluster.nodes if verdicts.of(node).code is Code.UNSCHEDULABLE]
@@ -129,14 +118,6 @@ class PreemptionToleration(PostFilterPlugin, PreEnqueuePlugin):
             return PostFilterResult(unschedulable("preemption: no node has pods whose eviction helps"))
         self._until.pop(pod.uid, None)
         return PostFilterResult(SUCCESS, self._cluster.best_candidates(candidates)[0], candidates)
-
-    def _refusal(self, pod: PodInfo) -> str:
-        if pod.spec.preemption_policy == "Never":
-            return "not eligible due to preemptionPolicy=Never."
-        node = self._cluster.node(pod.status.nominated_node_name)
-        if node is not None and any(other.terminating and other.priority < pod.priority for other in node.pods):
-            return "not eligible due to a terminating pod on the nominated node."
-        return ""
 
     def _victims(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> tuple[PodInfo, ...]:
         """Return the victims on a node; none if evicting all that may be does not help."""

@@ -4,6 +4,8 @@ import logging
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from kubesched.api.storage import StorageClass
 from kubesched.core.framework.cluster_view import ClusterView
@@ -79,3 +81,55 @@ def test_nodes_are_found_by_name() -> None:
     assert view.node("n2") is None
     assert view.node("gone") is None, "pods are known on it, the node is not"
     assert view.nodes.names == ["n1"]
+
+
+def test_totals_of_pods_on_nodes_are_summed_by_key() -> None:
+    cluster = a_cluster(a_node("n1"), a_pod("p", node="n1", cpu="1", memory="1Gi", requests={"example.com/gpu": 2}))
+    totals = ClusterView(cluster).pod_totals(lambda pod: pod.labels.get("app", pod.namespace))
+    cluster.add(a_pod("q", node="n1", cpu="500m"))
+    cluster.add(a_pod("waits", cpu="4"))
+    cluster.add(a_pod("other", node="n2", cpu="1", labels={"app": "web"}))
+    assert totals["default"] == {"cpu": 1500, "memory": 2**30, "example.com/gpu": 2, "pods": 2}
+    assert totals["web"] == {"cpu": 1000, "pods": 1}
+    assert totals["nobody"] == {}
+    assert sorted(map(str, totals)) == ["default", "web"]
+
+
+def test_a_pod_whose_key_is_none_or_cannot_be_told_does_not_count(caplog: pytest.LogCaptureFixture) -> None:
+    cluster = a_cluster(a_node("n1"))
+    totals = ClusterView(cluster).pod_totals(lambda pod: None if pod.name == "p" else pod.labels["app"])
+    with caplog.at_level(logging.WARNING, "kubesched.plugins"):
+        for name in "pq":
+            cluster.add(a_pod(name, node="n1", cpu="1"))
+            cluster.remove(a_pod(name, node="n1", cpu="1"))
+    assert list(totals) == []
+    assert [record.message for record in caplog.records] == ["Pod not counted"]
+
+
+def test_a_pod_that_is_off_its_node_for_a_trial_does_not_count_meanwhile() -> None:
+    cluster = a_cluster(a_node("n1"), a_pod("p", node="n1", cpu="1"), a_pod("q", node="n1", cpu="1"))
+    view = ClusterView(cluster)
+    totals = view.pod_totals(lambda pod: pod.namespace)
+    with view.without([pod for pod in view.pods.values() if pod.name == "p"]):
+        assert totals["default"] == {"cpu": 1000, "pods": 1}
+    assert totals["default"] == {"cpu": 2000, "pods": 2}
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 4), st.sampled_from(["", "n1", "n2", "gone"]), st.sampled_from("abc"), st.integers(0, 2)
+        )
+    )
+)
+def test_totals_are_what_is_summed_anew(changes: list[tuple[int, str, str, int]]) -> None:
+    cluster = a_cluster(a_node("n1"), a_node("n2"))
+    totals = ClusterView(cluster).pod_totals(lambda pod: pod.labels["app"])
+    for number, node, app, cpu in changes:
+        pod = a_pod(f"p{number}", node="" if node == "gone" else node, cpu=str(cpu), labels={"app": app})
+        if node == "gone":
+            cluster.remove(pod)
+        else:
+            cluster.add(pod)
+    anew = ClusterView(cluster).pod_totals(lambda pod: pod.labels["app"])
+    assert {key: totals[key] for key in totals} == {key: anew[key] for key in anew}

@@ -22,19 +22,16 @@ from kubesched import (
     NodeTrial,
     NodeVerdicts,
     PodInfo,
-    PostFilterPlugin,
     PostFilterResult,
-    PreEnqueuePlugin,
     PreFilterPlugin,
     Registration,
     Resource,
     RunningPreemptions,
     Status,
-    unresolvable,
     unschedulable,
 )
-from kubesched_contrib.capacity_scheduling.quotas import KIND, Amounts, Quotas, quotas_of, requests_of
-from kubesched_contrib.victims import importance, necessary_victims
+from kubesched_contrib.capacity_scheduling.quotas import KIND, Amounts, ElasticQuotas, QuotaUsage
+from kubesched_contrib.victims import PreemptingPlugin, importance, necessary_victims
 
 NOMINATED = "nominated"
 NOBODY_TO_EVICT = "no node has pods whose eviction helps within the quotas"
@@ -47,15 +44,17 @@ class Demand(NamedTuple):
     total: Amounts
 
 
-class CapacityScheduling(PreEnqueuePlugin, PreFilterPlugin, PostFilterPlugin):
+class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
     """Keeps namespaces within their quotas, and takes back what others borrowed."""
 
     name = "CapacityScheduling"
     looks_up = (KIND,)
 
     def __init__(self, cluster: ClusterView, preemptions: RunningPreemptions) -> None:
-        self._cluster = cluster
-        self._preemptions = preemptions
+        super().__init__(cluster, preemptions)
+        self._owned = cluster.index(KIND, lambda quota: [quota.metadata.namespace])
+        self._totals = cluster.pod_totals(lambda pod: pod.namespace)
+        self._quotas = ElasticQuotas(())
         # victim -> preemptor, by UID, as long as the victim is being evicted; what the API server reports comes later
         self._evicted_for: dict[str, str] = {}
         self._nominated = cluster.pod_index(lambda pod: [NOMINATED] if pod.status.nominated_node_name else [])
@@ -70,75 +69,67 @@ class CapacityScheduling(PreEnqueuePlugin, PreFilterPlugin, PostFilterPlugin):
     def _after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
         """Return whether a pod that went, or takes less, makes room in a quota: its namespace must have one."""
         changed = old or new
-        return Hint.when(
-            changed is not None
-            and any(quota.metadata.namespace == changed.namespace for quota in self._cluster.all(KIND))
-        )
-
-    def pre_enqueue(self, pod: PodInfo) -> Status | None:
-        """Hold a pod back while its victims are being evicted."""
-        if self._preemptions.holds(pod.uid):
-            return unresolvable("waiting for the preemption for this pod to be finished")
-        return None
+        return Hint.when(changed is not None and changed.namespace in self._owned)
 
     # -- PreFilter
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
         """Reject a pod with which its quota would exceed its max, or all quotas together the sum of their mins."""
-        if all(quota.metadata.namespace != pod.namespace for quota in self._cluster.all(KIND)):
+        if pod.namespace not in self._owned:
             return None
-        quotas = self._quotas()
-        quota = quotas.get(pod.namespace)
-        assert quota is not None, "the namespace has one"
-        demand = self._demand(quotas, pod)
-        if quota.over_max(demand.own):
+        usage = self._usage()
+        demand = self._demand(usage, pod)
+        if usage.over_max(pod.namespace, demand.own):
             return unschedulable(
                 f"Pod {pod.full_name} is rejected in PreFilter because ElasticQuota {pod.namespace} is more than Max"
             )
-        if quotas.over_total_min(demand.total):
+        if usage.over_total_min(demand.total):
             return unschedulable(
                 f"Pod {pod.full_name} is rejected in PreFilter because total ElasticQuota used is more than min"
             )
         return None
 
-    def _quotas(self) -> Quotas:
-        return quotas_of(self._cluster.all(KIND), self._cluster.pods.values())
+    def _usage(self) -> QuotaUsage:
+        """Return what is taken of the quotas at this moment."""
+        objects = self._cluster.all(KIND)
+        if not self._quotas.are_of(objects):
+            self._quotas = ElasticQuotas(objects)
+        return QuotaUsage(self._quotas, self._totals)
 
-    def _demand(self, quotas: Quotas, pod: PodInfo) -> Demand:
+    def _demand(self, usage: QuotaUsage, pod: PodInfo) -> Demand:
         """Return a pod's request with those of nominated pods that come before it."""
-        own, total = Counter(requests_of(pod)), Counter(requests_of(pod))
+        own, total = Counter(pod.requests), Counter(pod.requests)
         on_nodes = self._cluster.pods
         reported = {other.uid: other for other in self._nominated[NOMINATED]}
         promised = {uid: self._cluster.pending[uid] for uid in self._leaving().values() if uid in self._cluster.pending}
         for other in {**reported, **promised}.values():
-            quota = quotas.get(other.namespace)
-            if quota is None or other.uid == pod.uid or other.uid in on_nodes:
+            if other.namespace not in usage or other.uid == pod.uid or other.uid in on_nodes:
                 continue
             if other.namespace != pod.namespace:
-                if not quota.over_min(requests_of(other)):
-                    total.update(requests_of(other))
+                if not usage.over_min(other.namespace, other.requests):
+                    total.update(other.requests)
             elif other.priority >= pod.priority:
-                own.update(requests_of(other))
-                total.update(requests_of(other))
+                own.update(other.requests)
+                total.update(other.requests)
         return Demand(own, total)
 
     # -- PostFilter
 
     def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
         """Return the nodes on which evictions would help, and the best of them."""
-        quotas = self._quotas()
-        demand = self._demand(quotas, pod)
-        refusal = self._refusal(quotas, pod, demand)
+        usage = self._usage()
+        demand = self._demand(usage, pod)
+        refusal = self.refusal(pod, lambda node: _potential_victims(usage, pod, node, demand))
         if refusal:
             return PostFilterResult(unschedulable(f"preemption: {refusal}"))
         leaving = [self._cluster.pods[uid] for uid in self._leaving()]
         for victim in leaving:
-            quotas.remove(victim)
+            usage.remove(victim)
         candidates = [
             candidate
             for node in self._cluster.nodes
             if verdicts.of(node).code is Code.UNSCHEDULABLE
-            and (candidate := _candidate(cycle, pod, node, quotas.copy(), demand, leaving)) is not None
+            and (candidate := _candidate(cycle, pod, node, usage.copy(), demand, leaving)) is not None
         ]
         if not candidates:
             return PostFilterResult(unschedulable(f"preemption: {NOBODY_TO_EVICT}"))
@@ -157,29 +148,19 @@ class CapacityScheduling(PreEnqueuePlugin, PreFilterPlugin, PostFilterPlugin):
         }
         return self._evicted_for
 
-    def _refusal(self, quotas: Quotas, pod: PodInfo, demand: Demand) -> str:
-        """Return why a pod may not preempt, or an empty text."""
-        if pod.spec.preemption_policy == "Never":
-            return "not eligible due to preemptionPolicy=Never."
-        node = self._cluster.node(pod.status.nominated_node_name)
-        if node is not None:
-            leaving = [other for other in _potential_victims(quotas, pod, node, demand) if other.terminating]
-            if leaving:
-                return "not eligible due to a terminating pod on the nominated node."
-        return ""
-
 
 def _candidate(
-    cycle: CycleState, pod: PodInfo, node: NodeRow, quotas: Quotas, demand: Demand, leaving: Sequence[PodInfo]
+    cycle: CycleState, pod: PodInfo, node: NodeRow, usage: QuotaUsage, demand: Demand, leaving: Sequence[PodInfo]
 ) -> Candidate | None:
     """Return the victims on a node, None if evicting all of them does not help.
 
-    The quotas are changed. Pods that are leaving for others are gone, there and on the node.
+    The usage is changed. Pods that are leaving for others are gone, there and on the node.
     """
-    own = quotas.get(pod.namespace)
 
     def allowed() -> bool:
-        return own is None or not (own.over_max(demand.own) or quotas.over_total_min(demand.total))
+        return pod.namespace not in usage or not (
+            usage.over_max(pod.namespace, demand.own) or usage.over_total_min(demand.total)
+        )
 
     trial = NodeTrial(cycle, node)
     gone = {victim.uid for victim in leaving}
@@ -187,43 +168,41 @@ def _candidate(
         if victim.spec.node_name == node.name:
             trial.remove(victim)
     potential = []
-    for victim in _potential_victims(quotas, pod, node, demand):
+    for victim in _potential_victims(usage, pod, node, demand):
         if victim.uid in gone:
             continue
         potential.append(victim)
         trial.remove(victim)
-        quotas.remove(victim)
+        usage.remove(victim)
     if not potential or not trial.fits or not allowed():
         return None
 
     def remove(victim: PodInfo) -> None:
         trial.remove(victim)
-        quotas.remove(victim)
+        usage.remove(victim)
 
     def restore(victim: PodInfo) -> None:
         trial.restore(victim)
-        quotas.restore(victim)
+        usage.restore(victim)
 
     victims = necessary_victims(potential, remove, restore, lambda: trial.fits and allowed())
     return Candidate(node.name, victims, 0) if victims else None
 
 
-def _potential_victims(quotas: Quotas, pod: PodInfo, node: NodeRow, demand: Demand) -> Iterator[PodInfo]:
+def _potential_victims(usage: QuotaUsage, pod: PodInfo, node: NodeRow, demand: Demand) -> Iterator[PodInfo]:
     """Yield the pods on a node that may be evicted for a pod, the least important first.
 
     Whoever takes a pod off its quota meanwhile stops at the quota's min.
     """
-    own = quotas.get(pod.namespace)
-    names = requests_of(pod)
-    borrowing = own is not None and own.over_min(names, demand.own)
+    own, names = pod.namespace, pod.requests
+    borrowing = own in usage and usage.over_min(own, names, demand.own)
     for other in sorted(node.pods, key=importance):
-        quota = quotas.get(other.namespace)
-        if own is None or quota is None:
+        if own not in usage or other.namespace not in usage:
             # pods without a quota are among themselves
-            if own is quota and other.priority < pod.priority:
+            if own not in usage and other.namespace not in usage and other.priority < pod.priority:
                 yield other
-        elif other.namespace == pod.namespace:
+        elif other.namespace == own:
             if borrowing and other.priority < pod.priority:
                 yield other
-        elif not borrowing and quota.over_min(names):
+        elif not borrowing and usage.over_min(other.namespace, names):
             yield other

@@ -6,6 +6,7 @@ is immutable except for the slot that the table gives an accounted pod.
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import msgspec
@@ -105,6 +106,11 @@ class PodInfo(msgspec.Struct, eq=False):
         """Return the resources that the pod takes on its node."""
         return self.digest.resources
 
+    @property
+    def requests(self) -> Mapping[str, int]:
+        """Return what the pod takes on its node, by resource: cpu in thousandths, nothing that is zero."""
+        return self.derive(_requests)
+
     def request_of(self, resource: str) -> int:
         """Return how much of a resource the pod takes on its node: cpu in thousandths; of "pods" it takes one."""
         taken = self.digest.resources
@@ -190,6 +196,12 @@ def request_options(gates: FeatureGates) -> RequestOptions:
         in_place_pod_level_resources_vertical_scaling=gates.enabled("InPlacePodLevelResourcesVerticalScaling"),
         dra_node_allocatable_resources=gates.enabled("DRANodeAllocatableResources"),
     )
+
+
+def _requests(pod: PodInfo) -> Mapping[str, int]:
+    taken = pod.digest.resources
+    amounts = {CPU: taken.milli_cpu, MEMORY: taken.memory, EPHEMERAL_STORAGE: taken.ephemeral_storage, **taken.scalar}
+    return MappingProxyType({name: amount for name, amount in amounts.items() if amount})
 
 
 _NOTHING_REPORTED: tuple[object, ...] = ((), (), None, {}, (), "")

@@ -23,6 +23,7 @@ from kubesched.core.cluster.label_columns import LabelColumns
 from kubesched.core.cluster.pod_counts import PodCounts
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_slots import NOWHERE, PodSlots
+from kubesched.core.cluster.pod_totals import PodTotals
 from kubesched.core.cluster.ports import HostPorts
 from kubesched.core.cluster.scalar_resources import ScalarResources
 from kubesched.core.cluster.storage.volume_users import VolumeUsers
@@ -71,6 +72,8 @@ class NodeTable:
         self.ports = HostPorts()
         self.volume_users = VolumeUsers()
         self.counts = PodCounts()
+        # what pods request in sum, by keys of plugins
+        self.totals: list[PodTotals] = []
         self.slots = PodSlots()
         self.pods: dict[str, PodInfo] = {}
         # lists of amounts that are kept for plugins of single nodes (`row_amounts`)
@@ -239,6 +242,8 @@ class NodeTable:
             groups |= Reads.VOLUMES
         group = self.counts.groups[int(self.slots.group[pod.slot])]
         self.counts.count(pod, group, row, sign)
+        for totals in self.totals:
+            totals.count(pod, sign)
         self.log.record(row, groups)
 
     # -- rows and columns

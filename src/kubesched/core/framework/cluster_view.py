@@ -17,6 +17,7 @@ from kubesched.core.cluster.changes import OTHER_ROWS, Reads
 from kubesched.core.cluster.cluster import ClusterState, RemovedPods
 from kubesched.core.cluster.indexes import Index
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_totals import PodTotals
 from kubesched.core.framework.node_values import AssignedValues, NodeValues, Number, ValuesOfNodes, ValuesOfObjects
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.preemption import Candidate, best_of
@@ -80,6 +81,16 @@ class ClusterView:
     def pod_index(self, keys_of: Callable[[PodInfo], Iterable[Hashable]]) -> Index[PodInfo]:
         """Return all pods by keys, with and without a node, kept up to date from now on; call it in the constructor."""
         return self._state.keep_index(Index(keys_of, self._look_around))
+
+    def pod_totals(self, key_of: Callable[[PodInfo], Hashable]) -> PodTotals:
+        """Return what the pods on nodes request in sum, by a key, kept up to date from now on.
+
+        Call it in the constructor. A pod whose key is None does not count.
+        """
+        table = self._state.table
+        totals = PodTotals(key_of, table.pods.values(), self._look_around)
+        table.totals.append(totals)
+        return totals
 
     def without(self, pods: Iterable[PodInfo]) -> AbstractContextManager[RemovedPods]:
         """Take pods off their nodes for a while, as a trial of preemption does; at the end all of them are back."""

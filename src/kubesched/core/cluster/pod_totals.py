@@ -1,0 +1,66 @@
+"""Totals: what the pods on nodes request, summed by a key that a plugin chooses, kept up to date by change.
+
+From a plugin's constructor (`ClusterView.pod_totals`) to look-ups in its hooks. A pod that is taken off its node for a
+trial does not count meanwhile.
+"""
+
+import logging
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+
+from kubesched.core.cluster.pod_info import PodInfo
+
+_log = logging.getLogger("kubesched.plugins")
+_NOTHING: Mapping[str, int] = {}
+
+
+class PodTotals:
+    """What pods on nodes request, and how many they are, by key; a pod whose key is None does not count."""
+
+    def __init__(
+        self, key_of: Callable[[PodInfo], Hashable], pods: Iterable[PodInfo], check: Callable[[], None]
+    ) -> None:
+        self._key_of = key_of
+        # raises PluginError if the plugin that is asked may not read pods elsewhere
+        self._check = check
+        self._amounts: dict[Hashable, dict[str, int]] = {}
+        # the key under which a pod is counted: another version of it may have another one
+        self._keys: dict[str, Hashable] = {}
+        for pod in pods:
+            self.count(pod, 1)
+
+    def __getitem__(self, key: Hashable) -> Mapping[str, int]:
+        """Return what the pods under a key request, by resource (CPU in thousandths); "pods" is how many they are."""
+        self._check()
+        return self._amounts.get(key, _NOTHING)
+
+    def __iter__(self) -> Iterator[Hashable]:
+        """Yield the keys that have pods."""
+        self._check()
+        return iter(list(self._amounts))
+
+    def count(self, pod: PodInfo, sign: int) -> None:
+        """Count a pod that comes to a node (1), or leaves it (-1)."""
+        key = self._key(pod) if sign > 0 else self._keys.pop(pod.uid, None)
+        if key is None:
+            return
+        if sign > 0:
+            self._keys[pod.uid] = key
+        amounts = self._amounts.setdefault(key, {})
+        for name, amount in (*pod.requests.items(), ("pods", 1)):
+            total = amounts.get(name, 0) + sign * amount
+            if total:
+                amounts[name] = total
+            else:
+                del amounts[name]
+        if not amounts:
+            del self._amounts[key]
+
+    def _key(self, pod: PodInfo) -> Hashable:
+        try:
+            key = self._key_of(pod)
+            hash(key)
+        except Exception as error:
+            # no attempt is under way that could fail
+            _log.warning("Pod not counted", extra={"pod": pod, "err": f"{type(error).__name__}: {error}"})
+            return None
+        return key
