@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     )
     from kubesched.core.framework.plugin_metrics import PluginMetrics
     from kubesched.core.framework.pod_matcher import PodMatcher
+    from kubesched.core.framework.pod_sums import PodSums
     from kubesched.core.framework.preemption import Candidate, RunningPreemptions
     from kubesched.core.framework.registry import Registry
     from kubesched.core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
@@ -82,6 +83,7 @@ _HOMES = {
         "PreEnqueuePlugin PreFilterPlugin PreScorePlugin QueueSortPlugin ReservePlugin ScorePlugin"
     ),
     "core.framework.pod_matcher": "PodMatcher",
+    "core.framework.pod_sums": "PodSums",
     "core.framework.preemption": "Candidate RunningPreemptions",
     "core.framework.registry": "Registry",
     "core.framework.status": "SKIP SUCCESS Code Status error unresolvable unschedulable",
@@ -130,6 +132,7 @@ __all__ = [
     "PluginMetrics",
     "PodInfo",
     "PodMatcher",
+    "PodSums",
     "PodTotals",
     "PostBindPlugin",
     "PostFilterPlugin",

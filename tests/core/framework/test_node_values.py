@@ -181,3 +181,24 @@ def test_values_from_outside_that_are_no_numbers_are_refused_and_the_old_ones_st
     with pytest.raises(ValueError, match="invalid literal"):
         prices.assign({"a": 4, "b": "much"})  # type: ignore[dict-item]
     assert Nodes.all_of(cluster.table).values_of(prices).tolist() == [3, 0]
+
+
+def test_what_is_assigned_to_many_nodes_leaves_the_answers_of_others_alone() -> None:
+    engine = an_engine()
+    for number in range(60):
+        engine.cluster.add(a_node(f"more{number}", cpu="64"))
+    column = ClusterView(engine.cluster).assigned_values()
+    best(engine)
+    Loads.asked = []
+    before = engine.cluster.log.seq
+    column.assign({f"more{number}": number + 1 for number in range(60)})
+    assert engine.cluster.log.seq == before + 1, "one entry for all of them"
+    column.assign({f"more{number}": number + 1 + (number == 3) for number in range(60)})
+    best(engine)
+    assert Loads.asked == []
+    assert column.all()[engine.cluster.table.row_of["more3"]] == 5
+
+
+def test_tables_number_their_columns_anew() -> None:
+    first = [ClusterView(a_cluster()).assigned_values().reads for _ in range(100)]
+    assert len(set(first)) == 1

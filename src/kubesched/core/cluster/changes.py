@@ -82,12 +82,14 @@ class ChangeLog:
     its answer is kept.
     """
 
-    __slots__ = ("_base", "_groups", "_known", "_rows", "may_read", "seq", "wanted")
+    __slots__ = ("_base", "_groups", "_known", "_rows", "may_read", "own_columns", "seq", "wanted")
 
     def __init__(self) -> None:
         self.seq = 0
         self.wanted: int = 0
         self.may_read: int = UNHELD
+        # how many columns of plugins have a group of their own
+        self.own_columns = 0
         self._base = 0
         self._rows: list[int] = []
         self._groups: list[int] = []

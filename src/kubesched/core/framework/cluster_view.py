@@ -20,6 +20,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_totals import PodTotals
 from kubesched.core.framework.node_values import AssignedValues, NodeValues, Number, ValuesOfNodes, ValuesOfObjects
 from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.pod_sums import OF_POD, PodSums
 from kubesched.core.framework.preemption import Candidate, best_of
 from kubesched.errors import PluginError
 
@@ -145,6 +146,13 @@ class ClusterView:
         return ValuesOfObjects(
             self._state.table, self._state.objects, _name_of(kind), node_of, value_of, dtype, default
         )
+
+    def pod_sums(self, value_of: Callable[[PodInfo], int], *, reads: int = OF_POD) -> PodSums:
+        """Return a column of the sums of a number over the pods on each node; it is summed again where pods change.
+
+        The number follows from the pod alone; it is a whole one. What the function reads of a pod is by default all.
+        """
+        return PodSums(self._state.table, value_of, reads)
 
     def assigned_values(self, *, default: Number = 0, dtype: DTypeLike = np.int64) -> AssignedValues:
         """Return a column of values from outside the cluster; `assign` them where they are looked up."""

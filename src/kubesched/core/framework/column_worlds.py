@@ -5,6 +5,7 @@ is that of the world: the table's columns and what was changed in it.
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +14,11 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE, NodeTable
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import filter_nodes
+from kubesched.core.framework.node_values import NodeValues
 from kubesched.core.framework.nodes import PODS, NodeRow, Nodes
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.pod_matcher import PodMatcher
+from kubesched.core.framework.pod_sums import PodSums
 from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.row_worlds import WorldRow
 from kubesched.core.framework.verdict import Verdict
@@ -104,6 +107,14 @@ class NodesOfWorlds(Nodes):
             else slots.scalar_requests(changed, resource)
         )
         return super().requested(resource) + self._changes.summed(amounts, len(self))
+
+    def values_of(self, column: NodeValues) -> NDArray[Any]:
+        """Return the value of each world's node in a column of the plugin; sums are those of the world's pods."""
+        values = super().values_of(column)
+        if not isinstance(column, PodSums):
+            return values
+        amounts = np.array([column.over([self._pod(slot)]) for slot in self._changes.slots.tolist()], np.int64)
+        return values + self._changes.summed(amounts, len(self))
 
 
 class ColumnWorlds(FilterWorlds):

@@ -8,16 +8,15 @@ where the column changed. A value must not depend on pods, since those of a what
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from itertools import count
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kubesched.api.meta import ApiObject
-from kubesched.core.cluster.changes import Reads
+from kubesched.core.cluster.changes import ANYTHING, EVERYWHERE, FIRST_OF_KINDS, Reads
 from kubesched.core.cluster.columns import grown
-from kubesched.core.cluster.following import RowwiseColumn
+from kubesched.core.cluster.following import RowwiseColumn, too_many
 from kubesched.core.cluster.kind_reads import kind_reads
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.table import NodeTable
@@ -29,8 +28,16 @@ Number = int | float | bool
 # groups that change with pods
 OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
 
-_numbers = count(1)
+# groups that are assigned on demand
+OWN_GROUPS = ANYTHING & ~(FIRST_OF_KINDS - 1)
+
 _log = logging.getLogger("kubesched.plugins")
+
+
+def own_group(table: NodeTable) -> int:
+    """Return a group for the changes of one column; tables have logs of their own, so that numbers begin anew."""
+    table.log.own_columns += 1
+    return kind_reads(f"column {table.log.own_columns}")
 
 
 class NodeValues(RowwiseColumn, ABC):
@@ -39,6 +46,8 @@ class NodeValues(RowwiseColumn, ABC):
     def __init__(self, table: NodeTable, reads: int, dtype: DTypeLike, default: Number) -> None:
         super().__init__(table, reads)
         table.log.wanted |= reads
+        # the group of its own, for values that change beside the table
+        self._own_group = reads & OWN_GROUPS
         self._default = default
         self._values: NDArray[Any] = np.full(0, default, dtype)
 
@@ -61,6 +70,16 @@ class NodeValues(RowwiseColumn, ABC):
                 "a column is read whose `reads` the plugin's own `reads` does not name: the answer would be kept "
                 "although it changes; set `reads` to what it is, | the column's `reads`"
             )
+
+    def record(self, rows: Sequence[int]) -> None:
+        """Log that the values of some rows changed beside the table."""
+        log = self.table.log
+        if too_many(len(rows), self.table.size):
+            # so many entries would push others out of the log
+            log.record(EVERYWHERE, self._own_group)
+            return
+        for row in rows:
+            log.record(row, self._own_group)
 
     def evaluate(self) -> None:
         """Make the whole column."""
@@ -93,7 +112,7 @@ class ValuesOfNodes(NodeValues):
         if reads & OF_PODS:
             raise PluginError(
                 "a column of values cannot read pods or what they take, which differ in what-if worlds; "
-                "read them in the hook: node.pods, node.free, nodes.count_pods, ..."
+                "read them in the hook: node.pods, node.free, nodes.count_pods, ..., or sum them: cluster.pod_sums"
             )
         super().__init__(table, reads, dtype, default)
         self.held_to = reads
@@ -107,7 +126,7 @@ class AssignedValues(NodeValues):
     """Values from outside, by the names of nodes; `assign` them between two cycles (`background.every`)."""
 
     def __init__(self, table: NodeTable, dtype: DTypeLike, default: Number) -> None:
-        super().__init__(table, kind_reads(f"assigned column {next(_numbers)}"), dtype, default)
+        super().__init__(table, own_group(table), dtype, default)
         self._by_name: dict[str, Number] = {}
 
     def _value(self, row: int) -> Number:
@@ -117,11 +136,13 @@ class AssignedValues(NodeValues):
         """Replace all values; nodes that are not named have the default. Raises ValueError for what is no number."""
         np.array(list(values.values()), self._values.dtype)
         before, self._by_name = self._by_name, dict(values)
-        row_of, log = self.table.row_of, self.table.log
-        for name in before.keys() | values.keys():
-            row = row_of.get(name)
-            if row is not None and before.get(name, self._default) != values.get(name, self._default):
-                log.record(row, self.reads)
+        row_of, default = self.table.row_of, self._default
+        rows = [
+            row_of[name]
+            for name in before.keys() | values.keys()
+            if name in row_of and before.get(name, default) != values.get(name, default)
+        ]
+        self.record(rows)
 
 
 class ValuesOfObjects(NodeValues):
@@ -138,7 +159,7 @@ class ValuesOfObjects(NodeValues):
         default: Number,
     ) -> None:
         # a group of its own: changes are logged by row, those of the kind are not
-        super().__init__(table, kind_reads(f"{kind} column {next(_numbers)}"), dtype, default)
+        super().__init__(table, own_group(table), dtype, default)
         self._node_of = node_of
         self._value_of = value_of
         # node name -> full name of the object -> value
@@ -159,10 +180,8 @@ class ValuesOfObjects(NodeValues):
             touched.add(self._drop(old))
         if new is not None:
             touched.add(self._put(new))
-        for name in touched:
-            row = self.table.row_of.get(name)
-            if row is not None:
-                self.table.log.record(row, self.reads)
+        row_of = self.table.row_of
+        self.record([row_of[name] for name in touched if name in row_of])
 
     def _put(self, obj: ApiObject) -> str:
         """Note the value of an object; return its node, or an empty name if the plugin cannot read the object."""

@@ -5,6 +5,7 @@ From a one-node plugin to a batch verdict. A world has its own cycle state, whic
 """
 
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +16,11 @@ from kubesched.core.cluster.table import NATIVE, NodeTable
 from kubesched.core.framework.answers import checked_status
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import ask, filter_node
+from kubesched.core.framework.node_values import NodeValues
 from kubesched.core.framework.nodes import PODS, NodeRow, Nodes, table_row
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
 from kubesched.core.framework.pod_matcher import PodMatcher
+from kubesched.core.framework.pod_sums import PodSums
 from kubesched.core.framework.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.status import Code, Status, error
 from kubesched.core.framework.verdict import Verdict
@@ -81,6 +84,10 @@ class WorldRow(NodeRow):
             return self.requested[NATIVE.index(resource)]
         return sum(pod.resources.scalar.get(resource, 0) for pod in self.world_pods.values())
 
+    def value_of(self, column: NodeValues) -> int | float | bool:
+        """Return the node's value in a column of the plugin; sums are those of the pods in this world."""
+        return column.over(self.world_pods.values()) if isinstance(column, PodSums) else super().value_of(column)
+
 
 class WorldNodes(Nodes):
     """One node with other pods, for the column form of a filter: whatever depends on pods is that of the world."""
@@ -108,6 +115,12 @@ class WorldNodes(Nodes):
     def requested(self, resource: str) -> NDArray[np.int64]:
         """Return the requests of the pods in this world for a resource."""
         return np.array([self._node.requested_of(resource)], np.int64)
+
+    def values_of(self, column: NodeValues) -> NDArray[Any]:
+        """Return the node's value in a column of the plugin."""
+        if isinstance(column, PodSums):
+            return np.array([self._node.value_of(column)], np.int64)
+        return super().values_of(column)
 
 
 class RowWorlds(FilterWorlds):

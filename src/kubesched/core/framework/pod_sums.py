@@ -1,0 +1,36 @@
+"""Columns of plugins that follow from pods: a number of each pod, summed by node.
+
+From a plugin's constructor (`ClusterView.pod_sums`) to `node.value_of(column)` and `nodes.values_of(column)`, which are
+true in what-if worlds, too. A row is summed again where its pods changed.
+"""
+
+from collections.abc import Callable, Iterable
+
+import numpy as np
+
+from kubesched.core.cluster.changes import Reads
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.node_values import NodeValues, own_group
+
+# what a function of a pod may read
+OF_POD = Reads.PODS | Reads.RESOURCES | Reads.POD_OBJECTS
+
+
+class PodSums(NodeValues):
+    """A whole number of each pod, summed over the pods on a node."""
+
+    def __init__(self, table: NodeTable, value_of: Callable[[PodInfo], int], reads: int) -> None:
+        super().__init__(table, reads | own_group(table), np.int64, 0)
+        self._value_of = value_of
+
+    def recount(self) -> None:
+        """Sum again where the sum is not zero: for a function whose answer for a pod becomes zero as time passes."""
+        self.record(np.flatnonzero(self._values).tolist())
+
+    def over(self, pods: Iterable[PodInfo]) -> int:
+        """Return the sum over some pods."""
+        return sum(map(self._value_of, pods))
+
+    def _value(self, row: int) -> int:
+        return self.over(self.table.pods_on[row].values())
