@@ -10,6 +10,7 @@ import pytest
 from tests.support.world import World, live
 
 from kubesched import Background, ClusterView, Nodes, PermitPlugin, PluginError, Registry, ScorePlugin
+from kubesched.core.framework.background import NoBackground
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.plugin_tasks import Job
 from kubesched.core.loop.scheduler import Scheduler
@@ -168,7 +169,7 @@ def test_a_thread_that_is_late_is_waited_for_and_has_no_second_one_beside_it() -
 
     async def look_up() -> None:
         job = Job("Late", 0.001, 0.001, fetch, applied.append, cast(Inbox, AtOnce()))
-        task = asyncio.create_task(job.run())
+        task = asyncio.create_task(job.run(lambda job: None))
         for _ in range(50):
             await asyncio.sleep(0.001)
         assert (len(began), applied) == (1, [])
@@ -197,3 +198,41 @@ def test_a_timeout_has_a_length() -> None:
 
     with pytest.raises(PluginError, match=r"a timeout is at least 0\.1 seconds"):
         live(story, config=CONFIG.replace(", weight: 1000", ""), registry=registry)
+
+
+class Awaited(Signal):
+    """Pods wait for the first look-up."""
+
+    def __init__(self, cluster: ClusterView, background: Background) -> None:
+        super().__init__(cluster, NoBackground().of(self.name))
+        background.every(10, self.fetch, self.wanted.assign, wait_seconds=5)
+
+
+@pytest.mark.parametrize(
+    ("answer", "takes", "bound_after"),
+    [
+        pytest.param("n3", 2, 2, id="the first look-up is awaited"),
+        pytest.param(OSError("no route"), 2, 2, id="also if it fails"),
+        pytest.param("n3", 30, 5, id="but not for longer than it asks"),
+    ],
+)
+def test_pods_may_wait_for_the_first_look_up(answer: Any, takes: int, bound_after: int) -> None:
+    class Slow(Awaited):
+        async def fetch(self) -> dict[str, int]:
+            await asyncio.sleep(takes - 1)
+            return await super().fetch()
+
+    Signal.answers = [answer]
+    registry = Registry()
+    registry.register(Slow)
+
+    async def story(world: World, scheduler: Scheduler) -> None:
+        for name in ("n1", "n2", "n3"):
+            world.put(a_node(name, cpu="64"))
+        world.put(a_pod("p", cpu="1m"))
+        await asyncio.sleep(bound_after - 0.1)
+        assert world.node_of("p") == ""
+        await asyncio.sleep(0.3)
+        assert world.node_of("p") == "n3" if (answer, takes) == ("n3", 2) else world.node_of("p")
+
+    live(story, config=CONFIG, registry=registry)

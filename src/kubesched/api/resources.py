@@ -176,6 +176,11 @@ def pod_limits(pod: Pod) -> Requests:
     return limits
 
 
+def limit_amounts(pod: Pod) -> dict[str, int]:
+    """Return the pod's limits as integers: cpu in thousandths, everything else in units."""
+    return _as_integers(pod_limits(pod))
+
+
 def _asking_for_its_limits(container: Container) -> Container:
     resources = msgspec.structs.replace(container.resources, requests=container.resources.limits)
     return msgspec.structs.replace(container, resources=resources)

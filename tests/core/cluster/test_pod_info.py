@@ -7,7 +7,7 @@ from kubesched.api.pods import Pod
 from kubesched.api.resources import RequestOptions
 from kubesched.api.volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubesched.core.cluster.pod_info import PodReader
-from kubesched.testing import a_pod
+from kubesched.testing import a_container, a_pod
 
 
 def with_volumes(pod: Pod, *volumes: Volume) -> Pod:
@@ -67,3 +67,9 @@ def test_what_a_pod_takes_of_a_resource() -> None:
     pod = PodReader(RequestOptions()).read(a_pod("p", cpu="500m", memory="1Ki", requests={"example.com/gpu": "2"}))
     taken = {name: pod.request_of(name) for name in ("cpu", "memory", "pods", "example.com/gpu", "example.com/none")}
     assert taken == {"cpu": 500, "memory": 1024, "pods": 1, "example.com/gpu": 2, "example.com/none": 0}
+
+
+def test_limits_are_summed_as_requests_are() -> None:
+    containers = [a_container("a", limits={"cpu": "1500m", "memory": "1Gi"}), a_container("b", limits={"cpu": 1})]
+    pod = PodReader(RequestOptions()).read(a_pod("p", containers=containers))
+    assert dict(pod.limits) == {"cpu": 2500, "memory": 1 << 30}

@@ -49,6 +49,20 @@ class PointsOfOne(Points):
         return FULL if node.value_of(self.points) + points_of(pod) > 10 else None
 
 
+class PointsComputed(Points):
+    """The same, with a column that is computed from another one."""
+
+    def __init__(self, cluster: ClusterView) -> None:
+        sums = cluster.pod_sums(points_of)
+        self.points: Any = cluster.computed_values(lambda nodes: nodes.values_of(sums) * 1, reads=sums.reads)
+
+
+class PointsComputedOfOne(PointsOfOne, PointsComputed):
+    """The same, node by node."""
+
+    __init__ = PointsComputed.__init__
+
+
 def an_engine(plugin: type[Points] = Points) -> Engine:
     registry = Registry()
     registry.register(plugin)
@@ -61,7 +75,7 @@ def with_points(name: str, points: int, **more: Any) -> Any:
     return a_pod(name, labels={"points": str(points)}, **more)
 
 
-@pytest.mark.parametrize("plugin", [Points, PointsOfOne])
+@pytest.mark.parametrize("plugin", [Points, PointsOfOne, PointsComputed, PointsComputedOfOne])
 def test_preemption_takes_what_a_sum_needs(plugin: type[Points]) -> None:
     engine = an_engine(plugin)
     for name, points in (("much", 8), ("little", 2)):

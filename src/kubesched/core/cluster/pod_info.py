@@ -20,6 +20,7 @@ from kubesched.api.resources import (
     PODS,
     PodResources,
     RequestOptions,
+    limit_amounts,
     pod_resources,
 )
 from kubesched.api.volumes import with_source
@@ -110,6 +111,11 @@ class PodInfo(msgspec.Struct, eq=False):
     def requests(self) -> Mapping[str, int]:
         """Return what the pod takes on its node, by resource: cpu in thousandths, nothing that is zero."""
         return self.derive(_requests)
+
+    @property
+    def limits(self) -> Mapping[str, int]:
+        """Return the pod's limits by resource, summed as its requests are: cpu in thousandths."""
+        return self.derive(_limits)
 
     def request_of(self, resource: str) -> int:
         """Return how much of a resource the pod takes on its node: cpu in thousandths; of "pods" it takes one."""
@@ -202,6 +208,10 @@ def _requests(pod: PodInfo) -> Mapping[str, int]:
     taken = pod.digest.resources
     amounts = {CPU: taken.milli_cpu, MEMORY: taken.memory, EPHEMERAL_STORAGE: taken.ephemeral_storage, **taken.scalar}
     return MappingProxyType({name: amount for name, amount in amounts.items() if amount})
+
+
+def _limits(pod: PodInfo) -> Mapping[str, int]:
+    return MappingProxyType(limit_amounts(pod.pod))
 
 
 _NOTHING_REPORTED: tuple[object, ...] = ((), (), None, {}, (), "")

@@ -21,13 +21,14 @@ class Background(Protocol):
         apply: Callable[[Any], None] | None = None,
         *,
         timeout_seconds: float = TIMEOUT_SECONDS,
+        wait_seconds: float = 0.0,
     ) -> None:
         """Fetch something at once and then every so many seconds, and apply it between two cycles.
 
         `fetch` is a coroutine function, or a plain function, which runs in a thread. If it fails, or takes longer than
         `timeout_seconds`, that is logged and what was applied last stays. A coroutine is then cancelled; a thread goes
         on, and no second one begins before it ends. It begins when the scheduler does; without a scheduling loop it
-        never runs.
+        never runs. With `wait_seconds` no pod is scheduled before the first look-up is over, at most for so long.
         """
 
     def timer(self, seconds: float, callback: Callable[[], None]) -> None:
@@ -60,6 +61,7 @@ class _Idle:
         apply: Callable[[Any], None] | None = None,
         *,
         timeout_seconds: float = TIMEOUT_SECONDS,
+        wait_seconds: float = 0.0,
     ) -> None:
         """Note that the plugin wanted something to be fetched."""
         if self._plugin not in self._idle:

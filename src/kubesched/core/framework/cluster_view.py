@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager
 from typing import Any
 
 import numpy as np
-from numpy.typing import DTypeLike
+from numpy.typing import DTypeLike, NDArray
 
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.changes import OTHER_ROWS, Reads
@@ -18,6 +18,7 @@ from kubesched.core.cluster.cluster import ClusterState, RemovedPods
 from kubesched.core.cluster.indexes import Index
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_totals import PodTotals
+from kubesched.core.framework.computed_values import ComputedValues
 from kubesched.core.framework.node_values import AssignedValues, NodeValues, Number, ValuesOfNodes, ValuesOfObjects
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.pod_sums import OF_POD, PodSums
@@ -153,6 +154,21 @@ class ClusterView:
         The number follows from the pod alone; it is a whole one. What the function reads of a pod is by default all.
         """
         return PodSums(self._state.table, value_of, reads)
+
+    def computed_values(
+        self,
+        compute: Callable[[Nodes], NDArray[Any]],
+        *,
+        reads: int,
+        default: Number = 0,
+        dtype: DTypeLike = np.int64,
+    ) -> ComputedValues:
+        """Return a column that a function computes from columns of nodes; computed again where what it `reads` changed.
+
+        The value of a node follows from that node alone. `reads` names all that it reads, such as Reads.RESOURCES and
+        the `reads` of other columns.
+        """
+        return ComputedValues(self._state.table, compute, reads, dtype, default)
 
     def assigned_values(self, *, default: Number = 0, dtype: DTypeLike = np.int64) -> AssignedValues:
         """Return a column of values from outside the cluster; `assign` them where they are looked up."""

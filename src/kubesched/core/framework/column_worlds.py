@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE, NodeTable
+from kubesched.core.framework.computed_values import ComputedValues
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import filter_nodes
 from kubesched.core.framework.node_values import NodeValues
@@ -109,7 +110,9 @@ class NodesOfWorlds(Nodes):
         return super().requested(resource) + self._changes.summed(amounts, len(self))
 
     def values_of(self, column: NodeValues) -> NDArray[Any]:
-        """Return the value of each world's node in a column of the plugin; sums are those of the world's pods."""
+        """Return the value of each world's node in a column of the plugin; what follows from pods is the world's."""
+        if isinstance(column, ComputedValues):
+            return column.compute(self)
         values = super().values_of(column)
         if not isinstance(column, PodSums):
             return values

@@ -14,6 +14,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.row_amounts import Amounts
 from kubesched.core.cluster.table import NATIVE, NodeTable
 from kubesched.core.framework.answers import checked_status
+from kubesched.core.framework.computed_values import ComputedValues
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import ask, filter_node
 from kubesched.core.framework.node_values import NodeValues
@@ -85,8 +86,13 @@ class WorldRow(NodeRow):
         return sum(pod.resources.scalar.get(resource, 0) for pod in self.world_pods.values())
 
     def value_of(self, column: NodeValues) -> int | float | bool:
-        """Return the node's value in a column of the plugin; sums are those of the pods in this world."""
-        return column.over(self.world_pods.values()) if isinstance(column, PodSums) else super().value_of(column)
+        """Return the node's value in a column of the plugin; what follows from pods is that of this world."""
+        if isinstance(column, PodSums):
+            return column.over(self.world_pods.values())
+        if isinstance(column, ComputedValues):
+            value: int | float | bool = column.compute(self.alone())[0].item()
+            return value
+        return super().value_of(column)
 
 
 class WorldNodes(Nodes):
@@ -118,8 +124,8 @@ class WorldNodes(Nodes):
 
     def values_of(self, column: NodeValues) -> NDArray[Any]:
         """Return the node's value in a column of the plugin."""
-        if isinstance(column, PodSums):
-            return np.array([self._node.value_of(column)], np.int64)
+        if isinstance(column, PodSums | ComputedValues):
+            return np.array([self._node.value_of(column)])
         return super().values_of(column)
 
 

@@ -25,21 +25,36 @@ class PluginTasks:
 
     def __init__(self, inbox: Inbox) -> None:
         self.inbox = inbox
-        self._jobs: list[Job] = []
+        # with how long scheduling waits for the first look-up
+        self._jobs: list[tuple[Job, float]] = []
         self._tasks: list[asyncio.Task[None]] = []
+        self._awaited: set[Job] = set()
 
     def of(self, plugin: str) -> Background:
         """Return the background of a plugin."""
         return PluginBackground(plugin, self)
 
-    def add(self, job: "Job") -> None:
+    def add(self, job: "Job", wait_seconds: float = 0.0) -> None:
         """Add a job, which starts with the scheduler."""
-        self._jobs.append(job)
+        self._jobs.append((job, wait_seconds))
 
     def start(self) -> None:
         """Start all jobs."""
         loop = asyncio.get_running_loop()
-        self._tasks = [loop.create_task(job.run()) for job in self._jobs]
+        for job, wait_seconds in self._jobs:
+            if wait_seconds > 0:
+                self._awaited.add(job)
+                loop.call_later(wait_seconds, self._no_longer_awaited, job)
+            self._tasks.append(loop.create_task(job.run(self._no_longer_awaited)))
+
+    def nothing_awaited(self) -> bool:
+        """Return whether pods may be scheduled: no first look-up is awaited."""
+        return not self._awaited
+
+    def _no_longer_awaited(self, job: "Job") -> None:
+        if job in self._awaited:
+            self._awaited.remove(job)
+            self.inbox.wake()
 
     async def stop(self) -> None:
         """End all jobs."""
@@ -63,12 +78,14 @@ class PluginBackground:
         apply: Callable[[Any], None] | None = None,
         *,
         timeout_seconds: float = TIMEOUT_SECONDS,
+        wait_seconds: float = 0.0,
     ) -> None:
         """Fetch something at once and then every so many seconds, and apply it between two cycles."""
         for what, length in (("an interval", seconds), ("a timeout", timeout_seconds)):
             if not length >= SHORTEST_SECONDS:
                 raise PluginError(f"background.every({length}, ...): {what} is at least {SHORTEST_SECONDS} seconds")
-        self._tasks.add(Job(self._plugin, seconds, timeout_seconds, fetch, apply, self._tasks.inbox))
+        job = Job(self._plugin, seconds, timeout_seconds, fetch, apply, self._tasks.inbox)
+        self._tasks.add(job, wait_seconds)
 
     def timer(self, seconds: float, callback: Callable[[], None]) -> None:
         """Call a function every so many seconds, between two cycles."""
@@ -104,11 +121,12 @@ class Job:
         # a plain function that runs in a thread
         self._in_thread: asyncio.Task[Any] | None = None
 
-    async def run(self) -> None:
-        """Fetch and apply until it is cancelled."""
+    async def run(self, looked_up: Callable[["Job"], None]) -> None:
+        """Fetch and apply until it is cancelled; say so after each look-up."""
         try:
             while True:
                 await self._once()
+                looked_up(self)
                 await asyncio.sleep(self._seconds)
         finally:
             if self._in_thread is not None:

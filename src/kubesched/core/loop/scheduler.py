@@ -100,7 +100,7 @@ class Scheduler:
         self._stopping = False
         self._held = False
         # all have to return True for pods to be scheduled
-        self._conditions: list[Callable[[], bool]] = []
+        self._conditions: list[Callable[[], bool]] = [services.plugin_tasks.nothing_awaited]
         self._observers = engine.services.observers
         # how many extenders are being called, and how many of them for their priorities
         self.asking = 0

@@ -1,0 +1,43 @@
+"""Columns of plugins that a function computes for many nodes at once, and that may depend on their pods.
+
+From a plugin's constructor (`ClusterView.computed_values`) to `node.value_of(column)` and `nodes.values_of(column)`,
+which ask the function anew in what-if worlds. It is asked again for rows where what it reads changed.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.node_values import NodeValues, Number
+from kubesched.core.framework.nodes import Nodes
+
+
+class ComputedValues(NodeValues):
+    """Values that a function computes from the columns of some nodes; `reads` is all that it reads."""
+
+    def __init__(
+        self, table: NodeTable, compute: Callable[[Nodes], NDArray[Any]], reads: int, dtype: DTypeLike, default: Number
+    ) -> None:
+        super().__init__(table, reads, dtype, default)
+        self.held_to = reads
+        self.compute = compute
+
+    def evaluate_few(self, rows: Sequence[int]) -> None:
+        """Compute the values of a few rows."""
+        self.evaluate_rows(np.array(rows, np.intp))
+
+    def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
+        """Compute the values of some rows."""
+        if not len(rows):
+            return
+        nodes = self.table.nodes
+        there = np.array([row for row in rows.tolist() if nodes[row] is not None], np.intp)
+        self._values[rows] = self._default
+        self._values[there] = self.compute(Nodes(self.table, there))
+
+    def _value(self, row: int) -> Number:
+        value: Number = self.compute(Nodes(self.table, np.array([row])))[0].item()
+        return value
