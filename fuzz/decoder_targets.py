@@ -10,8 +10,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from tests.support.virtual_time import run_in_virtual_time
-
 from kubesched.api.codec import decode_json, encode
 from kubesched.api.devices import Device, DeviceAttribute, ResourceClaim
 from kubesched.api.kinds import KINDS
@@ -29,6 +27,7 @@ from kubesched.client.rest import Query
 from kubesched.config.golang import parse_duration
 from kubesched.config.load import load
 from kubesched.errors import KubeschedError
+from kubesched.testing.virtual_time import run_in_virtual_time
 
 DEVICE = Device(name="gpu-0", attributes={"a": DeviceAttribute(int_value=1), "b": DeviceAttribute(string_value="x")})
 LONGEST_EXPRESSION = 10_240

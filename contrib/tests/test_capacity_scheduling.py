@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 from contrib.tests.examples import run_example
-from tests.support.staging import evicted, with_grace
 from tests.support.world import World, live
 
 from kubesched import Registry
@@ -63,7 +62,7 @@ def test_what_a_namespace_does_not_use_is_borrowed_and_taken_back() -> None:
         assert placed(world, "b") == ["b1"]
         assert len(placed(world, "a")) == 4
 
-    assert len(evicted(lived(story))) == 1
+    assert len(lived(story).evicted) == 1
 
 
 def test_nobody_takes_more_than_max_even_if_there_is_room() -> None:
@@ -76,7 +75,7 @@ def test_nobody_takes_more_than_max_even_if_there_is_room() -> None:
         assert placed(world, "a") == ["a1", "a2"]
 
     world = lived(story)
-    assert not evicted(world)
+    assert not world.evicted
     assert "Pod a/a3 is rejected in PreFilter because ElasticQuota a is more than Max" in notes(world, "a3")[0]
 
 
@@ -106,7 +105,7 @@ def test_who_borrows_evicts_only_less_important_pods_of_the_same_namespace() -> 
         assert placed(world, "a") == ["a2"]
         assert placed(world, "b") == ["b1", "b2"]
 
-    assert evicted(lived(story)) == ["a1"]
+    assert lived(story).evicted == ["a1"]
 
 
 def test_what_is_guaranteed_is_not_taken_whatever_the_priority() -> None:
@@ -120,7 +119,7 @@ def test_what_is_guaranteed_is_not_taken_whatever_the_priority() -> None:
         await asyncio.sleep(20)
         assert placed(world, "b") == ["b1", "b2"]
 
-    assert not evicted(lived(story))
+    assert not lived(story).evicted
 
 
 def test_no_more_is_taken_back_than_was_borrowed() -> None:
@@ -135,12 +134,12 @@ def test_no_more_is_taken_back_than_was_borrowed() -> None:
         await asyncio.sleep(60)
         assert (len(placed(world, "a")), len(placed(world, "b"))) == (3, 3)
 
-    assert len(evicted(lived(story))) == 3
+    assert len(lived(story).evicted) == 3
 
 
 def test_victims_that_take_their_time_are_waited_for() -> None:
     async def story(world: World, scheduler: Any) -> None:
-        with_grace(world, 8)
+        world.grace_seconds = 8
         put_quota(world, "a", {GPU: 1})
         put_quota(world, "b", {GPU: 1})
         world.put(a_node("n1", allocatable={GPU: "2"}))
@@ -151,7 +150,7 @@ def test_victims_that_take_their_time_are_waited_for() -> None:
         assert placed(world, "b") == ["b1"]
         assert len(placed(world, "a")) == 1
 
-    assert len(evicted(lived(story))) == 1
+    assert len(lived(story).evicted) == 1
 
 
 def test_a_quota_that_grows_helps_pods_that_waited_for_it() -> None:
@@ -193,7 +192,7 @@ def test_pods_without_a_quota_are_preempted_by_priority_and_never_for_those_with
         await asyncio.sleep(20)
         assert placed(world, "free") == ["high"]
 
-    assert evicted(lived(story)) == ["low"]
+    assert lived(story).evicted == ["low"]
 
 
 def test_a_pod_that_never_preempts_says_so() -> None:
@@ -207,7 +206,7 @@ def test_a_pod_that_never_preempts_says_so() -> None:
         await asyncio.sleep(5)
 
     world = lived(story)
-    assert not evicted(world)
+    assert not world.evicted
     assert "preemption: not eligible due to preemptionPolicy=Never." in notes(world, "b1")[0]
 
 

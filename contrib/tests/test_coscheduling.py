@@ -9,10 +9,11 @@ import pytest
 from contrib.tests.examples import run_example
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.world import BEGINNING, World, live
+from tests.support.world import World, live
 
 from kubesched import PluginError, Registry, build_engine
 from kubesched.testing import a_custom_object, a_node, a_pod
+from kubesched.testing.virtual_time import BEGINNING
 from kubesched_contrib.coscheduling import Coscheduling
 from kubesched_contrib.coscheduling.pod_group import KIND, LABEL
 

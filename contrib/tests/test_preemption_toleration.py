@@ -1,17 +1,13 @@
 """PreemptionToleration: who tolerates preemption by whom, and until when."""
 
-import asyncio
-from datetime import timedelta
 from typing import Any
 
 import msgspec
 import pytest
 from contrib.tests.examples import run_example
-from tests.support.staging import evicted
-from tests.support.world import BEGINNING, World, live
 
 from kubesched import PluginError, Registry, build_engine
-from kubesched.testing import a_custom_object, a_node, a_pod
+from kubesched.testing import SchedulerFactory, a_custom_object, a_node, a_pod
 from kubesched_contrib.preemption_toleration import KIND, MINIMUM, SECONDS, PreemptionToleration, toleration_policy
 
 CONFIG = """
@@ -31,27 +27,22 @@ def a_class(minimum: str | None, seconds: str | None) -> Any:
     return a_custom_object(KIND, "careful", annotations=annotations, value=10)
 
 
-def story_of(priority: int, minimum: str | None, seconds: str | None, wait: float) -> list[str]:
+def evicted_after(
+    scheduler: SchedulerFactory, priority: int, minimum: str | None, seconds: str | None, wait: float
+) -> list[str]:
     """Return who was evicted some seconds after a pod of a priority came to a node that a careful pod fills."""
-    registry = Registry()
-    registry.register(PreemptionToleration)
-
-    async def story(world: World, scheduler: Any) -> None:
-        world.put(a_class(minimum, seconds))
-        world.put(a_node("n1", cpu="1"))
-        now = BEGINNING + timedelta(seconds=asyncio.get_running_loop().time())
-        condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": now.isoformat()}
-        world.put(
-            a_pod("low", node="n1", cpu="1", priority=10, priority_class_name="careful", status=a_status(condition))
-        )
-        await asyncio.sleep(1)
-        world.put(a_pod("high", cpu="1", priority=priority))
-        await asyncio.sleep(wait)
-        story.evicted = evicted(world)  # type: ignore[attr-defined]
-
-    live(story, config=CONFIG.replace("ARGS", "{}"), registry=registry)
-    found: list[str] = story.evicted  # type: ignore[attr-defined]
-    return found
+    world = scheduler(PreemptionToleration, config=CONFIG.replace("ARGS", "{}"))
+    world.put(a_class(minimum, seconds), a_node("n1", cpu="1"))
+    condition = {"type": "PodScheduled", "status": "True", "lastTransitionTime": world.date.isoformat()}
+    status = a_status(condition)
+    world.put(a_pod("low", node="n1", cpu="1", priority=10, priority_class_name="careful", status=status))
+    world.run(1)
+    world.put(a_pod("high", cpu="1", priority=priority))
+    world.run(wait)
+    evicted = world.evicted
+    world.run(30)
+    world.assert_settled()
+    return evicted
 
 
 def a_status(condition: dict[str, str]) -> Any:
@@ -82,8 +73,15 @@ def a_status(condition: dict[str, str]) -> Any:
         "what cannot be read is no toleration",
     ],
 )
-def test_who_is_evicted(priority: int, minimum: str | None, seconds: str | None, wait: float, gone: list[str]) -> None:
-    assert story_of(priority, minimum, seconds, wait) == gone
+def test_who_is_evicted(
+    scheduler: SchedulerFactory,
+    priority: int,
+    minimum: str | None,
+    seconds: str | None,
+    wait: float,
+    gone: list[str],
+) -> None:
+    assert evicted_after(scheduler, priority, minimum, seconds, wait) == gone
 
 
 def test_a_policy_that_cannot_be_read_names_the_class_the_annotation_and_the_fix() -> None:

@@ -3,8 +3,9 @@
 The public Python API. Names are imported when they are first used, so that `import kubesched` costs nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kubesched.common.lazy_names import lazy_names
 
 __version__ = "0.1.0"
 
@@ -94,7 +95,9 @@ _HOMES = {
     "core.assembly": "build_engine",
     "core.scheduling.engine": "Engine",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+if not TYPE_CHECKING:
+    # a type checker that knew of it would let any name pass
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 __all__ = [
     "PODS_TO_ACTIVATE",
@@ -167,16 +170,6 @@ __all__ = [
     "unresolvable",
     "unschedulable",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Return a public name, importing its home now."""
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module 'kubesched' has no attribute {name!r}")
-    value = getattr(import_module(f"kubesched.{home}"), name)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

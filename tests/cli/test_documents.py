@@ -1,5 +1,6 @@
 """What the documents show: links lead somewhere, commands and their options exist, code and configurations work."""
 
+import inspect
 import re
 import shlex
 from pathlib import Path
@@ -16,7 +17,6 @@ from kubesched.config.load import load
 from kubesched.run.flags import GROUPS
 from kubesched.run.go_flags import parse_flags
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.deciding import decider
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
@@ -90,7 +90,9 @@ def test_there_are_commands_to_look_at() -> None:
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/plugins.md"])
-def test_code_works_as_it_is_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_code_works_as_it_is_shown(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
     for block in blocks(ROOT / name, "yaml") + blocks(ROOT / name, "python"):
@@ -102,7 +104,7 @@ def test_code_works_as_it_is_shown(name: str, tmp_path: Path, monkeypatch: pytes
         shown: dict[str, Any] = {"__name__": "shown"}
         exec(compile(block, name, "exec"), shown)
         for test in [value for key, value in shown.items() if key.startswith("test_")]:
-            test(engine=decider)
+            test(**{fixture: request.getfixturevalue(fixture) for fixture in inspect.signature(test).parameters})
 
 
 def test_the_configuration_of_a_trial_is_one() -> None:

@@ -4,12 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import AbstractAsyncContextManager
 
-from tests.support.virtual_time import run_in_virtual_time
-
 from kubesched.client.events import WORKERS, EventRecorder
 from kubesched.client.rest import Stream
 from kubesched.core.framework.effects import Emit
 from kubesched.testing import a_pod
+from kubesched.testing.virtual_time import run_in_virtual_time
 
 SECONDS_A_REQUEST = 0.1
 

@@ -5,7 +5,6 @@ import gc
 from collections.abc import Iterator
 
 import pytest
-from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.common import garbage_collection
 from kubesched.common.garbage_collection import (
@@ -15,6 +14,7 @@ from kubesched.common.garbage_collection import (
     WORTH_WHILE,
     GarbageCollection,
 )
+from kubesched.testing.virtual_time import run_in_virtual_time
 
 # as it is when nobody counts
 GIVE_BACK = garbage_collection.give_back

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from tests.support.logs import a_log
-from tests.support.virtual_time import run_in_virtual_time
 from tests.support.world import World, live
 
 from kubesched.config.feature_gates import FeatureGates
@@ -16,6 +15,7 @@ from kubesched.run.instruments import Instruments, ObservedElection, dump
 from kubesched.run.klog.options import LogOptions
 from kubesched.serving.metrics.options import MetricOptions
 from kubesched.testing import a_node, a_pod
+from kubesched.testing.virtual_time import run_in_virtual_time
 
 
 def instruments(lines: list[str] | None = None) -> Instruments:

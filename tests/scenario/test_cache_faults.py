@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from tests.support.world import World, assert_settled, live
+from tests.support.world import World, live
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.volumes import ImageVolumeSource, Volume
@@ -28,6 +28,7 @@ from kubesched.testing import (
     a_volume,
     an_affinity,
 )
+from kubesched.testing.settled import assert_settled
 from kubesched.testing.shorthand import HOSTNAME, ZONE
 
 HEAD = """

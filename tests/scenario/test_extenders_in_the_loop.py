@@ -5,7 +5,6 @@ import asyncio
 import pytest
 from aiohttp import web
 from tests.support.extender_service import Body, Cut, Reply, Service, extended, until
-from tests.support.staging import evicted
 from tests.support.world import World
 
 from kubesched.core.framework.effects import Bind
@@ -69,7 +68,7 @@ def test_victims_are_chosen_by_the_extender() -> None:
 
     replies = {"preempt": lambda body: {"NodeNameToMetaVictims": {"n2": body["NodeNameToMetaVictims"]["n2"]}}}
     world = extended(story, replies)
-    assert (world.node_of("high"), evicted(world)) == ("n2", ["low-n2"])
+    assert (world.node_of("high"), world.evicted) == ("n2", ["low-n2"])
 
 
 def test_who_asks_for_nothing_that_the_extender_manages_does_not_depend_on_it() -> None:
@@ -214,7 +213,7 @@ def test_an_ignorable_extender_is_passed_over_in_preemption(answer: Reply) -> No
         await until(lambda: world.node_of("high"))
         assert service.verbs == ["preempt"]
 
-    assert evicted(extended(story, {"preempt": answer}, ignorable=True)) == ["low"]
+    assert extended(story, {"preempt": answer}, ignorable=True).evicted == ["low"]
 
 
 @pytest.mark.parametrize(
@@ -272,7 +271,7 @@ def test_a_lie_about_nodes_loses_no_pod(answer: Body, said: str) -> None:
         await until(lambda: world.node_of("p"))
 
     world = extended(story, {"filter": lambda body: answer})
-    assert (world.node_of("p"), evicted(world)) == ("n1", [])
+    assert (world.node_of("p"), world.evicted) == ("n1", [])
 
 
 @pytest.mark.parametrize(
@@ -299,14 +298,14 @@ def test_a_lie_about_victims_evicts_nobody(answer: dict[str, list[str]], said: s
         world.put(a_pod("lost", cpu="1", node="ghost"))
         world.put(a_pod("high", cpu="1", priority=10))
         await until(lambda: said in message(world, "high"))
-        assert evicted(world) == []
+        assert world.evicted == []
         service.replies["preempt"] = lambda body: {"NodeNameToMetaVictims": body["NodeNameToMetaVictims"]}
         world.delete("Pod", "default/elsewhere")
         await until(lambda: world.node_of("high"))
 
     named = {name: {"Pods": [{"UID": uid} for uid in uids]} for name, uids in answer.items()}
     world = extended(story, {"preempt": lambda body: {"NodeNameToMetaVictims": named}})
-    assert evicted(world) == ["low"]
+    assert world.evicted == ["low"]
 
 
 def test_victims_in_any_order_are_weighed_alike() -> None:
@@ -323,7 +322,7 @@ def test_victims_in_any_order_are_weighed_alike() -> None:
         victims = body["NodeNameToMetaVictims"]
         return {"NodeNameToMetaVictims": {name: {"Pods": asked["Pods"][::-1]} for name, asked in victims.items()}}
 
-    assert evicted(extended(story, {"preempt": turned})) == ["middling"]
+    assert extended(story, {"preempt": turned}).evicted == ["middling"]
 
 
 def test_a_pod_that_is_said_to_be_bound_and_is_not_is_not_lost() -> None:

@@ -5,8 +5,7 @@ import re
 from typing import Any
 
 import pytest
-from tests.support.virtual_time import run_in_virtual_time
-from tests.support.world import World, assert_nobody_waits_in_vain, assert_settled, live
+from tests.support.world import World, assert_nobody_waits_in_vain, live
 
 from kubesched.api.storage import PersistentVolume
 from kubesched.config.types import Extender
@@ -16,6 +15,8 @@ from kubesched.core.framework.extenders import ExtenderArgs, ExtenderFilterArgs,
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
+from kubesched.testing.settled import assert_settled
+from kubesched.testing.virtual_time import run_in_virtual_time
 
 
 def test_pods_are_bound_and_confirmed() -> None:

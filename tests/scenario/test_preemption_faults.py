@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.staging import evicted, with_grace, with_plugins
+from tests.support.staging import with_plugins
 from tests.support.world import World, live
 
 from kubesched.api.meta import Condition
@@ -86,7 +86,7 @@ def test_fault_33_nothing_is_left_of_preemptions_that_are_over() -> None:
             await asyncio.sleep(20)
             gc.collect()
             kept.append(sum(isinstance(obj, PodInfo) for obj in gc.get_objects()))
-        assert len(evicted(world)) > 24
+        assert len(world.evicted) > 24
         preemptions = scheduler.engine.services.preemptions
         holders = preemptions, scheduler.cluster.nominations, scheduler.waiting_pods, scheduler.pods_in_pre_bind
         assert not left_over(scheduler.evictions, *holders)
@@ -165,7 +165,7 @@ def test_fault_34_updates_of_preemptor_or_victim_meanwhile_change_nothing(who: s
         await asyncio.sleep(30)
 
     world = live(story)
-    assert (world.node_of("high"), evicted(world)) == ("n1", ["low"])
+    assert (world.node_of("high"), world.evicted) == ("n1", ["low"])
 
 
 def test_fault_34_a_victim_that_is_created_again_under_its_name_is_spared() -> None:
@@ -203,7 +203,7 @@ def test_fault_35_a_victim_is_told_why_and_keeps_the_rest_of_its_status() -> Non
 
     async def story(world: World, scheduler: Scheduler) -> None:
         world.refuse = refuse
-        with_grace(world, 5)
+        world.grace_seconds = 5
         conditions = (Condition(type="Ready", status="True"), Condition(type="PodScheduled", status="True"))
         running = PodStatus(phase="Running", conditions=conditions, start_time=DELETED_AT)
         world.put(a_node("n1", cpu="1"))
@@ -272,7 +272,7 @@ def test_fault_36_budgets_are_broken_only_where_nothing_else_helps(
         await asyncio.sleep(10)
 
     world = live(story)
-    assert evicted(world) == victims
+    assert world.evicted == victims
     assert world.node_of("high")
 
 
@@ -316,7 +316,7 @@ def test_fault_37_preemption_follows_a_pre_filter_that_says_it_can_help(
         await asyncio.sleep(20)
 
     world = live(story, **with_plugins(plugin))
-    assert evicted(world) == victims
+    assert world.evicted == victims
     assert world.node_of("high") == ("n1" if victims else "")
 
 
@@ -329,7 +329,7 @@ def test_fault_37_nobody_is_evicted_for_a_pod_whose_claim_is_missing() -> None:
         await asyncio.sleep(20)
 
     world = live(story)
-    assert (evicted(world), world.node_of("low")) == ([], "n1")
+    assert (world.evicted, world.node_of("low")) == ([], "n1")
 
 
 # -- extenders
@@ -382,7 +382,7 @@ def test_fault_38_extenders_have_a_say_in_preemption(answer: dict[str, list[str]
 
     world = live(story, config=ADVISED, extender_client=lambda world: adviser)
     assert adviser.asked[0] == {"n1": ["cheap"], "n2": ["dear"]}
-    assert (sorted(evicted(world)), bool(world.node_of("high"))) == (victims, bool(victims))
+    assert (sorted(world.evicted), bool(world.node_of("high"))) == (victims, bool(victims))
     if not victims:
         high = world.pod("high")
         assert high is not None

@@ -3,7 +3,6 @@
 import asyncio
 
 import pytest
-from tests.support.staging import evicted
 from tests.support.world import World, live
 
 from kubesched.core.cluster.pod_info import PodInfo
@@ -66,7 +65,7 @@ def test_victims_of_a_third_party_plugin_are_evicted_without_default_preemption(
         await asyncio.sleep(20)
 
     world = live(story, config=PROFILE, registry=registry)
-    assert evicted(world) == ["low"]
+    assert world.evicted == ["low"]
     assert world.pod("low") is None
     assert world.node_of("high") in ("n1", "n2")
     assert world.node_of("middle")

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 
 import msgspec
 import pytest
-from tests.support.staging import evicted, slow, throttled, with_grace, with_plugins
+from tests.support.staging import slow, throttled, with_plugins
 from tests.support.world import World, live
 
 from kubesched.core.cluster.pod_info import PodInfo
@@ -48,7 +48,7 @@ def test_fault_39_a_preemptor_that_is_nudged_evicts_everybody_once() -> None:
         await nudge(scheduler, "high", 60)
 
     world = live(story)
-    assert sorted(evicted(world)) == ["low-0", "low-1", "low-2"]
+    assert sorted(world.evicted) == ["low-0", "low-1", "low-2"]
     assert world.node_of("high") == "n1"
 
 
@@ -62,28 +62,28 @@ def test_fault_39_a_preemptor_waits_for_a_victim_that_is_being_bound() -> None:
         await nudge(scheduler, "high", 80)
 
     world = live(story)
-    assert (evicted(world), world.bindings) == (["low"], {"default-high": "n1"})
+    assert (world.evicted, world.bindings) == (["low"], {"default-high": "n1"})
 
 
 def test_fault_39_a_preemptor_is_content_with_victims_that_take_their_time() -> None:
     async def story(world: World, scheduler: Scheduler) -> None:
-        with_grace(world, 60)
+        world.grace_seconds = 60
         for name in ("n1", "n2"):
             world.put(a_node(name, cpu="1"))
             world.put(a_pod(f"low-{name}", cpu="1", node=name))
         world.put(a_pod("high", cpu="1", priority=10))
         await nudge(scheduler, "high", 50)
-        assert len(evicted(world)) == 1
+        assert len(world.evicted) == 1
         await asyncio.sleep(30)
 
     world = live(story)
-    assert len(evicted(world)) == 1
+    assert len(world.evicted) == 1
     assert world.node_of("high")
 
 
 def test_fault_39_victims_that_are_going_already_are_left_alone() -> None:
     async def story(world: World, scheduler: Scheduler) -> None:
-        with_grace(world, 20)
+        world.grace_seconds = 20
         world.put(a_node("n1", cpu="1"))
         world.put(a_pod("low", cpu="1", node="n1"))
         world.delete("Pod", "default/low")
@@ -92,7 +92,7 @@ def test_fault_39_victims_that_are_going_already_are_left_alone() -> None:
         await asyncio.sleep(10)
 
     world = live(story)
-    assert (evicted(world), world.node_of("high")) == ([], "n1")
+    assert (world.evicted, world.node_of("high")) == ([], "n1")
 
 
 def test_fault_39_a_preemptor_whose_victims_left_by_themselves_is_not_stuck() -> None:
@@ -109,12 +109,12 @@ def test_fault_39_a_preemptor_whose_victims_left_by_themselves_is_not_stuck() ->
         await asyncio.sleep(10)
         assert world.node_of("high") == "n1"
 
-    assert evicted(live(story)) == []
+    assert live(story).evicted == []
 
 
 def test_fault_39_two_preemptors_do_not_take_turns_on_one_node() -> None:
     async def story(world: World, scheduler: Scheduler) -> None:
-        with_grace(world, 20)
+        world.grace_seconds = 20
         world.put(a_node("n1", cpu="1"))
         world.put(a_pod("low", cpu="1", node="n1"))
         world.put(a_pod("mid", cpu="1", priority=5))
@@ -122,12 +122,12 @@ def test_fault_39_two_preemptors_do_not_take_turns_on_one_node() -> None:
         world.put(a_pod("high", cpu="1", priority=10))
         await asyncio.sleep(2)
         await nudge(scheduler, "mid", 40)
-        assert (world.node_of("high"), evicted(world)) == ("n1", ["low"])
+        assert (world.node_of("high"), world.evicted) == ("n1", ["low"])
         world.delete("Pod", "default/high")
         await asyncio.sleep(60)
 
     world = live(story)
-    assert evicted(world) == ["low"]
+    assert world.evicted == ["low"]
     assert world.node_of("mid") == "n1"
 
 
@@ -156,7 +156,7 @@ def test_fault_40_a_preemptor_that_no_hint_helps_is_tried_again_after_a_while() 
         await asyncio.sleep(0.5)
         assert queued(scheduler, "high").place is Place.GATED
         await asyncio.sleep(30)
-        assert evicted(world) == ["low-0", "low-1"]
+        assert world.evicted == ["low-0", "low-1"]
         # past the flush
         await asyncio.sleep(300)
 
@@ -193,7 +193,7 @@ def test_fault_41_a_victim_that_is_not_bound_yet_is_put_back_not_deleted(where: 
         await asyncio.sleep(2)
         world.put(a_pod("high", cpu="1", priority=10))
         await asyncio.sleep(60)
-        assert (evicted(world), world.node_of("high"), world.node_of("low")) == ([], "n1", "")
+        assert (world.evicted, world.node_of("high"), world.node_of("low")) == ([], "n1", "")
         assert queued(scheduler, "low").place is Place.UNSCHEDULABLE
         world.delete("Pod", "default/high")
         low = world.pod("low")
@@ -238,7 +238,7 @@ def test_a_victim_that_leaves_its_node_in_memory_is_not_deleted(
         else:
             waiting.reject("Patient", "not today")
         await asyncio.sleep(60)
-        assert (evicted(world), world.node_of("high"), world.node_of("low")) == ([], "n1", "")
+        assert (world.evicted, world.node_of("high"), world.node_of("low")) == ([], "n1", "")
 
     live(story, **with_plugins(Patient, Opening))
 
@@ -260,7 +260,7 @@ def test_fault_42_throttled_writes_make_preemption_slow_but_not_wrong() -> None:
         await asyncio.sleep(120)
 
     world = live(story)
-    assert sorted(evicted(world)) == [f"low-{number}" for number in range(6)]
+    assert sorted(world.evicted) == [f"low-{number}" for number in range(6)]
     assert sorted(world.node_of(f"high-{number}") for number in range(3)) == ["n0", "n1", "n2"]
     assert not any(world.node_of(f"mid-{number}") for number in range(3))
 
@@ -285,7 +285,7 @@ def test_fault_42_a_promise_that_is_written_late_does_not_outlive_its_withdrawal
     async def story(world: World, scheduler: Scheduler) -> None:
         world.put(a_node("n1", cpu="1"))
         world.put(a_pod("low", cpu="1", node="n1"))
-        with_grace(world, 5)
+        world.grace_seconds = 5
         slow(world, Patch, 20, "high")
         world.put(a_pod("high", cpu="1", priority=10))
         await asyncio.sleep(1)
@@ -338,4 +338,4 @@ def test_a_preemption_that_nobody_answers_is_tried_again_with_pauses() -> None:
         await asyncio.sleep(10)
 
     world = live(story)
-    assert (evicted(world)[-1], world.node_of("high")) == ("low", "n1")
+    assert (world.evicted[-1], world.node_of("high")) == ("low", "n1")

@@ -7,7 +7,6 @@ import sys
 from typing import Any
 
 import pytest
-from tests.support.staging import bound, evicted
 from tests.support.world import World, live
 
 from kubesched.core.framework.effects import Effect, Emit, Patch
@@ -91,7 +90,7 @@ def test_a_pod_of_another_scheduler_can_be_a_victim_and_is_not_tried_when_it_is_
         world.delete("Pod", "default/foreign")
 
     world = live(story, config=PROFILES)
-    assert evicted(world) == ["foreign"]
+    assert world.evicted == ["foreign"]
     (condition,) = [
         effect.body["status"]["conditions"][0]
         for effect in world.performed
@@ -112,7 +111,7 @@ def test_priorities_count_across_profiles() -> None:
         for priority in (1, 5, 3, 6, 2, 4):
             world.put(a_pod(f"p{priority}", scheduler=OURS[priority % 3], priority=priority))
 
-    assert bound(live(story, config=PROFILES)) == ["p6", "p5", "p4", "p3", "p2", "p1"]
+    assert live(story, config=PROFILES).bound == ["p6", "p5", "p4", "p3", "p2", "p1"]
 
 
 def test_a_promise_of_one_profile_holds_for_the_others() -> None:
@@ -135,7 +134,7 @@ def test_a_promise_of_one_profile_holds_for_the_others() -> None:
         await asyncio.sleep(30)
 
     world = live(story, config=PROFILES)
-    assert (world.node_of("high"), sorted(evicted(world))) == ("n1", ["low-0", "low-1"])
+    assert (world.node_of("high"), sorted(world.evicted)) == ("n1", ["low-0", "low-1"])
 
 
 # -- the first node that fits

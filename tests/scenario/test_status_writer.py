@@ -2,7 +2,6 @@
 
 import asyncio
 
-from tests.support.virtual_time import run_in_virtual_time
 from tests.support.world import World, live
 
 from kubesched.api.meta import ApiObject
@@ -11,6 +10,7 @@ from kubesched.core.loop.inbox import Tasks
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.loop.status_writer import StatusWriter
 from kubesched.testing import a_node, a_pod
+from kubesched.testing.virtual_time import run_in_virtual_time
 
 
 def why(world: World, name: str) -> str:

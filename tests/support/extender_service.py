@@ -11,13 +11,14 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from aiohttp import web
-from tests.support.world import World, assert_settled
+from tests.support.world import World
 
 from kubesched.client.extenders import HttpExtenderClient
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
+from kubesched.testing.settled import assert_settled
 
 # how much faster the loop's clock runs
 HASTE = 20.0

@@ -10,7 +10,6 @@ from typing import Any
 
 from tests.support.api import Asking
 from tests.support.binder import Binder
-from tests.support.virtual_time import START, run_in_virtual_time
 
 from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR
@@ -22,6 +21,7 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.controlplane.storage.store import Store
 from kubesched.controlplane.transport.local_client import LocalClient, path_of
+from kubesched.testing.virtual_time import START, run_in_virtual_time
 
 Document = dict[str, Any]
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)

@@ -1,46 +1,17 @@
-"""What stories need on stage besides a world: slow servers, pods that take their time, plugins of their own.
+"""What stories need on stage besides a world: slow servers, plugins of their own.
 
-From a `World` to one that behaves worse, and from what it was asked to do to the few words that a story asserts.
+From a `World` to one that behaves worse, and from plugins to the words for `live`.
 """
 
 import asyncio
 from typing import Any
 
-import msgspec
 from tests.support.world import World
 
 from kubesched.api.meta import ApiObject
-from kubesched.api.pods import Pod
-from kubesched.core.framework.effects import Bind, Delete, Effect
+from kubesched.core.framework.effects import Effect
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.registry import Registry
-from kubesched.testing.builders import DELETED_AT
-
-
-def evicted(world: World) -> list[str]:
-    """Return the names of the pods that the scheduler deleted, in order."""
-    return [effect.name for effect in world.performed if isinstance(effect, Delete)]
-
-
-def bound(world: World) -> list[str]:
-    """Return the names of the pods in the order in which they were bound."""
-    return [effect.name for effect in world.performed if isinstance(effect, Bind)]
-
-
-def with_grace(world: World, seconds: float) -> None:
-    """Let pods take their time to go, as kubelets do."""
-    vanish = world.delete
-
-    def delete(kind: str, full_name: str) -> None:
-        pod = world.objects.get((kind, full_name))
-        if not isinstance(pod, Pod):
-            vanish(kind, full_name)
-        elif not pod.terminating:
-            metadata = msgspec.structs.replace(pod.metadata, deletion_timestamp=DELETED_AT)
-            world.put(msgspec.structs.replace(pod, metadata=metadata))
-            asyncio.get_running_loop().call_later(seconds, vanish, kind, full_name)
-
-    world.delete = delete  # type: ignore[method-assign]
+from kubesched.testing.plugin_config import config_of, registry_of
 
 
 def slow(world: World, kind: type[Effect], seconds: float, name: str = "") -> None:
@@ -69,14 +40,4 @@ def throttled(world: World, seconds: float) -> None:
 
 def with_plugins(*plugins: type[Plugin]) -> dict[str, Any]:
     """Return the words for `live` that enable further plugins wherever they extend."""
-    registry = Registry()
-    for plugin in plugins:
-        registry.register(plugin)
-    enabled = ", ".join(f"{{name: {plugin.name}}}" for plugin in plugins)
-    config = f"""
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- plugins: {{multiPoint: {{enabled: [{enabled}]}}}}
-"""
-    return {"registry": registry, "config": config}
+    return {"registry": registry_of(plugins), "config": config_of(plugins)}

@@ -11,8 +11,7 @@ from typing import Any
 
 import pytest
 from msgspec.structs import replace
-from tests.support.virtual_time import run_in_virtual_time
-from tests.support.world import assert_nobody_waits_in_vain, assert_settled
+from tests.support.world import assert_nobody_waits_in_vain
 
 from kubesched.api.custom import CustomObject
 from kubesched.config.intree import IN_TREE, merge_catalogs
@@ -34,6 +33,8 @@ from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status, unschedulable
+from kubesched.testing.settled import assert_settled
+from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 from kubesched.up.placements import PlacementReport, PodPlacement, read_report
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import msgspec
 import pytest
-from tests.support.virtual_time import run_in_virtual_time
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
@@ -20,6 +19,7 @@ from kubesched.controlplane.running import SCHEDULER, new_server
 from kubesched.controlplane.transport.faults import Dice, parse_faults
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.effects import ConflictError, Delete, NotFoundError
+from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.up.local_rest import LocalRest
 
 PODS = "/api/v1/namespaces/default/pods"

@@ -108,6 +108,7 @@ def build_scheduler(
     options: LoopOptions | None = None,
     extender_client: ExtenderClient | None = None,
     observers: Observers = NOBODY,
+    http: HttpClient | None = None,
 ) -> Scheduler:
     """Return a scheduler for a configuration text; its plugins share its effects, waits and waiting pods."""
     services = services or LoopServices()
@@ -119,5 +120,6 @@ def build_scheduler(
         waiting_pods=services.waiting_pods,
         observers=observers,
         background=services.plugin_tasks,
+        http=http,
     )
     return scheduler_of(engine, services, options=options, extender_client=extender_client)

@@ -1,12 +1,13 @@
 """For the tests of kubesched and of plugin authors: builders of objects and clusters, checks and fixtures.
 
-Comes in: the few arguments that matter to a test. Goes out: API structs, a `ClusterState`, reports about plugins.
-Nothing else in kubesched imports this package. Names are imported when they are first used, since pytest loads the
-fixtures (`pytest_plugin`) in every run, whatever it tests.
+Comes in: the few arguments that matter to a test. Goes out: API structs, a `ClusterState`, a scheduler and a cluster in
+virtual time, reports about plugins. Nothing else in kubesched imports this package. Names are imported when they are
+first used, since pytest loads the fixtures (`pytest_plugin`) in every run, whatever it tests.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from kubesched.common.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from kubesched.testing.builders import (
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
         a_term,
         an_affinity,
     )
+    from kubesched.testing.deciding import Decider, EngineFactory
+    from kubesched.testing.embedded_cluster import ClusterFactory, EmbeddedCluster
+    from kubesched.testing.fake_http import FakeHttp
     from kubesched.testing.plugin_checks.checking import check_plugin
     from kubesched.testing.plugin_checks.plugin_report import CheckResult, PluginReport
+    from kubesched.testing.pod_lookup import PodEvent
     from kubesched.testing.storage import (
         a_claim,
         a_csi_driver,
@@ -36,23 +41,39 @@ if TYPE_CHECKING:
         an_attachment,
         an_ephemeral_volume,
     )
+    from kubesched.testing.virtual_scheduler import SchedulerFactory, VirtualScheduler
 
 _HOMES = {
     "builders": (
         "a_budget a_cluster a_container a_custom_object a_namespace a_node a_pod "
         "a_replica_set a_selector a_service a_spread a_term an_affinity"
     ),
+    "deciding": "Decider EngineFactory",
+    "embedded_cluster": "ClusterFactory EmbeddedCluster",
+    "fake_http": "FakeHttp",
     "plugin_checks.checking": "check_plugin",
     "plugin_checks.plugin_report": "CheckResult PluginReport",
+    "pod_lookup": "PodEvent",
     "storage": (
         "a_claim a_csi_driver a_csi_node a_storage_class a_storage_pool a_volume an_attachment an_ephemeral_volume"
     ),
+    "virtual_scheduler": "SchedulerFactory VirtualScheduler",
 }
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names.split()}
+if not TYPE_CHECKING:
+    # a type checker that knew of it would let any name pass
+    __getattr__ = lazy_names(__name__, _HOMES)
 
 __all__ = [
     "CheckResult",
+    "ClusterFactory",
+    "Decider",
+    "EmbeddedCluster",
+    "EngineFactory",
+    "FakeHttp",
     "PluginReport",
+    "PodEvent",
+    "SchedulerFactory",
+    "VirtualScheduler",
     "a_budget",
     "a_claim",
     "a_cluster",
@@ -76,16 +97,6 @@ __all__ = [
     "an_ephemeral_volume",
     "check_plugin",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Return a public name, importing its home now."""
-    home = _HOME_OF.get(name)
-    if home is None:
-        raise AttributeError(f"module 'kubesched.testing' has no attribute {name!r}")
-    value = getattr(import_module(f"kubesched.testing.{home}"), name)
-    globals()[name] = value
-    return value
 
 
 def __dir__() -> list[str]:

@@ -3,21 +3,15 @@
 From objects, plugin classes and their arguments to decisions, without an API server and without a loop.
 """
 
-import json
-from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable, Mapping
+from typing import Any, Protocol
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.core.assembly import build_engine
-from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.plugin_args import shown_args
-from kubesched.core.framework.registry import Registry, plugin_class
 from kubesched.core.scheduling.decision import Decision, decide
 from kubesched.core.scheduling.engine import Engine
-
-Declared = type[Plugin] | Callable[..., Any]
-EngineFactory = Callable[..., "Decider"]
+from kubesched.testing.plugin_config import Declared, config_of, registry_of
 
 
 class Decider:
@@ -51,24 +45,21 @@ def decider(
 
     `args` are the plugins' arguments by name; a `config` of the test's own says itself what is enabled.
     """
-    registry = Registry()
     plugins = list(plugins)
-    for plugin in plugins:
-        registry.register(plugin)
-    made = Decider(build_engine(config or _config(plugins, args or {}), registry=registry))
+    made = Decider(build_engine(config or config_of(plugins, args), registry=registry_of(plugins)))
     made.add(*objects)
     return made
 
 
-def _config(plugins: Iterable[Declared], args: Mapping[str, Any]) -> str:
-    kinds = [plugin_class(plugin) for plugin in plugins]
-    enabled = [{"name": kind.name} for kind in kinds if kind is not None]
-    profile = {
-        "plugins": {"multiPoint": {"enabled": enabled}},
-        "pluginConfig": [
-            {"name": name, "args": value if isinstance(value, Mapping) else shown_args(value)}
-            for name, value in args.items()
-        ],
-    }
-    head = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
-    return json.dumps({**head, "profiles": [profile]})
+class EngineFactory(Protocol):
+    """Makes engines that decide about pods: the fixture `engine`."""
+
+    def __call__(
+        self,
+        objects: Iterable[ApiObject] = (),
+        *,
+        plugins: Iterable[Declared] = (),
+        args: Mapping[str, Any] | None = None,
+        config: str | None = None,
+    ) -> Decider:
+        """Return an engine over objects in which plugins are enabled beside the default ones."""

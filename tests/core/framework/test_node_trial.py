@@ -2,7 +2,7 @@
 
 import asyncio
 
-from tests.support.staging import evicted, with_plugins
+from tests.support.staging import with_plugins
 from tests.support.world import World, live
 
 from kubesched import (
@@ -61,7 +61,7 @@ def test_a_plugin_finds_the_pod_whose_absence_is_enough_and_the_best_node() -> N
         await asyncio.sleep(20)
         assert world.node_of("big") == "n2"
 
-    assert evicted(live(story, **with_plugins(EvictOne))) == ["c"]
+    assert live(story, **with_plugins(EvictOne)).evicted == ["c"]
     assert EvictOne.seen["n1"] is EvictOne.seen["n2"] is Code.UNSCHEDULABLE
     assert EvictOne.seen["cordoned"] is Code.UNSCHEDULABLE_AND_UNRESOLVABLE
 
@@ -75,5 +75,5 @@ def test_a_plugin_that_finds_no_pod_says_so() -> None:
         await asyncio.sleep(5)
 
     world = live(story, **with_plugins(EvictOne))
-    assert not evicted(world)
+    assert not world.evicted
     assert any("one is not enough" in event.note for event in world.events)

@@ -11,8 +11,7 @@ from typing import Any
 
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
-from tests.support.virtual_time import run_in_virtual_time
-from tests.support.world import World, assert_nobody_waits_in_vain, assert_settled
+from tests.support.world import World, assert_nobody_waits_in_vain
 
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.cluster.pod_info import PodInfo
@@ -24,6 +23,8 @@ from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import SUCCESS, Code, Status, unschedulable
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.testing import a_node, a_pod
+from kubesched.testing.settled import assert_settled
+from kubesched.testing.virtual_time import run_in_virtual_time
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1

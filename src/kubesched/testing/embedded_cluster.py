@@ -1,0 +1,270 @@
+"""A whole cluster in one process, in virtual time: what `kubesched up` has.
+
+From objects, manifests and plugins to what became of them: the embedded control plane with its controllers, simulated
+nodes that run pods, and the scheduler as a client of it, with the rights of a scheduler.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any, Protocol
+
+from msgspec.structs import replace
+
+from kubesched.api.codec import decode_json, to_builtins
+from kubesched.api.custom import CustomObject, custom_document
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
+from kubesched.controlplane.api.requests import ADMINISTRATOR
+from kubesched.controlplane.api.resources import Resource
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.bootstrap.objects import bootstrap
+from kubesched.controlplane.controllers.framework.options import Options
+from kubesched.controlplane.loading.loader import LoadReport, create, load
+from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.controlplane.transport.transport import Transport
+from kubesched.core.assembly import load_config
+from kubesched.core.framework.plugin import Plugin
+from kubesched.errors import KubeschedError
+from kubesched.testing.plugin_config import Declared, config_of, registry_of
+from kubesched.testing.pod_lookup import PodEvent, PodLookup
+from kubesched.testing.virtual_time import VirtualTime
+from kubesched.up.cluster import ClusterSpec, LocalCluster
+
+Document = dict[str, Any]
+# what an API server gives to an object that is created
+_GIVEN = ("uid", "creationTimestamp", "resourceVersion")
+
+
+class EmbeddedCluster(PodLookup, VirtualTime):
+    """A control plane with simulated nodes and a scheduler, in virtual time.
+
+        with EmbeddedCluster(MyPlugin) as made:
+            made.apply("crds/racks.yaml")
+            made.put(a_node("n", cpu="4"), a_deployment)
+            made.settle()
+            assert len(made.bound_pods()) == 3
+
+    Objects are structs of the builders, or documents as in YAML. It begins with the first `run` or `settle`: the kinds
+    that plugins look up have to be there by then. Options as for `VirtualScheduler`.
+    """
+
+    def __init__(
+        self,
+        *plugins: Declared,
+        args: Mapping[str, Any] | None = None,
+        config: str | None = None,
+        gates: str = "",
+        seed: int = 0,
+    ) -> None:
+        VirtualTime.__init__(self)
+        self.notes: list[str] = []
+        registry = registry_of(plugins)
+        loaded = load_config(
+            config_of(plugins, args) if config is None and plugins else config, FeatureGates.parse(gates), registry
+        )
+        self._spec = ClusterSpec(loaded, registry, Options(), seed, lambda: self.date)
+        self.server = ApiServer(
+            clock=lambda: self.date,
+            seed=seed,
+            access=lambda services: RoleBasedAccess(services, StaticTokens()),
+            note=self.notes.append,
+        )
+        self._client = LocalClient(self.server, ADMINISTRATOR)
+        bootstrap(self._client)
+        self._stack = AsyncExitStack()
+        self._cluster: LocalCluster | None = None
+
+    # -- objects
+
+    def put(self, *objects: ApiObject | Mapping[str, Any]) -> None:
+        """Create or replace objects, with their status; raises KubeschedError if the API server refuses one."""
+        documents = [self._document(obj) for obj in objects]
+        new = [document for document in documents if self._there(document) is None]
+        manifests = [Manifest(f"object {number}", document) for number, document in enumerate(new, 1)]
+        _check(self.wait_for(_now(lambda: create(self.server, manifests))))
+        for document in documents:
+            if document not in new:
+                self.wait_for(_now(lambda document=document: self._replace(document)))
+
+    def apply(self, *paths: str | Path) -> None:
+        """Create or replace the objects in files and folders; raises KubeschedError if one cannot be."""
+        _check(self.wait_for(_now(lambda: load(self.server, [str(path) for path in paths]))))
+
+    def get(self, kind: str, name: str, namespace: str = "default") -> Document | None:
+        """Return an object as a document, None if there is none."""
+        resource = self._resource(kind)
+        return self._client.get(resource, namespace if resource.namespaced else "", name)
+
+    def delete(self, kind: str, name: str, namespace: str = "default") -> None:
+        """Delete an object, if it is there; a pod that runs terminates first."""
+        resource = self._resource(kind)
+        place = namespace if resource.namespaced else ""
+        self.wait_for(_now(lambda: self._client.delete(resource, place, name)))
+
+    def pods(self) -> list[Pod]:
+        """Return all pods."""
+        return [decode_json(Pod, stored.body) for stored in self._client.stored(self._resource("Pod"))]
+
+    def pod(self, name: str, namespace: str = "default") -> Pod | None:
+        """Return a pod as it is now, None if there is none."""
+        stored = self.server.registry.store.get(self._resource("Pod").prefix, namespace, name)
+        return None if stored is None else decode_json(Pod, stored.body)
+
+    def events_of(self, name: str, namespace: str = "default") -> list[PodEvent]:
+        """Return the events about a pod, the oldest first; one that came again is there once."""
+        found = [stored.document() for stored in self._client.stored(self._resource("Event"))]
+        about = [each for each in found if _regards(each, name, namespace)]
+        about.sort(key=lambda each: str(each.get("eventTime") or each.get("firstTimestamp")))
+        return [PodEvent(each["reason"], each["message"]) for each in about]
+
+    @property
+    def evicted(self) -> list[str]:
+        """Return the names of the pods that the scheduler preempted, in order."""
+        return [] if self._cluster is None else [each.name for each in self._cluster.record.preempted]
+
+    # -- time
+
+    def run(self, seconds: float = 30.0) -> None:
+        """Let time pass; raises what ended the scheduler, if something did."""
+        cluster = self._started()
+        super().run(seconds)
+        cluster.check()
+
+    def settle(self, seconds: float = 600.0) -> None:
+        """Let time pass until pods are bound or wait for what only a user can do; AssertionError if it takes longer."""
+        cluster = self._started()
+        self.wait_for(_within(seconds, cluster))
+
+    def plugin(self, name: str) -> Plugin:
+        """Return the plugin of a name in the first profile, to look at what it keeps."""
+        return next(iter(self._started().parts.scheduler.engine.profiles.values())).plugins[name]
+
+    def close(self) -> None:
+        """End the cluster."""
+        if not self.loop.is_closed():
+            self.wait_for(self._stack.aclose())
+        super().close()
+
+    def _started(self) -> LocalCluster:
+        if self._cluster is None:
+            self._cluster = self.wait_for(self._start())
+        return self._cluster
+
+    async def _start(self) -> LocalCluster:
+        transport = Transport(self.server)
+        cluster = LocalCluster(transport, self._spec, self.notes.append)
+        problems = cluster.kinds_not_served()
+        if problems:
+            raise KubeschedError("; ".join(problems))
+        transport.start()
+        self._stack.callback(transport.stop)
+        await self._stack.enter_async_context(cluster.running())
+        return cluster
+
+    # -- documents
+
+    def _there(self, document: Document) -> Document | None:
+        """Return the object that a document would replace."""
+        resource = self.server.registry.catalog.of_kind(str(document.get("apiVersion")), str(document.get("kind")))
+        meta = document["metadata"]
+        if resource is None or not meta.get("name"):
+            return None
+        return self._client.get(resource, _namespace(resource, meta), meta["name"])
+
+    def _replace(self, document: Document) -> None:
+        there = self._there(document)
+        assert there is not None
+        resource = self._client.resource(document["apiVersion"], document["kind"])
+        given = {
+            "resourceVersion": there["metadata"]["resourceVersion"],
+            "namespace": _namespace(resource, there["metadata"]),
+        }
+        try:
+            stored = self._client.update(resource, {**document, "metadata": {**document["metadata"], **given}})
+            if document.get("status") and "status" in resource.subresources:
+                self._client.update(resource, {**stored, "status": document["status"]}, "status")
+        except ApiError as error:
+            raise KubeschedError(f'{document["kind"]} "{document["metadata"]["name"]}": {error.message}') from None
+
+    def _document(self, obj: ApiObject | Mapping[str, Any]) -> Document:
+        if isinstance(obj, CustomObject):
+            document = custom_document(obj)
+            if not obj.kind:
+                resource = self._custom_resource(type(obj).__name__)
+                document |= {"apiVersion": resource.api_version, "kind": resource.kind}
+        else:
+            document = to_builtins(_with_images(obj)) if isinstance(obj, ApiObject) else dict(obj)
+        # it is new here: what comes with a UID would be taken for an export of another cluster
+        meta = {field: value for field, value in document["metadata"].items() if field not in _GIVEN}
+        return {**document, "metadata": meta}
+
+    def _resource(self, kind: str) -> Resource:
+        """Return what is served under the name of a kind, the first one; or `foos.v1.example.com`."""
+        if "." in kind:
+            return self._custom_resource(kind)
+        for resource in self.server.registry.catalog.resources:
+            if resource.kind == kind:
+                return resource
+        raise KubeschedError(f"kind {kind} is not served: put its CustomResourceDefinition first")
+
+    def _custom_resource(self, name: str) -> Resource:
+        plural, version, group = name.split(".", 2)
+        for resource in self.server.registry.catalog.resources:
+            if (resource.plural, resource.version, resource.group) == (plural, version, group):
+                return resource
+        raise KubeschedError(f"{name} is not served: put its CustomResourceDefinition first")
+
+
+class ClusterFactory(Protocol):
+    """Makes clusters; the fixture `cluster` closes them when the test ends. See `EmbeddedCluster`."""
+
+    def __call__(
+        self,
+        *plugins: Declared,
+        args: Mapping[str, Any] | None = None,
+        config: str | None = None,
+        gates: str = "",
+        seed: int = 0,
+    ) -> EmbeddedCluster:
+        """Return a cluster whose scheduler has some plugins."""
+
+
+def _namespace(resource: Resource, meta: Document) -> str:
+    return str(meta.get("namespace") or "default") if resource.namespaced else ""
+
+
+def _with_images(obj: ApiObject) -> ApiObject:
+    """Return a pod whose containers have an image, which builders leave out and an API server requires."""
+    if not isinstance(obj, Pod):
+        return obj
+    containers = tuple(each if each.image else replace(each, image="image") for each in obj.spec.containers)
+    return replace(obj, spec=replace(obj.spec, containers=containers))
+
+
+async def _now(work: Any) -> Any:
+    """Call a function on the loop, since writes set timers."""
+    return work()
+
+
+async def _within(seconds: float, cluster: LocalCluster) -> None:
+    try:
+        await asyncio.wait_for(cluster.until_settled(), seconds)
+    except TimeoutError:
+        left = "; ".join(list(cluster.under_way())[:5])
+        raise AssertionError(f"not settled after {seconds:g} seconds: {left}") from None
+
+
+def _check(report: LoadReport) -> None:
+    if report.problems:
+        raise KubeschedError("; ".join(report.problems))
+
+
+def _regards(event: Document, name: str, namespace: str) -> bool:
+    about = event.get("involvedObject") or event.get("regarding") or {}
+    return (about.get("kind"), about.get("name"), about.get("namespace")) == ("Pod", name, namespace)
