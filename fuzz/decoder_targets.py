@@ -24,10 +24,10 @@ from kubesched.client.credentials.kubeconfig import read_kubeconfig
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.watch_events import INITIAL_EVENTS_END
 from kubesched.client.rest import Query
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.golang import parse_duration
 from kubesched.config.load import load
 from kubesched.errors import KubeschedError
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 DEVICE = Device(name="gpu-0", attributes={"a": DeviceAttribute(int_value=1), "b": DeviceAttribute(string_value="x")})
 LONGEST_EXPRESSION = 10_240

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from tests.support.world import World, live
 
 from kubesched import PluginError, Registry, build_engine
+from kubesched.common.virtual_time import BEGINNING
 from kubesched.testing import a_custom_object, a_node, a_pod
-from kubesched.testing.virtual_time import BEGINNING
 from kubesched_contrib.coscheduling import Coscheduling
 from kubesched_contrib.coscheduling.pod_group import KIND, LABEL
 

@@ -6,9 +6,9 @@ from contextlib import AbstractAsyncContextManager
 
 from kubesched.client.events import WORKERS, EventRecorder
 from kubesched.client.rest import Stream
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.core.framework.effects import Emit
 from kubesched.testing import a_pod
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 SECONDS_A_REQUEST = 0.1
 

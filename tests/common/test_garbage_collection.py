@@ -14,7 +14,7 @@ from kubesched.common.garbage_collection import (
     WORTH_WHILE,
     GarbageCollection,
 )
-from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.common.virtual_time import run_in_virtual_time
 
 # as it is when nobody counts
 GIVE_BACK = garbage_collection.give_back

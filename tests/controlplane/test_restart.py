@@ -12,11 +12,11 @@ from typing import Any
 import pytest
 from tests.support.simulated import SimulatedCluster
 
+from kubesched.common.virtual_time import START, run_in_virtual_time
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.storage.journal import SqliteJournal
 from kubesched.controlplane.storage.store import Change, Store
-from kubesched.testing.virtual_time import START, run_in_virtual_time
 
 HISTORY = 1000
 OPTIONS = Options(pod_start_seconds=1.0, ready_seconds=1.0, job_seconds=5.0)

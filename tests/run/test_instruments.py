@@ -8,6 +8,7 @@ import pytest
 from tests.support.logs import a_log
 from tests.support.world import World, live
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.loop.scheduler import Scheduler
@@ -15,7 +16,6 @@ from kubesched.run.instruments import Instruments, ObservedElection, dump
 from kubesched.run.klog.options import LogOptions
 from kubesched.serving.metrics.options import MetricOptions
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 
 def instruments(lines: list[str] | None = None) -> Instruments:

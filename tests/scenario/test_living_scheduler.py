@@ -8,6 +8,7 @@ import pytest
 from tests.support.world import World, assert_nobody_waits_in_vain, live
 
 from kubesched.api.storage import PersistentVolume
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.types import Extender
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.framework.effects import Bind, Delete, Effect, Patch, Read
@@ -16,7 +17,6 @@ from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
 from kubesched.testing.settled import assert_settled
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 
 def test_pods_are_bound_and_confirmed() -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from tests.support.world import World, live
 
+from kubesched.common.virtual_time import VirtualTimeLoop
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
 from kubesched.core.framework.observer import Observer
 from kubesched.core.framework.plugin import FilterPlugin, ReservePlugin
@@ -17,7 +18,6 @@ from kubesched.core.framework.status import Status, error, unschedulable
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.backoff import MOST_SLOW_SECONDS, SLOW_FACTOR, slow_backoff_seconds
 from kubesched.testing import a_node, a_pod
-from kubesched.testing.virtual_time import VirtualTimeLoop
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Coroutine, Sequence
 from typing import Any
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.framework.effects import RecordingEffects
 from kubesched.core.framework.observer import FailedAttempt, Observer, Observers
@@ -16,7 +17,6 @@ from kubesched.core.loop.inbox import Tasks
 from kubesched.core.loop.loop_events import Attempt, Call, Recorded
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 
 class Failures(Observer):

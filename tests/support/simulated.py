@@ -11,6 +11,7 @@ from typing import Any
 from tests.support.api import Asking
 from tests.support.binder import Binder
 
+from kubesched.common.virtual_time import START, run_in_virtual_time
 from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.resources import Resource
@@ -21,7 +22,6 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.controlplane.storage.store import Store
 from kubesched.controlplane.transport.local_client import LocalClient, path_of
-from kubesched.testing.virtual_time import START, run_in_virtual_time
 
 Document = dict[str, Any]
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)

@@ -24,9 +24,9 @@ from kubesched import (
     score_plugin,
     unschedulable,
 )
+from kubesched.common.virtual_time import BEGINNING
 from kubesched.core.framework.effects import Bind
 from kubesched.testing import FakeHttp, SchedulerFactory, VirtualScheduler, a_node, a_pod
-from kubesched.testing.virtual_time import BEGINNING
 
 
 @filter_plugin("QuietNodes")

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 from tests.support.world import assert_nobody_waits_in_vain
 
 from kubesched.api.custom import CustomObject
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import load
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
@@ -34,7 +35,6 @@ from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status, unschedulable
 from kubesched.testing.settled import assert_settled
-from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 from kubesched.up.placements import PlacementReport, PodPlacement, read_report
 

@@ -7,13 +7,13 @@ from typing import Any
 import pytest
 from tests.up.test_cluster import Document, Lived, a_node, a_pod, living
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.load import load
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, User
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.registry import Registry
-from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 
 PATH = "/debug/decisions"

@@ -14,12 +14,12 @@ from kubesched.client.effects import ApiEffects
 from kubesched.client.events import EventRecorder
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.rest import Refused, Unreachable
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.running import SCHEDULER, new_server
 from kubesched.controlplane.transport.faults import Dice, parse_faults
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.effects import ConflictError, Delete, NotFoundError
-from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.up.local_rest import LocalRest
 
 PODS = "/api/v1/namespaces/default/pods"

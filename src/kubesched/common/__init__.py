@@ -1,4 +1,4 @@
 """Small parts that every room may use: named files, PEM blocks, repeated log lines, loop errors, garbage collection,
-names that are imported late.
+virtual time, names that are imported late.
 Never: knowledge of Kubernetes.
 """

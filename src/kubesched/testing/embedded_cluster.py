@@ -16,6 +16,7 @@ from kubesched.api.codec import decode_json, to_builtins
 from kubesched.api.custom import CustomObject, custom_document
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
+from kubesched.common.virtual_time import VirtualTime
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.requests import ADMINISTRATOR
@@ -33,7 +34,6 @@ from kubesched.core.framework.plugin import Plugin
 from kubesched.errors import KubeschedError
 from kubesched.testing.plugin_config import Declared, config_of, registry_of
 from kubesched.testing.pod_lookup import PodEvent, PodLookup
-from kubesched.testing.virtual_time import VirtualTime
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 
 Document = dict[str, Any]

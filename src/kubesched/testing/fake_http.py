@@ -23,7 +23,12 @@ class FakeHttp:
         self.asked: list[str] = []
 
     async def get(
-        self, url: str, *, headers: Mapping[str, str] | None = None, timeout_seconds: float = 10.0
+        self,
+        url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout_seconds: float = 10.0,
+        insecure_skip_verify: bool = False,
     ) -> HttpAnswer:
         """Return the answer for a URL; raises HttpError if there is none."""
         found = self._answer(url)

@@ -9,6 +9,7 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
+from kubesched.common.virtual_time import VirtualTime
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.framework.http_client import HttpClient
@@ -22,7 +23,6 @@ from kubesched.run.plugin_failures import PluginFailures
 from kubesched.testing.fake_api import FakeApi
 from kubesched.testing.plugin_config import Declared, config_of, registry_of
 from kubesched.testing.settled import assert_settled
-from kubesched.testing.virtual_time import VirtualTime
 
 logger = logging.getLogger("kubesched.testing")
 

@@ -12,10 +12,10 @@ import pytest
 from kubesched.client.election.leader_elector import ElectionObserver, ElectionSettings, LeaderElector, settings_from
 from kubesched.client.election.leases import Candidacy, Record, Wait, record_of, spec_of
 from kubesched.client.rest import Refused, Unreachable
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.golang import Duration
 from kubesched.config.types import LeaderElection
 from kubesched.errors import KubeschedError
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 LEASE, RENEW, RETRY = 15.0, 10.0, 2.0
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -14,7 +14,7 @@ from kubesched.client.informers.informer import MOST_PATIENCE_SECONDS, Informers
 from kubesched.client.informers.server_incarnation import KUBE_SYSTEM
 from kubesched.client.informers.watched_kinds import WatchedKind
 from kubesched.client.rest import Query, Refused, Unreachable
-from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.common.virtual_time import run_in_virtual_time
 
 NODES, SERVICES = "/api/v1/nodes", "/api/v1/services"
 KINDS = [WatchedKind("Node", NODES, Node), WatchedKind("Service", SERVICES, Node)]

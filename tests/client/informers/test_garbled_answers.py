@@ -14,7 +14,7 @@ from kubesched.client.election.leases import LeaseLock
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.watch_events import LONGEST_LINE, lines
 from kubesched.client.rest import LONGEST_PATIENCE_SECONDS, Query, RestClient, RestConfig, Unreachable, refusal_of
-from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.common.virtual_time import run_in_virtual_time
 
 NODES = "/api/v1/nodes"
 END = (

@@ -14,7 +14,7 @@ from kubesched.api.nodes import Node
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import KUBE_SYSTEM, IncarnationTracker, is_older
 from kubesched.client.rest import Query, Refused, RestClient, RestConfig, Unreachable
-from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.common.virtual_time import run_in_virtual_time
 
 NODES = "/api/v1/nodes"
 

@@ -14,7 +14,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.rest import Query, Refused
-from kubesched.testing.virtual_time import run_in_virtual_time
+from kubesched.common.virtual_time import run_in_virtual_time
 
 CLAIMS = "/apis/resource.k8s.io/v1/resourceclaims"
 PODS = "/api/v1/pods"

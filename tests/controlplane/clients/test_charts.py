@@ -17,6 +17,7 @@ from tests.support.api import Asking
 from tests.support.control_plane import a_local_cluster
 from tests.support.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.intree import IN_TREE
 from kubesched.config.load import load
 from kubesched.controlplane.access import always_allow
@@ -28,7 +29,6 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient, path_of
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.registry import Registry
-from kubesched.testing.virtual_time import run_in_virtual_time
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 
 Document = dict[str, Any]

@@ -9,13 +9,13 @@ import pytest
 from tests.support.api import Asking
 from tests.support.good_objects import an_api
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens, always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
 from kubesched.controlplane.data_folder import opened
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.controlplane.transport.local_client import LocalClient
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 Document = dict[str, Any]
 

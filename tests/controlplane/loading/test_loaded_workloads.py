@@ -9,6 +9,7 @@ import pytest
 from tests.support.simulated import SimulatedCluster
 from tests.support.workloads import a_job, a_node, a_workload, images, set_image
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
@@ -17,7 +18,6 @@ from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.storage.store import Store
 from kubesched.controlplane.transport.local_client import LocalClient
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 Document = dict[str, Any]
 KINDS = ("Node", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision", "Job", "ResourceQuota")

@@ -8,6 +8,7 @@ import aiohttp
 import pytest
 from tests.support.api import events_of, seen
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, Target
 from kubesched.controlplane.server.catalog import built_in
@@ -17,7 +18,6 @@ from kubesched.controlplane.transport.faults import Dice, Fault, FaultError, par
 from kubesched.controlplane.transport.http import HttpServer
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.controlplane.transport.transport import ConnectionLostError, Transport
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 NODES = "/api/v1/nodes"
 CATALOG = built_in()

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from tests.support.world import World, assert_nobody_waits_in_vain
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
@@ -24,7 +25,6 @@ from kubesched.core.framework.status import SUCCESS, Code, Status, unschedulable
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.settled import assert_settled
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1

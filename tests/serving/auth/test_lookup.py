@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 from tests.support.serving import Authority, FakeApi, RefusedError, Served, served
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.serving.auth.lookup import LOOK_EVERY_SECONDS, PATH, Lookup
 from kubesched.serving.options import ServingError, ServingOptions
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 ADMIN = {"X-Remote-User": "carol", "X-Remote-Group": "system:masters"}
 

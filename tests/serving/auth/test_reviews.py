@@ -8,6 +8,7 @@ import pytest
 from multidict import CIMultiDict, CIMultiDictProxy
 from tests.support.serving import FakeApi, RefusedError
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.errors import KubeschedError
 from kubesched.serving.auth.answer_cache import AnswerCache
 from kubesched.serving.auth.authentication import ANONYMOUS, Authentication, UnauthenticatedError, bearer_token
@@ -15,7 +16,6 @@ from kubesched.serving.auth.authorization import LONGEST_REMEMBERED, Authorizati
 from kubesched.serving.auth.reviews import ACCESS_REVIEWS, TOKEN_REVIEWS
 from kubesched.serving.options import ServingOptions
 from kubesched.serving.requests import UserInfo
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 ANNA = UserInfo("anna", ("system:authenticated",))
 NO_LOOKUP = ServingOptions(authentication_skip_lookup=True)

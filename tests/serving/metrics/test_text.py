@@ -10,6 +10,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter
 from prometheus_client.parser import text_string_to_metric_families
 
+from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_engine
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
@@ -25,7 +26,6 @@ from kubesched.serving.metrics.process_metrics import describe_process, measure_
 from kubesched.serving.metrics.registry import MetricRegistry
 from kubesched.serving.metrics.scheduler_metrics import SchedulerGauges, SchedulerMetrics
 from kubesched.testing import a_cluster, a_container, a_node, a_pod
-from kubesched.testing.virtual_time import run_in_virtual_time
 
 # what kube-scheduler v1.36.4 served after some work
 REFERENCE: dict[str, dict[str, Any]] = json.loads((Path(__file__).parent / "data" / "metrics.json").read_text())
