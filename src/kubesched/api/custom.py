@@ -5,13 +5,14 @@ NodeMetrics) is an attribute of that name, and in `fields` as plain values. A ki
 `foos.v1.example.com`.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from functools import cache
 from typing import Any
 
 import msgspec
 
-from kubesched.api.meta import ApiObject, ObjectMeta
+from kubesched.api.meta import ApiObject, ObjectMeta, Timestamp
 from kubesched.errors import InvalidObjectError
 
 _OF_EVERY_OBJECT = ("apiVersion", "kind", "metadata")
@@ -22,6 +23,8 @@ class CustomObject(ApiObject, frozen=True):
 
     # the top-level fields, without kind, apiVersion and metadata
     fields: dict[str, Any] = msgspec.field(default_factory=dict)
+    # when somebody last wrote to the object, as its managed fields tell; None if they do not
+    last_written: datetime | None = None
 
     def __getattr__(self, name: str) -> Any:
         """Return a top-level field; None if spec or status is unset, since every kind may have these."""
@@ -60,7 +63,18 @@ def custom_object(kind: str | type[CustomObject], document: Mapping[str, Any]) -
         api_version=str(document.get("apiVersion") or ""),
         metadata=meta,
         fields={field: value for field, value in document.items() if field not in _OF_EVERY_OBJECT},
+        last_written=max(_times(document), default=None),
     )
+
+
+def _times(document: Mapping[str, Any]) -> Iterator[datetime]:
+    """Yield the times in the managed fields of a document; what is no time is left out."""
+    entries = (document.get("metadata") or {}).get("managedFields")
+    for entry in entries if isinstance(entries, list) else ():
+        try:
+            yield msgspec.convert(entry["time"], Timestamp)
+        except (msgspec.ValidationError, KeyError, TypeError):
+            continue
 
 
 def custom_document(obj: CustomObject) -> dict[str, Any]:

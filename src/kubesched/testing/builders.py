@@ -208,15 +208,20 @@ def a_custom_object(
     namespace: str = "",
     labels: Mapping[str, str] | None = None,
     annotations: Mapping[str, str] | None = None,
+    written: str | None = None,
     **fields: Any,
 ) -> CustomObject:
-    """Return an object of a kind that a plugin looks up as `foos.v1.example.com`, with fields such as spec."""
+    """Return an object of a kind that a plugin looks up as `foos.v1.example.com`, with fields such as spec.
+
+    `written` is when it was last written.
+    """
     meta = {
         "name": name,
         "namespace": namespace,
         "uid": f"{kind}-{namespace}-{name}",
         "labels": dict(labels or {}),
         "annotations": dict(annotations or {}),
+        "managedFields": [{"manager": "test", "time": written}] if written else [],
     }
     return custom_object(kind, {"metadata": meta, **fields})
 

@@ -151,7 +151,8 @@ class ClusterView:
     def pod_sums(self, value_of: Callable[[PodInfo], int], *, reads: int = OF_POD) -> PodSums:
         """Return a column of the sums of a number over the pods on each node; it is summed again where pods change.
 
-        The number follows from the pod alone; it is a whole one. What the function reads of a pod is by default all.
+        The number follows from the pod, and from columns whose `reads` are named beside Reads.PODS; it is a whole one.
+        What the function reads of a pod is by default all.
         """
         return PodSums(self._state.table, value_of, reads)
 
