@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from kubesched.core.framework.node_trial import NodeTrial
     from kubesched.core.framework.node_values import AssignedValues, NodeValues
     from kubesched.core.framework.nodes import NodeRow, Nodes
+    from kubesched.core.framework.object_writer import ObjectWriter
     from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
     from kubesched.core.framework.permission import Permission
     from kubesched.core.framework.plugin import (
@@ -77,6 +78,7 @@ _HOMES = {
     "core.framework.node_values": "AssignedValues NodeValues",
     "core.framework.plugin_metrics": "PluginMetrics",
     "core.framework.nodes": "NodeRow Nodes",
+    "core.framework.object_writer": "ObjectWriter",
     "core.framework.outcomes": "NodeVerdicts PostFilterResult PreFilterResult",
     "core.framework.permission": "Permission",
     "core.framework.plugin": (
@@ -129,6 +131,7 @@ __all__ = [
     "NodeValues",
     "NodeVerdicts",
     "Nodes",
+    "ObjectWriter",
     "Permission",
     "PermitPlugin",
     "PluginError",

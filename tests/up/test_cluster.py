@@ -9,6 +9,7 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from msgspec.structs import replace
 from tests.support.world import assert_nobody_waits_in_vain
@@ -28,14 +29,17 @@ from kubesched.controlplane.transport.faults import Dice, parse_faults
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.background import Background
 from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.object_writer import ObjectWriter
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status, unschedulable
 from kubesched.testing.settled import assert_settled
 from kubesched.up.cluster import ClusterSpec, LocalCluster
+from kubesched.up.local_rest import LocalRest
 from kubesched.up.placements import PlacementReport, PodPlacement, read_report
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
@@ -433,6 +437,54 @@ def test_a_plugin_may_read_the_kinds_that_it_looks_up() -> None:
     load = {"apiVersion": "example.com/v1", "kind": "NodeLoad", "metadata": {"name": "n1"}, "spec": {"busy": True}}
     lived = living(story, a_definition(), load, a_node("n1"), a_node("n2"), a_pod("p"), plugins=[LoadAware])
     assert not any("cannot" in line for line in lived.notes), lived.notes
+
+
+class LoadWriter(LoadAware):
+    """Writes what it finds, and evicts pods of busy nodes."""
+
+    writes = (LOADS, f"{LOADS}/status", "Pod/eviction")
+
+    def __init__(self, cluster: ClusterView, writer: ObjectWriter, background: Background) -> None:
+        super().__init__(cluster)
+        self._writer = writer
+        background.every(5, self._write)
+
+    async def _write(self) -> None:
+        for busy in self._cluster.all(LOADS):
+            # a pod that does not run yet is evicted without regard to budgets
+            on_node = [pod for pod in self._cluster.pods.values() if pod.status.phase == "Running"]
+            refusals = [await self._writer.evict(pod) for pod in on_node]
+            self._writer.status(busy, {"pods": len(on_node), "refused": [text for text in refusals if text]})
+            self._writer.annotate(busy, {"example.com/seen": "true"})
+            self._writer.event(busy, "Counted", f"{len(on_node)} pods")
+
+
+def test_a_plugin_may_write_what_it_declares() -> None:
+    async def story(lived: Lived) -> None:
+        await lived.settled()
+        await asyncio.sleep(20)
+        client = LocalClient(lived.cluster.server, ADMINISTRATOR)
+        load = client.get(client.resource("example.com/v1", "NodeLoad"), "", "n1")
+        assert load is not None
+        assert load["status"]["pods"] == 1
+        assert "disruption budget" in load["status"]["refused"][0]
+        assert load["metadata"]["annotations"] == {"example.com/seen": "true"}
+        answer = await LocalRest(lived.transport, ADMINISTRATOR).get("/apis/events.k8s.io/v1/events")
+        events = msgspec.json.decode(answer)["items"]
+        regarding = [event["regarding"] for event in events if event["reason"] == "Counted"]
+        assert (regarding[0]["kind"], regarding[0]["apiVersion"]) == ("NodeLoad", "example.com/v1")
+
+    definition = a_definition()
+    definition["spec"]["versions"][0]["subresources"] = {"status": {}}
+    load = {"apiVersion": "example.com/v1", "kind": "NodeLoad", "metadata": {"name": "n1"}, "spec": {"busy": False}}
+    budget = {
+        "apiVersion": "policy/v1",
+        "kind": "PodDisruptionBudget",
+        "metadata": {"name": "all", "namespace": "default"},
+        "spec": {"minAvailable": 1, "selector": {}},
+    }
+    lived = living(story, definition, load, budget, a_node("n1"), a_pod("p"), plugins=[LoadWriter])
+    assert not any("rejected" in line for line in lived.notes), lived.notes
 
 
 def test_a_kind_that_is_not_served_is_named_with_the_plugin_that_wants_it() -> None:

@@ -35,11 +35,17 @@ def plural_of(kind: str) -> str:
 
 def path_of(kind: str, namespace: str = "", name: str = "", subresource: str = "", api_version: str = "") -> str:
     """Return the path of a kind's collection, cluster-wide or in a namespace, of an object, or of a subresource."""
-    version = api_version or API_VERSIONS[kind]
+    plural = plural_of(kind)
+    if kind in API_VERSIONS or api_version:
+        version = api_version or API_VERSIONS[kind]
+    else:
+        # a custom resource: `foos.v1.example.com`
+        plural, version, group = kind.split(".", 2)
+        version = f"{group}/{version}"
     parts = ["/apis" if "/" in version else "/api", version]
     if namespace and kind not in CLUSTER_SCOPED:
         parts += ["namespaces", quote(namespace, safe="")]
-    parts.append(plural_of(kind))
+    parts.append(plural)
     if name:
         parts.append(quote(name, safe=""))
     if subresource:

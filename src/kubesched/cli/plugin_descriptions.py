@@ -67,6 +67,7 @@ def described_plugin(registry: Registry, name: str) -> dict[str, Any]:
             if isinstance(value := getattr(factory, hook, None), int)
         ]
         found["looks up"] = list(getattr(factory, "looks_up", ()))
+        found["writes"] = list(getattr(factory, "writes", ()))
         found["events"] = _events(factory)
     return found
 

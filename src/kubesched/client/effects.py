@@ -12,6 +12,7 @@ from typing import Any, Protocol
 
 from kubesched.api import tolerant_json
 from kubesched.api.codec import decode_json, encode, to_builtins
+from kubesched.api.custom import custom_kind
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
@@ -23,6 +24,7 @@ from kubesched.core.framework.effects import (
     Effect,
     EffectError,
     Emit,
+    Evict,
     NotFoundError,
     Patch,
     Read,
@@ -93,6 +95,9 @@ class ApiEffects:
         if isinstance(effect, Delete):
             await self._delete(effect)
             return None
+        if isinstance(effect, Evict):
+            await self._evict(effect)
+            return None
         if isinstance(effect, Read):
             return await self._read(effect)
         assert isinstance(effect, Write)
@@ -113,8 +118,26 @@ class ApiEffects:
     async def _patch(self, patch: Patch) -> ApiObject:
         path = path_of(patch.kind, patch.namespace, patch.name, patch.subresource)
         body = tolerant_json.encode(patch.body)
-        answer = await self._ask(lambda: self._rest.send("PATCH", path, body, content_type=STRATEGIC_MERGE_PATCH))
+        # servers know no strategic merge patches of custom objects
+        content_type = STRATEGIC_MERGE_PATCH if patch.kind in KINDS else MERGE_PATCH
+        answer = await self._ask(lambda: self._rest.send("PATCH", path, body, content_type=content_type))
         return _read_answer(patch.kind, answer)
+
+    async def _evict(self, evict: Evict) -> None:
+        eviction = {
+            "apiVersion": "policy/v1",
+            "kind": "Eviction",
+            "metadata": {"namespace": evict.namespace, "name": evict.name},
+            "deleteOptions": {"preconditions": {"uid": evict.uid}},
+        }
+        path = path_of("Pod", evict.namespace, evict.name, "eviction")
+        try:
+            await self._rest.send("POST", path, tolerant_json.encode(eviction))
+        except Refused as refused:
+            # 429 is not the server's throttling here, but a budget
+            raise _meaning(refused) from None
+        except Unreachable as error:
+            raise EffectError(str(error)) from None
 
     async def _delete(self, delete: Delete) -> None:
         options = {"kind": "DeleteOptions", "apiVersion": "v1", "preconditions": {"uid": delete.uid}}
@@ -178,7 +201,7 @@ def _meaning(refused: Refused) -> EffectError:
 
 def _read_answer(kind: str, answer: bytes) -> ApiObject:
     try:
-        return decode_json(KINDS[kind], answer)
+        return decode_json(KINDS[kind] if kind in KINDS else custom_kind(kind), answer)
     except InvalidObjectError as error:
         raise EffectError(f"the server's answer cannot be read: {error}") from None
 

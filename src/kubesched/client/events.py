@@ -19,6 +19,7 @@ import msgspec
 
 from kubesched.api import tolerant_json
 from kubesched.api.kinds import API_VERSIONS
+from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
 from kubesched.api.pods import Pod
 from kubesched.client.effects import STRATEGIC_MERGE_PATCH
@@ -200,7 +201,7 @@ class EventRecorder:
         regarding = emit.regarding
         namespace = regarding.namespace or "default"
         name = f"{regarding.name[:LONGEST_NAME_START]}.{round(now.timestamp() * 1e9):x}"
-        kind = type(regarding).__name__
+        kind, api_version = _kind_of(regarding)
         reporter = reporter_of(emit)
         body = {
             "apiVersion": "events.k8s.io/v1",
@@ -213,7 +214,7 @@ class EventRecorder:
             "reason": emit.reason,
             "regarding": {
                 "kind": kind,
-                "apiVersion": API_VERSIONS[kind],
+                "apiVersion": api_version,
                 "namespace": regarding.namespace,
                 "name": regarding.name,
                 "uid": regarding.uid,
@@ -223,6 +224,12 @@ class EventRecorder:
             "type": emit.type,
         }
         return Occurrence(namespace, name, body, 1, now, now)
+
+
+def _kind_of(regarding: ApiObject) -> tuple[str, str]:
+    """Return the kind and API version of an object; those of a custom object are its own."""
+    kind = type(regarding).__name__
+    return (kind, API_VERSIONS[kind]) if kind in API_VERSIONS else (regarding.kind, regarding.api_version)
 
 
 def _identity(emit: Emit) -> Key:

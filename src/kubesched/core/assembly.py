@@ -21,6 +21,7 @@ from kubesched.core.framework.services import Services
 from kubesched.core.framework.waiting import Waits
 from kubesched.core.framework.waiting_pods import WaitingPods
 from kubesched.core.loop.loop_waits import LoopServices
+from kubesched.core.loop.plugin_writers import PluginWriters
 from kubesched.core.loop.scheduler import ExtenderClient, LoopOptions, Scheduler
 from kubesched.core.plugins.in_tree import in_tree_registry
 from kubesched.core.plugins.node_pre_check import NodePreCheck
@@ -62,8 +63,11 @@ def engine_of(
 ) -> Engine:
     """Return an engine for a configuration; without `effects`, effects are carried out on the engine's own cluster."""
     cluster = ClusterState(request_options(loaded.gates))
+    # what plugins write is carried out where there is a loop
+    writer = PluginWriters(effects) if effects is not None and background is not None else None
+    effects = effects or ClusterEffects(cluster)
     services = Services(
-        cluster, effects or ClusterEffects(cluster), waits, waiting_pods, observers, background=background, http=http
+        cluster, effects, waits, waiting_pods, observers, background=background, http=http, writer=writer
     )
     return Engine(loaded, with_in_tree(registry), services)
 

@@ -24,6 +24,7 @@ from kubesched.core.framework.effects import (
     Delete,
     Effect,
     EffectError,
+    Evict,
     NotFoundError,
     Patch,
     Read,
@@ -64,6 +65,8 @@ class ClusterEffects:
             return self._patch(effect)
         if isinstance(effect, Delete):
             return self._delete(effect)
+        if isinstance(effect, Evict):
+            return self._delete(Delete(Pod.__name__, effect.namespace, effect.name, effect.uid))
         if isinstance(effect, Bind):
             return self._bind(effect)
         return self._existing(effect.kind, effect.namespace, effect.name) if isinstance(effect, Read) else None

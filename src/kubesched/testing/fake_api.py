@@ -13,6 +13,7 @@ from random import Random
 import msgspec
 
 from kubesched.api.codec import decode, to_builtins
+from kubesched.api.custom import CustomObject, custom_document, custom_object
 from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
@@ -23,6 +24,7 @@ from kubesched.core.framework.effects import (
     Effect,
     EffectError,
     Emit,
+    Evict,
     NotFoundError,
     Patch,
     Read,
@@ -195,6 +197,8 @@ class FakeApi(PodLookup):
             found = self.objects.get((effect.kind, f"{effect.namespace}/{effect.name}"))
             if found is not None and found.uid == effect.uid:
                 self.delete(effect.kind, found.full_name)
+        elif isinstance(effect, Evict):
+            return self._carry_out(Delete("Pod", effect.namespace, effect.name, effect.uid))
         elif isinstance(effect, Read):
             return self.objects.get((effect.kind, f"{effect.namespace}/{effect.name}"))
         elif isinstance(effect, Emit):
@@ -241,6 +245,10 @@ class FakeApi(PodLookup):
             raise NotFoundError(f"{patch.kind.lower()}s {patch.name!r} not found")
         body = {key: value for key, value in patch.body.items() if key != "metadata"}
         metadata = {key: value for key, value in patch.body.get("metadata", {}).items() if key in ("annotations",)}
-        patched = decode(strategic_merge(to_builtins(found), {**body, "metadata": metadata}))
+        change = {**body, "metadata": metadata}
+        if isinstance(found, CustomObject):
+            patched: ApiObject = custom_object(patch.kind, strategic_merge(custom_document(found), change))
+        else:
+            patched = decode(strategic_merge(to_builtins(found), change))
         self.put(patched)
         return self.objects[patch.kind, full_name]

@@ -70,7 +70,9 @@ class LocalCluster:
         observers = Observers([self.record, tracebacks, *decisions], clock=clock, note=note)
         dependencies = Dependencies(self._rest, events, note, observers, spec.date, Random(spec.seed), "localhost")
         self.parts: Parts = assemble(spec.loaded, spec.registry, dependencies, LoopOptions(seed=spec.seed))
-        grant(self.server, custom_kinds(self.parts.informers.reflectors))
+        profiles = self.parts.scheduler.engine.profiles.values()
+        writes = [written for profile in profiles for plugin in profile.plugins.values() for written in plugin.writes]
+        grant(self.server, custom_kinds(self.parts.informers.reflectors), writes)
         self._scheduling: asyncio.Task[None] | None = None
 
     @asynccontextmanager

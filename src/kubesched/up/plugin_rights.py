@@ -1,10 +1,13 @@
-"""The permissions of the scheduler in `kubesched up` for the custom resources that its plugins look up.
+"""The permissions of the scheduler in `kubesched up` for what its plugins look up and write.
 
-From the kinds that plugins look up to a role and its binding, and to the kinds that the server does not serve.
+From the kinds that plugins look up, and from what they write, to a role and its binding; and to the kinds that the
+server does not serve.
 """
 
 from collections.abc import Iterable, Mapping
 
+from kubesched.api.kinds import API_VERSIONS
+from kubesched.api.paths import plural_of
 from kubesched.controlplane.access.default_roles import SCHEDULER
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import ADMINISTRATOR
@@ -16,12 +19,13 @@ NAME = "kubesched:plugins"
 _GROUP = "rbac.authorization.k8s.io"
 
 
-def grant(server: ApiServer, names: Iterable[str]) -> None:
-    """Grant the scheduler read access to kinds of plugins, named as `foos.v1.example.com`."""
-    rules = [
+def grant(server: ApiServer, names: Iterable[str], writes: Iterable[str] = ()) -> None:
+    """Grant the scheduler read access to kinds of plugins, named as `foos.v1.example.com`, and what they write."""
+    rules: list[Document] = [
         {"apiGroups": [group], "resources": [plural], "verbs": ["get", "list", "watch"]}
         for plural, _, group in map(_parts, names)
     ]
+    rules += [_write_rule(written) for written in dict.fromkeys(writes)]
     if not rules:
         return
     role: Document = {"rules": rules}
@@ -37,6 +41,21 @@ def grant(server: ApiServer, names: Iterable[str]) -> None:
             if error.reason != "AlreadyExists":
                 raise
             client.update(resource, document)
+
+
+def _write_rule(written: str) -> Document:
+    """Return the permission to write `Pod/eviction`, `foos.v1.example.com/status` or `foos.v1.example.com`."""
+    kind, _, subresource = written.partition("/")
+    if kind in API_VERSIONS:
+        plural, group = plural_of(kind), API_VERSIONS[kind].rpartition("/")[0]
+    else:
+        plural, _, group = _parts(kind)
+    resource = f"{plural}/{subresource}" if subresource else plural
+    return {
+        "apiGroups": [group],
+        "resources": [resource],
+        "verbs": ["create" if subresource == "eviction" else "patch"],
+    }
 
 
 def custom_kinds(names: Iterable[str]) -> list[str]:

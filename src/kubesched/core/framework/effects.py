@@ -22,7 +22,7 @@ class Bind(msgspec.Struct, frozen=True, gc=False):
 
 
 class Patch(msgspec.Struct, frozen=True):
-    """Change part of an object (or of its status): a strategic merge patch."""
+    """Change part of an object (or of its status): a strategic merge patch, of custom objects a merge patch."""
 
     kind: str
     namespace: str
@@ -52,6 +52,14 @@ class Delete(msgspec.Struct, frozen=True, gc=False):
     uid: str
 
 
+class Evict(msgspec.Struct, frozen=True, gc=False):
+    """Evict a pod through the Eviction API, which refuses it if a PodDisruptionBudget does not allow it now."""
+
+    namespace: str
+    name: str
+    uid: str
+
+
 class Read(msgspec.Struct, frozen=True, gc=False):
     """Read an object from the API server, not from a cache."""
 
@@ -71,7 +79,7 @@ class Emit(msgspec.Struct, frozen=True):
     reporter: str = ""
 
 
-Effect = Bind | Patch | Write | Delete | Read | Emit
+Effect = Bind | Patch | Write | Delete | Evict | Read | Emit
 
 
 class Effects(Protocol):

@@ -62,6 +62,8 @@ class Plugin:
     name: str = ""
     # kinds that the plugin looks up, besides pods, nodes and those whose events it registers for
     looks_up: tuple[str, ...] = ()
+    # what the plugin writes, kind and subresource: `Pod/eviction`, `racks.v1.example.com/status`
+    writes: tuple[str, ...] = ()
     # the observer of failed hooks, and the plugin whose hooks these are if another one calls them; set by the framework
     observed_by: Observer = NOBODY
     stands_in_for: "Plugin | None" = None

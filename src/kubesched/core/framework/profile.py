@@ -107,8 +107,9 @@ def compile_profile(
                 "declares it, or name its module or file"
             )
         try:
-            offered = {**services_of(name, services), "args": args.get(name)}
-            built[name] = build_plugin(name, registry.factory(name), offered, scheduler_name)
+            factory = registry.factory(name)
+            offered = {**services_of(name, services, getattr(factory, "writes", ())), "args": args.get(name)}
+            built[name] = build_plugin(name, factory, offered, scheduler_name)
         except PluginError as error:
             # a constructor complains of `args.field`
             path = (paths or {}).get(name)

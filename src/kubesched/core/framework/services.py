@@ -5,7 +5,7 @@ where profiles are compiled.
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubesched.config.intree import IN_TREE
@@ -14,6 +14,7 @@ from kubesched.core.framework.background import Backgrounds, NoBackground
 from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.effects import Effects
 from kubesched.core.framework.http_client import HttpClient, NoHttp
+from kubesched.core.framework.object_writer import IdleWriters, ObjectWriters
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.plugin_metrics import PluginMetrics
 from kubesched.core.framework.preemption import RunningPreemptions
@@ -33,6 +34,7 @@ class Services:
         observers: Observers = NOBODY,
         background: Backgrounds | None = None,
         http: HttpClient | None = None,
+        writer: ObjectWriters | None = None,
     ) -> None:
         self.cluster = cluster
         self.effects = effects
@@ -42,16 +44,17 @@ class Services:
         self.preemptions = RunningPreemptions(cluster.table.pods)
         self.background: Backgrounds = background if background is not None else NoBackground()
         self.http: HttpClient = http if http is not None else NoHttp()
+        self.writer: ObjectWriters = writer if writer is not None else IdleWriters()
 
     def by_name(self) -> dict[str, Any]:
         """Return the services by parameter name; some are made for each plugin (`services_of`)."""
         return dict(vars(self))
 
 
-def services_of(name: str, services: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the constructor of a plugin may ask for.
+def services_of(name: str, services: Mapping[str, Any], writes: Sequence[str] = ()) -> dict[str, Any]:
+    """Return what the constructor of a plugin may ask for; `writes` is what it declares to write.
 
-    Log, metrics and background are the plugin's own; the cluster itself is for in-tree plugins, others get a view.
+    Log, metrics, background and writer are its own; the cluster itself is for in-tree plugins, others get a view.
     """
     offered = {**services, "log": logging.getLogger(f"kubesched.plugins.{name}"), "metrics": PluginMetrics(name)}
     cluster, background = services.get("cluster"), services.get("background")
@@ -59,4 +62,6 @@ def services_of(name: str, services: Mapping[str, Any]) -> dict[str, Any]:
         offered["cluster"] = ClusterView(cluster)
     if background is not None:
         offered["background"] = background.of(name)
+    if "writer" in services:
+        offered["writer"] = services["writer"].of(name, writes)
     return offered
