@@ -31,6 +31,11 @@ def test_plugins_import_only_the_public_api(file: Path) -> None:
     assert imported(file) <= {"kubesched"}
 
 
+@pytest.mark.parametrize("file", sorted((CONTRIB / "tests").glob("*.py")), ids=lambda file: file.stem)
+def test_tests_import_only_what_authors_have(file: Path) -> None:
+    assert imported(file) <= {"kubesched", "kubesched.testing"}
+
+
 @pytest.mark.parametrize("name", ENTRY_POINTS)
 def test_an_entry_point_has_the_name_of_its_plugin_and_a_page_of_documentation(name: str) -> None:
     module, _, attribute = ENTRY_POINTS[name].partition(":")

@@ -13,6 +13,7 @@ from kubesched.core.loop.loop_events import Recorded
 from kubesched.core.loop.scheduler import ExtenderClient, Scheduler
 from kubesched.core.scheduling.decision import decide
 from kubesched.testing.fake_api import FakeApi
+from kubesched.testing.settled import assert_settled
 from kubesched.testing.virtual_scheduler import VirtualScheduler
 
 # the objects that a scheduler is told of, and what it did with them
@@ -62,7 +63,7 @@ def live(
         assert world.scheduler is not None
         world.wait_for(_played(story, world, world.scheduler))
         world.run(30)
-        world.assert_settled()
+        assert_settled(world, world.scheduler)
         return world
 
 

@@ -96,6 +96,14 @@ class VirtualTime:
         """Return what a coroutine returns; time passes until it does."""
         return self.loop.run_until_complete(work)
 
+    def call(self, function: Callable[..., T], *args: Any) -> T:
+        """Return what a function returns, called on the loop, where it may set timers; no time passes."""
+
+        async def work() -> T:
+            return function(*args)
+
+        return self.wait_for(work())
+
     def close(self) -> None:
         """End everything that is still under way."""
         if self.loop.is_closed():

@@ -87,14 +87,14 @@ class EmbeddedCluster(PodLookup, VirtualTime):
         documents = [self._document(obj) for obj in objects]
         new = [document for document in documents if self._there(document) is None]
         manifests = [Manifest(f"object {number}", document) for number, document in enumerate(new, 1)]
-        _check(self.wait_for(_now(lambda: create(self.server, manifests))))
+        _check(self.call(create, self.server, manifests))
         for document in documents:
             if document not in new:
-                self.wait_for(_now(lambda document=document: self._replace(document)))
+                self.call(self._replace, document)
 
     def apply(self, *paths: str | Path) -> None:
         """Create or replace the objects in files and folders; raises KubeschedError if one cannot be."""
-        _check(self.wait_for(_now(lambda: load(self.server, [str(path) for path in paths]))))
+        _check(self.call(load, self.server, [str(path) for path in paths]))
 
     def get(self, kind: str, name: str, namespace: str = "default") -> Document | None:
         """Return an object as a document, None if there is none."""
@@ -105,7 +105,7 @@ class EmbeddedCluster(PodLookup, VirtualTime):
         """Delete an object, if it is there; a pod that runs terminates first."""
         resource = self._resource(kind)
         place = namespace if resource.namespaced else ""
-        self.wait_for(_now(lambda: self._client.delete(resource, place, name)))
+        self.call(self._client.delete, resource, place, name)
 
     def pods(self) -> list[Pod]:
         """Return all pods."""
@@ -245,11 +245,6 @@ def _with_images(obj: ApiObject) -> ApiObject:
         return obj
     containers = tuple(each if each.image else replace(each, image="image") for each in obj.spec.containers)
     return replace(obj, spec=replace(obj.spec, containers=containers))
-
-
-async def _now(work: Any) -> Any:
-    """Call a function on the loop, since writes set timers."""
-    return work()
 
 
 async def _within(seconds: float, cluster: LocalCluster) -> None:

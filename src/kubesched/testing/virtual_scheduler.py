@@ -9,9 +9,11 @@ import logging
 from collections.abc import Callable, Collection, Mapping
 from typing import Any, Protocol
 
+from kubesched.api.pods import Pod
 from kubesched.common.virtual_time import VirtualTime
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_scheduler
+from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.http_client import HttpClient
 from kubesched.core.framework.observer import NOBODY, Observer, Observers
 from kubesched.core.framework.plugin import Plugin
@@ -99,8 +101,20 @@ class VirtualScheduler(FakeApi, VirtualTime):
         """Return the plugin of a name in the first profile, to look at what it keeps."""
         return next(iter(self._scheduler().engine.profiles.values())).plugins[name]
 
-    def assert_settled(self) -> None:
-        """Hold that nothing is under way, every pod is in one place, and nothing is overcommitted or left over."""
+    def read(self, pod: Pod) -> PodInfo:
+        """Return a pod as hooks of plugins get it."""
+        return self._scheduler().cluster.reader.read(pod)
+
+    @property
+    def waiting_in_permit(self) -> list[str]:
+        """Return the names of the pods that wait in Permit, in alphabetical order."""
+        return sorted(waiting.pod.name for waiting in self._scheduler().waiting_pods)
+
+    def assert_settled(self, within: float = 30.0) -> None:
+        """Let time pass until nothing is under way; hold that no pod is lost, nothing overcommitted or left over."""
+        latest = self.seconds + within
+        while self._scheduler().busy and self.seconds < latest:
+            self.run(0.1)
         assert_settled(self, self._scheduler())
 
     def close(self) -> None:
