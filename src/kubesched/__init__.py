@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kubesched.core.framework.object_writer import ObjectWriter
     from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
     from kubesched.core.framework.permission import Permission
+    from kubesched.core.framework.placement_trial import PlacementTrial, PlacementTrials
     from kubesched.core.framework.plugin import (
         BindPlugin,
         FilterPlugin,
@@ -81,6 +82,7 @@ _HOMES = {
     "core.framework.object_writer": "ObjectWriter",
     "core.framework.outcomes": "NodeVerdicts PostFilterResult PreFilterResult",
     "core.framework.permission": "Permission",
+    "core.framework.placement_trial": "PlacementTrial PlacementTrials",
     "core.framework.plugin": (
         "BindPlugin FilterPlugin PermitPlugin PostBindPlugin PostFilterPlugin PreBindPlugin "
         "PreEnqueuePlugin PreFilterPlugin PreScorePlugin QueueSortPlugin ReservePlugin ScorePlugin"
@@ -134,6 +136,8 @@ __all__ = [
     "ObjectWriter",
     "Permission",
     "PermitPlugin",
+    "PlacementTrial",
+    "PlacementTrials",
     "PluginError",
     "PluginMetrics",
     "PodInfo",

@@ -113,8 +113,8 @@ class FakeApi(PodLookup):
 
     @property
     def evicted(self) -> list[str]:
-        """Return the names of the pods that the scheduler deleted, in order."""
-        return [effect.name for effect in self.performed if isinstance(effect, Delete)]
+        """Return the names of the pods that the scheduler deleted or evicted, in order."""
+        return [effect.name for effect in self.performed if isinstance(effect, Delete | Evict)]
 
     @property
     def bound(self) -> list[str]:

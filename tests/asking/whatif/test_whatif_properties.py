@@ -16,11 +16,12 @@ from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.consolidate import consolidate
 from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes
-from kubesched.asking.whatif.trial import WhatIfTrial, without_node
+from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif import trial_of, whatif
 from kubesched.asking.whatif.whatif_answer import DELETED, LOST, NEW_PENDING, WITHOUT_PLACE
 from kubesched.asking.whatif.workload_operations import DeleteObject, RescheduleAll, ScaleWorkload
 from kubesched.asking.whatif.workloads import NamedObject
+from kubesched.core.cluster.pod_info import without_node
 
 
 @st.composite

@@ -122,7 +122,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
         gang = self._gangs.spec(name)
         if gang is None:
             return None
-        if self._gangs.holds(name, pod.uid):
+        if not self._is_tried_anyway(pod) and self._gangs.holds(name, pod.uid):
             return unresolvable(f"podGroup {name} failed recently")
         members = self._gangs.members(name)
         if len(members) < gang.min_member:
@@ -137,6 +137,10 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
             if missing:
                 return unresolvable(f"resource gap: {', '.join(f'{what} {missing[what]}' for what in sorted(missing))}")
         return None
+
+    def _is_tried_anyway(self, pod: PodInfo) -> bool:
+        """Return whether a pod is tried although its gang backs off: room is promised to it, or it is only a trial."""
+        return bool(pod.status.nominated_node_name) or self._cluster.in_trial
 
     # -- PostFilter
 
@@ -227,8 +231,8 @@ def after_pod(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
 
 
 def after_group(pod: PodInfo, old: Any, new: Any) -> Hint:
-    """Return whether a PodGroup is the pod's own."""
-    return Hint.when(group_name(pod) == new.full_name)
+    """Return whether a PodGroup is the pod's own, and not only its status or metadata changed."""
+    return Hint.when(group_name(pod) == new.full_name and (old is None or old.spec != new.spec))
 
 
 def _as_number(name: str) -> int:

@@ -8,9 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-import msgspec
-
-from kubesched.api.pods import Pod, PodStatus
+from kubesched.api.pods import Pod
 from kubesched.asking.group_attempts import is_in_group, members_to_try
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
@@ -30,7 +28,7 @@ from kubesched.asking.whatif.whatif_answer import (
     PodChange,
 )
 from kubesched.controlplane.api.documents import Document
-from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_info import PodInfo, without_node
 from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.decision import choose
 from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed
@@ -277,12 +275,6 @@ class WhatIfTrial:
             self._preempted_by.get(name),
             True if new is not None and not now and name in self._held else None,
         )
-
-
-def without_node(pod: Pod) -> Pod:
-    """Return a pod as its controller creates it again: without a node, and without what the node reported."""
-    status = PodStatus(phase="Pending", resource_claim_statuses=pod.status.resource_claim_statuses)
-    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""), status=status)
 
 
 def _kind_of(pod: PodInfo) -> tuple[object, ...] | None:

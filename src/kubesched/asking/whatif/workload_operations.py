@@ -23,14 +23,14 @@ from kubesched.asking.templates.applying import applied
 from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
 from kubesched.asking.whatif.operations import RemoveNodes
-from kubesched.asking.whatif.trial import WhatIfTrial, without_node
+from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import WhatIfStep
 from kubesched.asking.whatif.workloads import NamedObject, Workloads
 from kubesched.controlplane.controllers.workloads.daemon_nodes import target_of
 from kubesched.controlplane.controllers.workloads.pods import PodView
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
 from kubesched.controlplane.loading.manifests import Manifest
-from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_info import PodInfo, without_node
 
 NOT_READY = "node.kubernetes.io/not-ready"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"

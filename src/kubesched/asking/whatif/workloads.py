@@ -17,11 +17,11 @@ from kubesched.asking.answers import ObjectName
 from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
 from kubesched.asking.templates.reading import is_workload, read_templates
 from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
-from kubesched.asking.whatif.trial import WhatIfTrial, without_node
+from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.catalog import RESOURCES
-from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_info import PodInfo, without_node
 from kubesched.errors import KubeschedError
 
 # the field with the number of pods, by kind

@@ -22,7 +22,7 @@ from kubesched.core.cluster.indexes import Index
 from kubesched.core.cluster.nominations import Nominations
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.pod_groups import PodGroups
-from kubesched.core.cluster.pod_info import PodInfo, PodReader
+from kubesched.core.cluster.pod_info import PodInfo, PodReader, without_node
 from kubesched.core.cluster.storage.attached_volumes import AttachedVolumes
 from kubesched.core.cluster.storage.volumes import StorageObject, VolumeOrClaim, Volumes
 from kubesched.core.cluster.table import NodeTable
@@ -51,6 +51,8 @@ class ClusterState:
         self._pod_groups: PodGroups | None = None
         # of plugins; a pod is indexed as it is counted, or as it was reported if it waits
         self._indexes: list[Index[PodInfo]] = []
+        # whether pods are elsewhere than they are, for a trial
+        self.in_trial = False
         # pods on a node, by UID: read-only
         self.placed: Mapping[str, PodInfo] = MappingProxyType(self.table.pods)
 
@@ -199,6 +201,17 @@ class ClusterState:
             removed.put_back(list(removed))
 
     @contextmanager
+    def moving(self) -> "Iterator[MovedPods]":
+        """Move pods for a while, in a trial; at the end all of them are where they were."""
+        moved, before = MovedPods(self.table, self.reader), self.in_trial
+        self.in_trial = True
+        try:
+            yield moved
+        finally:
+            moved.undo()
+            self.in_trial = before
+
+    @contextmanager
     def holding(self, pods: Iterable[PodInfo]) -> Iterator[None]:
         """Give pods slots for a while without counting them on a node, so that worlds can be changed by them."""
         held: list[PodInfo] = []
@@ -313,6 +326,33 @@ class RemovedPods:
         """Put pods back on their nodes."""
         for pod in pods:
             self._table.add_pod(self._pods.pop(pod.uid), pod.spec.node_name)
+
+
+class MovedPods(RemovedPods):
+    """Pods that are off their nodes, and on others, for a trial."""
+
+    def __init__(self, table: NodeTable, reader: PodReader) -> None:
+        super().__init__(table)
+        self._reader = reader
+        self._put_on: list[str] = []
+
+    def as_waiting(self, pod: PodInfo) -> PodInfo:
+        """Return a pod as it waits for a node; one that was on a node, as its controller creates it again."""
+        return self._reader.read(without_node(pod.pod)) if pod.spec.node_name else pod
+
+    def put_on(self, pod: PodInfo, node_name: str) -> None:
+        """Put a pod that waits, or was taken off, on a node."""
+        waiting = self.as_waiting(pod)
+        spec = msgspec.structs.replace(waiting.spec, node_name=node_name)
+        self._table.add_pod(waiting.replaced(msgspec.structs.replace(waiting.pod, spec=spec)), node_name)
+        self._put_on.append(pod.uid)
+
+    def undo(self) -> None:
+        """Have all pods where they were."""
+        for uid in reversed(self._put_on):
+            self._table.remove_pod(uid)
+        self._put_on.clear()
+        self.put_back(list(self))
 
 
 def same_account(old: PodInfo, new: PodInfo) -> bool:

@@ -145,6 +145,12 @@ class PodInfo(msgspec.Struct, eq=False):
             return value
 
 
+def without_node(pod: Pod) -> Pod:
+    """Return a pod as its controller creates it again: without a node, and without what the node reported."""
+    status = PodStatus(phase="Pending", resource_claim_statuses=pod.status.resource_claim_statuses)
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""), status=status)
+
+
 class PodReader:
     """Makes `PodInfo`s, remembering the digests of recent templates."""
 

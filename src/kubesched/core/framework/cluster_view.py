@@ -12,7 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from kubesched.api.labels import InvalidSelectorError, from_label_selector
 from kubesched.api.meta import ApiObject
+from kubesched.api.policy import PodDisruptionBudget
 from kubesched.core.cluster.changes import OTHER_ROWS, Reads
 from kubesched.core.cluster.cluster import ClusterState, RemovedPods
 from kubesched.core.cluster.indexes import Index
@@ -99,6 +101,19 @@ class ClusterView:
         self._look_around()
         return self._state.without(pods)
 
+    @property
+    def in_trial(self) -> bool:
+        """Return whether pods are elsewhere than they are, for a trial of placements (`trials`)."""
+        return self._state.in_trial
+
+    def budgets_of(self, pod: PodInfo) -> list[PodDisruptionBudget]:
+        """Return the PodDisruptionBudgets that select a pod; the plugin names their kind in `looks_up`."""
+        found = []
+        for budget in self.all(PodDisruptionBudget) if pod.labels else ():
+            if budget.metadata.namespace == pod.namespace and _selects(budget, pod):
+                found.append(budget)
+        return found
+
     def best_candidates(self, candidates: Sequence[Candidate]) -> list[str]:
         """Return, sorted, the names of the nodes that tie for best, as DefaultPreemption chooses among candidates."""
         return best_of(self._state.table, candidates)
@@ -182,6 +197,14 @@ class ClusterView:
                 "pods elsewhere or other nodes are read, on which an answer that is kept must not depend: it would be "
                 "kept although they change; leave out `key`, or `score_key`"
             )
+
+
+def _selects(budget: PodDisruptionBudget, pod: PodInfo) -> bool:
+    try:
+        selector = from_label_selector(budget.spec.selector)
+    except InvalidSelectorError:
+        return False
+    return not selector.empty and selector.matches(pod.labels)
 
 
 def _name_of(kind: Kind) -> str:

@@ -16,6 +16,7 @@ from kubesched.core.framework.effects import Effects
 from kubesched.core.framework.http_client import HttpClient, NoHttp
 from kubesched.core.framework.object_writer import IdleWriters, ObjectWriters
 from kubesched.core.framework.observer import NOBODY, Observers
+from kubesched.core.framework.placement_trial import PlacementTrials
 from kubesched.core.framework.plugin_metrics import PluginMetrics
 from kubesched.core.framework.preemption import RunningPreemptions
 from kubesched.core.framework.waiting import NoWaits, Waits
@@ -42,6 +43,7 @@ class Services:
         self.waiting_pods = waiting_pods if waiting_pods is not None else NoWaitingPods()
         self.observers = observers
         self.preemptions = RunningPreemptions(cluster.table.pods)
+        self.trials = PlacementTrials(cluster)
         self.background: Backgrounds = background if background is not None else NoBackground()
         self.http: HttpClient = http if http is not None else NoHttp()
         self.writer: ObjectWriters = writer if writer is not None else IdleWriters()

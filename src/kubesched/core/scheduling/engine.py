@@ -3,6 +3,8 @@
 From a pod to its evaluation under the profile that its `spec.schedulerName` names. The registry has the plugins.
 """
 
+import numpy as np
+
 from kubesched.config.load import Loaded
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
@@ -10,6 +12,7 @@ from kubesched.core.evaluation.evaluator import Evaluator
 from kubesched.core.framework.profile import Profile, compile_profiles
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.services import Services
+from kubesched.core.scheduling.decision import choose
 
 
 class Engine:
@@ -22,6 +25,7 @@ class Engine:
         self.effects = services.effects
         self.profiles: dict[str, Profile] = compile_profiles(loaded, registry, services.by_name())
         self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
+        services.trials.judge = self
 
     def evaluation_of(self, pod: PodInfo) -> Evaluation:
         """Return the evaluation of a pod under its profile; KeyError if there is no such profile.
@@ -33,4 +37,28 @@ class Engine:
                 f"a pod is evaluated as the cluster reads it: engine.evaluation_of(engine.cluster.reader.read(pod)), "
                 f"not {type(pod).__name__}"
             )
-        return self.evaluators[pod.spec.scheduler_name or "default-scheduler"].evaluation_of(pod)
+        return self.evaluators[_scheduler_of(pod)].evaluation_of(pod)
+
+    # -- for trials of plugins
+
+    def has_profile(self, pod: PodInfo) -> bool:
+        """Return whether there is a profile for a pod."""
+        return _scheduler_of(pod) in self.evaluators
+
+    def feasible_nodes(self, pod: PodInfo) -> list[str]:
+        """Return the nodes that pass PreFilter and Filter for a pod; none if a plugin fails."""
+        evaluation = self.evaluation_of(pod)
+        if evaluation.pre_filtered.rejection is not None:
+            return []
+        passing = evaluation.feasible().mask & evaluation.present()
+        if evaluation.filter_failure() is not None:
+            return []
+        return [evaluation.table.names[row] for row in np.flatnonzero(passing).tolist()]
+
+    def chosen_node(self, pod: PodInfo) -> str:
+        """Return the node that would be chosen for a pod, the first of several; an empty text if it fits nowhere."""
+        return choose(self.evaluation_of(pod), lambda count: 0).node_name
+
+
+def _scheduler_of(pod: PodInfo) -> str:
+    return pod.spec.scheduler_name or "default-scheduler"

@@ -1,0 +1,6 @@
+"""GangDefragmentation: the fewest moves of running pods that make room for a gang that waits."""
+
+from kubesched_contrib.gang_defragmentation.args import GangDefragmentationArgs
+from kubesched_contrib.gang_defragmentation.plugin import GangDefragmentation
+
+__all__ = ["GangDefragmentation", "GangDefragmentationArgs"]

@@ -1,0 +1,80 @@
+"""Carrying out a plan: the gang's pods are nominated, the pods that move are evicted one after the other.
+
+From a proved plan to evictions through the API, which respects PodDisruptionBudgets. Nominations come first, and have
+to be reported: from then on no less important pod takes the places that become free. Nothing more is evicted once an
+eviction is refused, a pod of the gang is gone, or time is up; the nominations are then taken back.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from kubesched import Background, ClusterView, ObjectWriter, Waits
+from kubesched_contrib.gang_defragmentation.plan import DefragmentationPlan, PlannedPlace
+
+LOOK_SECONDS = 1.0
+NOMINATED_WITHIN_SECONDS = 10.0
+
+
+class Executor:
+    """Carries plans out, one at a time."""
+
+    def __init__(
+        self, cluster: ClusterView, waits: Waits, background: Background, writer: ObjectWriter, seconds: float
+    ) -> None:
+        self._cluster = cluster
+        self._waits = waits
+        self._background = background
+        self._writer = writer
+        self._seconds = seconds
+
+    async def carry_out(self, plan: DefragmentationPlan) -> str:
+        """Return an empty text when the gang has its nodes, or why the plan was given up."""
+        problem = await self._move(plan)
+        if problem:
+            for place in plan.places:
+                if place.pod.uid in self._cluster.pending:
+                    self._writer.status(place.pod, {"nominatedNodeName": None})
+        return problem
+
+    async def _move(self, plan: DefragmentationPlan) -> str:
+        end = self._waits.now() + self._seconds
+        self._nominate(plan)
+        nominated_until = min(end, self._waits.now() + NOMINATED_WITHIN_SECONDS)
+        if not await self._until(lambda: all(map(self._is_nominated, plan.places)), nominated_until):
+            return "the pods of the gang could not be nominated"
+        for move in plan.moves:
+            if not all(self._is_there(place) for place in plan.places):
+                return "pods of the gang are gone"
+            refusal = await self._writer.evict(move.pod)
+            if refusal:
+                return f"pod {move.pod.full_name} was not evicted: {refusal}"
+        moved = {move.pod.uid for move in plan.moves}
+        if not await self._until(lambda: moved.isdisjoint(self._cluster.pods), end):
+            return "evicted pods did not go in time"
+        while self._waits.now() < end:
+            if not any(place.pod.uid in self._cluster.pending for place in plan.places):
+                return ""
+            # an attempt before the room was there may have cleared nominations
+            self._nominate(plan)
+            self._background.activate([place.pod.uid for place in plan.places])
+            await asyncio.sleep(LOOK_SECONDS)
+        return "the gang did not get its nodes in time"
+
+    def _nominate(self, plan: DefragmentationPlan) -> None:
+        for place in plan.places:
+            if place.pod.uid in self._cluster.pending and not self._is_nominated(place):
+                self._writer.status(place.pod, {"nominatedNodeName": place.node_name})
+
+    def _is_nominated(self, place: PlannedPlace) -> bool:
+        waiting = self._cluster.pending.get(place.pod.uid)
+        return waiting is None or waiting.status.nominated_node_name == place.node_name
+
+    def _is_there(self, place: PlannedPlace) -> bool:
+        return place.pod.uid in self._cluster.pending or place.pod.uid in self._cluster.pods
+
+    async def _until(self, condition: Callable[[], bool], end: float) -> bool:
+        while not condition():
+            if self._waits.now() >= end:
+                return False
+            await asyncio.sleep(LOOK_SECONDS)
+        return True

@@ -1,0 +1,54 @@
+"""Which pods may be moved for a gang: those that come back elsewhere, and whom nobody wants to stay.
+
+From a pod on a node to whether it may be evicted and is created again, and to the disruption budgets that select it.
+"""
+
+from kubesched import ClusterView, PlacementTrials, PodInfo
+from kubesched_contrib.coscheduling.pod_group import group_name
+
+BUDGETS = "PodDisruptionBudget"
+# "false": the pod stays where it is
+MOVABLE = "kubesched.io/movable"
+SAFE_TO_EVICT = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+MIRROR = "kubernetes.io/config.mirror"
+BOUND_TO_NODE = frozenset({"DaemonSet", "Node"})
+
+
+class Movability:
+    """Decides about pods."""
+
+    def __init__(self, cluster: ClusterView, trials: PlacementTrials, excluded_namespaces: tuple[str, ...]) -> None:
+        self._cluster = cluster
+        self._trials = trials
+        self._excluded = frozenset(excluded_namespaces)
+
+    def allows(self, pod: PodInfo, priority: int) -> bool:
+        """Return whether a pod may be moved for a gang of a priority.
+
+        Not so are: more important pods; pods without a controller, of DaemonSets, or of the node; pods that are going,
+        do not run yet, belong to a gang, hold devices, or are for another scheduler; and whoever opted out.
+        """
+        controller = pod.metadata.controller
+        if controller is None or controller.kind in BOUND_TO_NODE or pod.priority > priority:
+            return False
+        if pod.terminating or pod.status.phase != "Running" or pod.namespace in self._excluded:
+            return False
+        annotations = pod.metadata.annotations
+        if MIRROR in annotations or "false" in (annotations.get(MOVABLE), annotations.get(SAFE_TO_EVICT)):
+            return False
+        if group_name(pod) or pod.spec.scheduling_group is not None or pod.spec.resource_claims:
+            return False
+        # a pod with several budgets cannot be evicted
+        budgets = self._cluster.budgets_of(pod)
+        return self._trials.has_profile(pod) and len(budgets) < 2 and all(map(_allows_one, budgets))
+
+    def budget_of(self, pod: PodInfo) -> tuple[str, int] | None:
+        """Return the budget that selects a pod, and how many pods it lets go."""
+        for budget in self._cluster.budgets_of(pod):
+            return budget.full_name, budget.status.disruptions_allowed
+        return None
+
+
+def _allows_one(budget: object) -> bool:
+    allowed: int = budget.status.disruptions_allowed  # type: ignore[attr-defined]
+    return allowed > 0

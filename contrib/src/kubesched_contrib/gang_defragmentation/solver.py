@@ -1,0 +1,171 @@
+"""The fewest moves that make room for a gang: an integer programme, solved by HiGHS.
+
+From rooms on nodes, kinds of pods that may be moved and kinds of pods that wait to how many of each go where. First the
+number of moves is minimised, then, with that number, their cost. The solver runs in a thread, without the interpreter's
+lock, and ends after so many seconds. All numbers stay integers: a resource is counted in the largest unit that all
+requests are multiples of.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.optimize import Bounds, LinearConstraint, milp
+from scipy.sparse import csr_array
+
+OPTIMAL, INFEASIBLE = 0, 2
+
+
+class MovableKind(NamedTuple):
+    """Pods on one node that are alike: what each requests, how many there are, and the nodes they may go to."""
+
+    node: int
+    requests: tuple[int, ...]
+    size: int
+    targets: tuple[int, ...]
+    # what a move costs, from 0 to 1 above the priority's rank
+    cost: float
+    # the disruption budgets that select them
+    budgets: tuple[int, ...] = ()
+
+
+class WaitingKind(NamedTuple):
+    """Pods of the gang that are alike: what each requests, how many there are, and the nodes they may go to."""
+
+    requests: tuple[int, ...]
+    size: int
+    targets: tuple[int, ...]
+
+
+class DefragmentationProblem(NamedTuple):
+    """What is to be solved; `room` is what is free now, by node and resource, and nowhere negative."""
+
+    room: NDArray[np.int64]
+    movable: tuple[MovableKind, ...]
+    waiting: tuple[WaitingKind, ...]
+    # so many pods of the gang have to get a place
+    needed: int
+    most_moves: int
+    # how many pods each disruption budget lets go
+    allowed: tuple[int, ...] = ()
+
+
+class Arrangement(NamedTuple):
+    """Which pods go where: (kind, node, how many)."""
+
+    moves: tuple[tuple[int, int, int], ...]
+    places: tuple[tuple[int, int, int], ...]
+
+
+class SolverTimeoutError(Exception):
+    """The solver did not end in time."""
+
+
+def solve(problem: DefragmentationProblem, seconds: float) -> Arrangement | None:
+    """Return the cheapest arrangement with the fewest moves, None if there is none; raises SolverTimeoutError."""
+    programme = _Programme(problem)
+    if not programme.is_possible:
+        return None
+    fewest = programme.minimise(programme.is_move.astype(float), problem.most_moves, seconds)
+    if fewest is None:
+        return None
+    moves = int(fewest @ programme.is_move)
+    cheapest = programme.minimise(programme.costs, moves, seconds) if moves else fewest
+    assert cheapest is not None, "the first arrangement is one"
+    return programme.arrangement(cheapest)
+
+
+class _Programme:
+    """Variables: first how many of each movable kind go to each target, then how many of each waiting kind."""
+
+    def __init__(self, problem: DefragmentationProblem) -> None:
+        self._problem = problem
+        self._moves = [(kind, target) for kind, pods in enumerate(problem.movable) for target in pods.targets]
+        self._places = [(kind, target) for kind, pods in enumerate(problem.waiting) for target in pods.targets]
+        size = len(self._moves) + len(self._places)
+        self.is_move = np.arange(size) < len(self._moves)
+        self.costs = np.array([problem.movable[kind].cost for kind, _ in self._moves] + [0.0] * len(self._places))
+        self.is_possible = bool(self._places)
+        most = [problem.movable[kind].size for kind, _ in self._moves]
+        most += [min(problem.waiting[kind].size, problem.needed) for kind, _ in self._places]
+        self._bounds = Bounds(np.zeros(size), np.array(most, float))
+        self._constraint = self._constraints() if self.is_possible else None
+
+    def minimise(self, objective: NDArray[np.float64], most_moves: int, seconds: float) -> NDArray[np.int64] | None:
+        """Return values of the variables with at most so many moves."""
+        moves = LinearConstraint(self.is_move.astype(float), -np.inf, most_moves)
+        found: Any = milp(
+            objective,
+            integrality=np.ones(len(objective)),
+            bounds=self._bounds,
+            constraints=[self._constraint, moves],
+            options={"time_limit": seconds, "mip_rel_gap": 0.0},
+        )
+        if found.status == INFEASIBLE:
+            return None
+        if found.status != OPTIMAL:
+            raise SolverTimeoutError(str(found.message))
+        values: NDArray[np.int64] = np.rint(found.x).astype(np.int64)
+        return values
+
+    def arrangement(self, values: NDArray[np.int64]) -> Arrangement:
+        """Return what the values mean."""
+        numbers = values.tolist()
+        moved, placed = numbers[: len(self._moves)], numbers[len(self._moves) :]
+        return Arrangement(tuple(_counted(self._moves, moved)), tuple(_counted(self._places, placed)))
+
+    def _constraints(self) -> LinearConstraint:
+        rows: list[tuple[dict[int, int], float, float]] = [*self._capacities(), *self._counts(), *self._budgets()]
+        entries = [(row, *term) for row, (terms, _, _) in enumerate(rows) for term in terms.items()]
+        row, variable, value = np.array(entries, float).T if entries else np.zeros((3, 0))
+        matrix = csr_array(
+            (value, (row.astype(int), variable.astype(int))), shape=(len(rows), len(self._moves) + len(self._places))
+        )
+        return LinearConstraint(matrix, [low for _, low, _ in rows], [high for _, _, high in rows])
+
+    def _capacities(self) -> Iterator[tuple[dict[int, int], float, float]]:
+        """Yield for each node and resource: who comes requests no more than is free and than who goes leaves."""
+        problem = self._problem
+        kinds: list[MovableKind | WaitingKind] = [*problem.movable, *problem.waiting]
+        for resource in range(problem.room.shape[1]):
+            unit = math.gcd(*(pods.requests[resource] for pods in kinds)) or 1
+            terms: list[dict[int, int]] = [{} for _ in range(len(problem.room))]
+            for variable, (kind, target) in enumerate(self._moves):
+                pods = problem.movable[kind]
+                amount = pods.requests[resource] // unit
+                if amount:
+                    terms[target][variable] = amount
+                    terms[pods.node][variable] = -amount
+            for variable, (kind, target) in enumerate(self._places, len(self._moves)):
+                amount = problem.waiting[kind].requests[resource] // unit
+                if amount:
+                    terms[target][variable] = amount
+            for node, sums in enumerate(terms):
+                if sums:
+                    yield sums, -np.inf, float(problem.room[node, resource] // unit)
+
+    def _counts(self) -> Iterator[tuple[dict[int, int], float, float]]:
+        """Yield: no kind has more pods than there are, and enough pods of the gang get a place."""
+        problem, first = self._problem, len(self._moves)
+        for kind, pods in enumerate(problem.movable):
+            yield {v: 1 for v, (moved, _) in enumerate(self._moves) if moved == kind}, 0, pods.size
+        for kind, waiting in enumerate(problem.waiting):
+            yield {v: 1 for v, (placed, _) in enumerate(self._places, first) if placed == kind}, 0, waiting.size
+        yield dict.fromkeys(range(first, first + len(self._places)), 1), problem.needed, problem.needed
+
+    def _budgets(self) -> Iterator[tuple[dict[int, int], float, float]]:
+        """Yield: no disruption budget lets more pods go than it allows."""
+        for budget, allowed in enumerate(self._problem.allowed):
+            selected = {
+                v: 1 for v, (kind, _) in enumerate(self._moves) if budget in self._problem.movable[kind].budgets
+            }
+            if selected:
+                yield selected, 0, allowed
+
+
+def _counted(variables: Sequence[tuple[int, int]], values: Sequence[int]) -> Iterator[tuple[int, int, int]]:
+    for (kind, target), count in zip(variables, values, strict=True):
+        if count:
+            yield kind, target, count
