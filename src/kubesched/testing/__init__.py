@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from kubesched.testing.plugin_checks.checking import check_plugin
     from kubesched.testing.plugin_checks.plugin_report import CheckResult, PluginReport
     from kubesched.testing.pod_lookup import PodEvent
+    from kubesched.testing.real_http import real_http
     from kubesched.testing.storage import (
         a_claim,
         a_csi_driver,
@@ -54,6 +55,7 @@ _HOMES = {
     "plugin_checks.checking": "check_plugin",
     "plugin_checks.plugin_report": "CheckResult PluginReport",
     "pod_lookup": "PodEvent",
+    "real_http": "real_http",
     "storage": (
         "a_claim a_csi_driver a_csi_node a_storage_class a_storage_pool a_volume an_attachment an_ephemeral_volume"
     ),
@@ -96,6 +98,7 @@ __all__ = [
     "an_attachment",
     "an_ephemeral_volume",
     "check_plugin",
+    "real_http",
 ]
 
 

@@ -62,7 +62,9 @@ def decoded_args(schema: type, value: Any, plugin: str = "") -> Any:
         missing = re.fullmatch(r"Object missing required field `(?P<name>\w+)`", problem)
         if missing:
             path, problem = f"{path}.{camel(missing['name'])}", "is required"
-        raise PluginError(f"args{path}: {problem[:1].lower()}{problem[1:]}") from None
+        if problem.partition(" ")[0].istitle():
+            problem = problem[:1].lower() + problem[1:]
+        raise PluginError(f"args{path}: {problem}") from None
 
 
 def shown_args(args: Any) -> Any:

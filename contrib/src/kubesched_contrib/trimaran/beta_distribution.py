@@ -1,0 +1,70 @@
+"""The beta distribution with a given mean and standard deviation, for many nodes at once.
+
+In: arrays of means, deviations and thresholds between 0 and 1. Out: the probability that a value is below.
+"""
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+# the deviation stays so far below the largest that a beta distribution can have
+MOST_VARIANCE = 0.99
+# of the continued fraction
+MOST_STEPS = 500
+PRECISION = 1e-12
+TINY = 1e-300
+
+
+def at_most_possible(mean: Array, deviation: Array) -> Array:
+    """Return deviations that a beta distribution with these means can have."""
+    smallest: Array = np.minimum(deviation, np.sqrt(MOST_VARIANCE * mean * (1 - mean)))
+    return smallest
+
+
+def probability_below(threshold: Array, mean: Array, deviation: Array) -> Array:
+    """Return the probability that a value is at most the threshold; means and deviations are above 0."""
+    scale = mean * (1 - mean) / deviation**2 - 1
+    return regularized_incomplete_beta(threshold, mean * scale, (1 - mean) * scale)
+
+
+def regularized_incomplete_beta(x: Array, a: Array, b: Array) -> Array:
+    """Return I_x(a, b) for a, b > 0 and x from 0 to 1."""
+    # the fraction converges fast below the mean; beyond it, I_x(a, b) = 1 - I_(1-x)(b, a)
+    beyond = x > (a + 1) / (a + b + 2)
+    x, a, b = np.where(beyond, 1 - x, x), np.where(beyond, b, a), np.where(beyond, a, b)
+    inside = np.clip(x, TINY, 1 - 1e-16)
+    front = a * np.log(inside) + b * np.log1p(-inside) + _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)
+    value = np.exp(front) / a * _fraction(inside, a, b)
+    value = np.where(x <= 0, 0.0, np.where(x >= 1, 1.0, value.clip(0, 1)))
+    result: Array = np.where(beyond, 1 - value, value)
+    return result
+
+
+def _log_gamma(values: Array) -> Array:
+    return np.fromiter(map(math.lgamma, values.tolist()), np.float64, len(values))
+
+
+def _fraction(x: Array, a: Array, b: Array) -> Array:
+    """Return the continued fraction of the incomplete beta function, by Lentz's method."""
+    numerator = np.ones_like(x)
+    denominator = 1 / _not_zero(1 - (a + b) * x / (a + 1))
+    value = denominator.copy()
+    for step in range(1, MOST_STEPS):
+        even = step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step))
+        odd = -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1))
+        for term in (even, odd):
+            denominator = 1 / _not_zero(1 + term * denominator)
+            numerator = _not_zero(1 + term / numerator)
+            factor = numerator * denominator
+            value *= factor
+        if np.abs(factor - 1).max(initial=0) < PRECISION:
+            break
+    return value
+
+
+def _not_zero(values: Array) -> Array:
+    safe: Array = np.where(np.abs(values) < TINY, TINY, values)
+    return safe

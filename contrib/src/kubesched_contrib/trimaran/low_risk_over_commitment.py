@@ -1,0 +1,144 @@
+"""LowRiskOverCommitment: prefer nodes where limits beyond requests are unlikely to be needed at once.
+
+From requests, limits and the measured load of nodes to scores. For CPU and memory two risks are weighted: that limits
+exceed the node (how much of what pods may take beyond their requests is not there), and that the load exceeds what is
+requested (by a beta distribution with the measured average and deviation). A node's score is 100 times what is left
+beside the larger one; 0 for a node that is not measured, and for pods without requests and limits.
+"""
+
+import logging
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched import (
+    Background,
+    ClusterView,
+    CycleState,
+    HttpClient,
+    Nodes,
+    NodeValues,
+    PluginMetrics,
+    PodInfo,
+    PodSums,
+    Reads,
+)
+from kubesched_contrib.trimaran.arguments import TrimaranArgs
+from kubesched_contrib.trimaran.beta_distribution import Array, at_most_possible, probability_below
+from kubesched_contrib.trimaran.collector import LoadCollector, LoadScore, rounded
+from kubesched_contrib.trimaran.node_loads import CPU, MEMORY
+
+RESOURCES = (CPU, MEMORY)
+
+
+@dataclass(frozen=True)
+class LowRiskOverCommitmentArgs(TrimaranArgs):
+    """Arguments of LowRiskOverCommitment."""
+
+    # over how many windows the metrics are smoothed
+    smoothing_window_size: int = 5
+    # how much limits weigh, beside the load, between 0 and 1
+    risk_limit_weights: dict[str, float] = field(default_factory=lambda: dict.fromkeys(RESOURCES, 0.5))
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.smoothing_window_size < 1:
+            raise ValueError(f"smoothingWindowSize: must be at least 1, got {self.smoothing_window_size}")
+        for resource, weight in self.risk_limit_weights.items():
+            if resource not in RESOURCES:
+                raise ValueError(f"riskLimitWeights.{resource}: only cpu and memory are weighed; leave it out")
+            if not 0 <= weight <= 1:
+                raise ValueError(f"riskLimitWeights.{resource}: must be between 0 and 1, got {weight}")
+
+
+class LowRiskOverCommitment(LoadScore):
+    """Prefers nodes with little risk that pods do not get what they may take."""
+
+    name = "LowRiskOverCommitment"
+
+    def __init__(
+        self,
+        args: LowRiskOverCommitmentArgs,
+        cluster: ClusterView,
+        background: Background,
+        http: HttpClient,
+        log: logging.Logger,
+        metrics: PluginMetrics,
+    ) -> None:
+        self._smoothing = args.smoothing_window_size**0.5
+        self._weights = {resource: args.risk_limit_weights.get(resource, 0.5) for resource in RESOURCES}
+        self._loads = LoadCollector(args, cluster, background, http, log, metrics)
+        self._limits: dict[str, PodSums] = {
+            resource: cluster.pod_sums(partial(limit_of, resource=resource), reads=Reads.PODS | Reads.RESOURCES)
+            for resource in RESOURCES
+        }
+        self._load_risks: dict[str, NodeValues] = {
+            resource: cluster.computed_values(
+                partial(self._load_risk, resource=resource),
+                reads=self._loads.reads | self._limits[resource].reads | Reads.RESOURCES,
+                dtype=np.float64,
+            )
+            for resource in RESOURCES
+        }
+        self.score_reads: int = self._load_risks[CPU].reads | self._load_risks[MEMORY].reads
+
+    def score_key(self, pod: PodInfo) -> tuple[int, ...]:
+        """Return the pod's requests and limits."""
+        return tuple(amount(pod, resource) for resource in RESOURCES for amount in (PodInfo.request_of, limit_of))
+
+    def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
+        """Return 100 less the larger risk."""
+        if not any(self.score_key(pod)):
+            return np.zeros(len(nodes), np.int64)
+        risk = np.maximum(self._risk(pod, nodes, CPU), self._risk(pod, nodes, MEMORY))
+        measured = ~np.isnan(nodes.values_of(self._loads.averages[CPU]))
+        measured |= ~np.isnan(nodes.values_of(self._loads.averages[MEMORY]))
+        return rounded(np.where(measured, 100 * (1 - risk), 0.0))
+
+    def _risk(self, pod: PodInfo, nodes: Nodes, resource: str) -> Array:
+        """Return the weighted risk of a resource with the pod on the node."""
+        capacity = nodes.allocatable(resource)
+        request = np.minimum(nodes.requested(resource) + pod.request_of(resource), capacity)
+        limit = nodes.values_of(self._limits[resource]) + limit_of(pod, resource)
+        by_limits = np.zeros(len(nodes))
+        np.divide(limit - capacity, limit - request, out=by_limits, where=limit > capacity)
+        weight = self._weights[resource]
+        risk: Array = (weight * by_limits + (1 - weight) * nodes.values_of(self._load_risks[resource])).clip(0, 1)
+        return risk
+
+    def _load_risk(self, nodes: Nodes, resource: str) -> Array:
+        """Return the probability that the load exceeds what the node's pods request; 0 where it is not measured."""
+        capacity = nodes.allocatable(resource)
+        average = nodes.values_of(self._loads.averages[resource]) / 100
+        mean = np.nan_to_num(average).clip(0, 1)
+        spread = np.nan_to_num(nodes.values_of(self._loads.deviations[resource]) / 100).clip(0, 1)
+        deviation = at_most_possible(mean, spread * self._smoothing)
+        requested = _share(np.minimum(nodes.requested(resource), capacity), capacity)
+        limited = nodes.values_of(self._limits[resource])
+        below = np.where(mean <= requested, 1.0, 0.0)
+        varies = np.flatnonzero((mean > 0) & (deviation > 0))
+        if len(varies):
+            below[varies] = probability_below(requested[varies], mean[varies], deviation[varies])
+        # the load cannot exceed limits that the node has room for
+        bounded = limited < capacity
+        within = np.intersect1d(varies, np.flatnonzero(bounded & (limited > 0)))
+        if len(within):
+            share = _share(limited, capacity)[within]
+            most = probability_below(share, mean[within], deviation[within])
+            below[within] = np.where(most > 0, below[within] / np.where(most > 0, most, 1), below[within]).clip(0, 1)
+        below[bounded & (limited == 0)] = 1
+        below[mean == 0] = 1
+        risk: Array = np.where(np.isnan(average), 0.0, 1 - below)
+        return risk
+
+
+def limit_of(pod: PodInfo, resource: str) -> int:
+    """Return a pod's limit of a resource, at least what it requests."""
+    return max(pod.limits.get(resource, 0), pod.request_of(resource))
+
+
+def _share(amounts: NDArray[np.int64], capacity: NDArray[np.int64]) -> Array:
+    share: Array = np.divide(amounts, capacity, out=np.zeros(len(amounts)), where=capacity > 0).clip(0, 1)
+    return share

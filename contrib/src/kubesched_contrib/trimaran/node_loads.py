@@ -1,0 +1,124 @@
+"""Load metrics of nodes as load-watcher, the Kubernetes metrics API and Prometheus write them.
+
+In: decoded JSON. Out: `NodeLoads`. What cannot be understood as a whole raises ValueError with what was expected; a
+single value that is no number is left out.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from kubesched import InvalidObjectError, resource_amounts
+
+CPU = "cpu"
+MEMORY = "memory"
+# (resource, statistic) -> node -> value
+Measured: TypeAlias = dict[tuple[str, str], dict[str, float]]
+AVERAGE = "AVG"
+DEVIATION = "STD"
+# statistics that stand for an average if there is none
+LATEST = ("LATEST", "")
+
+
+@dataclass
+class NodeLoads:
+    """What was measured on nodes, in percent of their capacity, or in milli-CPU and bytes if it is `absolute`.
+
+    `window_end` is a Unix time: what happened later is not in the values.
+    """
+
+    window_end: float
+    absolute: bool = False
+    values: Measured = field(default_factory=dict)
+
+    def put(self, resource: str, statistic: str, node: str, value: float) -> None:
+        """Add a value."""
+        self.values.setdefault((resource, statistic), {})[node] = value
+
+    def of(self, resource: str, statistic: str) -> dict[str, float]:
+        """Return the values of a resource by node."""
+        return self.values.get((resource, statistic), {})
+
+
+def from_load_watcher(document: Any) -> NodeLoads:
+    """Return the loads in an answer of load-watcher to `GET /watcher`."""
+    nodes = _mapping(_mapping(document, "an object").get("data"), "nodes in `data`")
+    # as a library load-watcher writes the nodes within another object
+    nodes = _mapping(nodes.get("NodeMetricsMap", nodes), "nodes in `data`")
+    window = document.get("window")
+    end = _number(window.get("end")) if isinstance(window, Mapping) else None
+    if end is None:
+        raise ValueError("expected the time of the metrics as a number in `window.end`")
+    loads = NodeLoads(end)
+    for node, measured in nodes.items():
+        metrics = measured.get("metrics") if isinstance(measured, Mapping) else None
+        for resource, statistic, value in _metrics(metrics):
+            if statistic in (AVERAGE, DEVIATION):
+                loads.put(resource, statistic, str(node), value)
+            elif statistic in LATEST:
+                loads.values.setdefault((resource, AVERAGE), {}).setdefault(str(node), value)
+    return loads
+
+
+def _metrics(metrics: Any) -> Iterator[tuple[str, str, float]]:
+    """Yield resource, statistic and percentage of each metric; averages come first."""
+    found = []
+    for metric in metrics if isinstance(metrics, list) else ():
+        if not isinstance(metric, Mapping):
+            continue
+        resource, value = str(metric.get("type", "")).lower(), _number(metric.get("value"))
+        # the statistic was called rollup before load-watcher had operators
+        statistic = str(metric.get("operator") or metric.get("rollup") or "").upper()
+        if resource in (CPU, MEMORY) and value is not None and value >= 0:
+            found.append((resource, statistic, value))
+    return iter(sorted(found, key=lambda metric: metric[1] in LATEST))
+
+
+def from_metrics_api(document: Any) -> NodeLoads:
+    """Return the loads in a NodeMetricsList."""
+    items = _mapping(document, "a NodeMetricsList").get("items")
+    if not isinstance(items, list):
+        raise ValueError("expected a NodeMetricsList with `items`")
+    loads = NodeLoads(0.0, absolute=True)
+    for item in items:
+        try:
+            name, usage = item["metadata"]["name"], resource_amounts(item["usage"])
+            ended = datetime.fromisoformat(item["timestamp"]).timestamp()
+        except (KeyError, TypeError, ValueError, InvalidObjectError):
+            continue
+        loads.window_end = max(loads.window_end, ended)
+        for resource in (CPU, MEMORY):
+            if usage.get(resource, -1) >= 0:
+                loads.put(resource, AVERAGE, str(name), float(usage[resource]))
+    return loads
+
+
+def add_from_prometheus(loads: NodeLoads, resource: str, statistic: str, document: Any) -> None:
+    """Add the loads in an answer of Prometheus to an instant query; the label `instance` is the node's name."""
+    data = _mapping(document, "an object").get("data")
+    result = data.get("result") if isinstance(data, Mapping) else None
+    if not isinstance(result, list) or document["data"].get("resultType") != "vector":
+        raise ValueError("expected a vector in `data.result`")
+    for sample in result:
+        try:
+            instance, (time, ratio) = sample["metric"]["instance"], sample["value"]
+            time, value = float(time), 100 * float(ratio)
+        except (KeyError, TypeError, ValueError):
+            continue
+        if math.isfinite(value) and value >= 0:
+            loads.window_end = max(loads.window_end, time)
+            loads.put(resource, statistic, str(instance), value)
+
+
+def _mapping(value: Any, what: str) -> Mapping[str, Any]:
+    if not isinstance(value, Mapping):
+        raise ValueError(f"expected {what}")
+    return value
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        return None
+    return float(value)

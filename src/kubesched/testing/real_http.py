@@ -1,0 +1,12 @@
+"""The HTTP client that plugins get on a cluster, for tests with a server of their own."""
+
+from typing import cast
+
+from kubesched.client.plugin_http import PluginHttp
+from kubesched.client.rest import Rest
+from kubesched.core.framework.http_client import HttpClient
+
+
+def real_http() -> HttpClient:
+    """Return a client that sends requests over the network; it has no API server."""
+    return PluginHttp(cast(Rest, None))
