@@ -65,3 +65,62 @@ class RackQuota(FilterPlugin):
     assert without.exit_code == 3
     assert "args.most: is required" in without.output
     assert CliRunner().invoke(main, [*command, "--config", str(config)]).exit_code == 0
+
+
+RACKS = """
+from kubesched import FilterPlugin, unschedulable
+
+KIND = "racks.v1.example.com"
+
+class OpenRacks(FilterPlugin):
+    name = "OpenRacks"
+    looks_up = (KIND,)
+
+    def __init__(self, cluster):
+        self.cluster = cluster
+
+    def filter(self, cycle, pod, node):
+        rack = self.cluster.get(KIND, "default/rack")
+        return unschedulable("closed") if rack is not None and rack.spec["open"] is MISTAKE else None
+"""
+MANIFESTS = """
+apiVersion: example.com/v1
+kind: Rack
+metadata: {name: rack, namespace: default}
+spec: {open: false}
+---
+apiVersion: v1
+kind: Node
+metadata: {name: from-the-file}
+"""
+
+
+@pytest.mark.parametrize(
+    ("plugin", "manifests", "code", "line"),
+    [
+        (RACKS.replace("MISTAKE", "False"), MANIFESTS, 0, "kept answers equal fresh ones: ok"),
+        (RACKS.replace("MISTAKE", "0 / 0"), MANIFESTS, 3, "  node from-the-file\n  racks.v1.example.com rack"),
+        (
+            RACKS.replace("MISTAKE", "False").replace("looks_up = (KIND,)", ""),
+            MANIFESTS,
+            0,
+            "OpenRacks does not look up Rack: name it in looks_up",
+        ),
+        (RACKS, "kind: Rack", 1, "metadata.name: is required"),
+        (RACKS, "a: [", 1, "objects.yaml: document 1"),
+    ],
+    ids=[
+        "objects of a kind that the plugin looks up are used",
+        "so that it finds what is wrong with it, and nodes come in place of random ones",
+        "a kind that it does not look up is told",
+        "an object without a name",
+        "a file that is no YAML",
+    ],
+)
+def test_objects_come_from_files(plugin: str, manifests: str, code: int, line: str, tmp_path: Path) -> None:
+    file, objects = tmp_path / "racks.py", tmp_path / "objects.yaml"
+    file.write_text(plugin)
+    objects.write_text(manifests)
+    result = CliRunner().invoke(main, ["plugins", "check", "--examples", "20", str(file), "--objects", str(objects)])
+    assert result.exit_code == code, result.output
+    assert line in result.output

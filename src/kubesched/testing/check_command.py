@@ -3,18 +3,22 @@
 In: what `--plugin` would load. Out: a line a check, what was found below it; exit code 3 if something is wrong.
 """
 
+from collections.abc import Sequence
 from typing import Any
 
 import click
 
 from kubesched.cli.config import read
 from kubesched.cli.plugin_options import load_plugins, with_plugin_hint
+from kubesched.client.informers.watched_kinds import kinds_of
 from kubesched.config.errors import ConfigError
 from kubesched.config.types import RawArgs
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
+from kubesched.errors import PluginError
+from kubesched.testing.example_files import ExampleObjects, read_examples
+from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
 from kubesched.testing.plugin_checks.checking import EXAMPLES, check_plugin
-from kubesched.testing.plugin_checks.plugin_report import PluginReport
 
 WRONG = 3
 
@@ -27,8 +31,17 @@ WRONG = 3
 @click.option(
     "--config", metavar="FILE", help="A KubeSchedulerConfiguration that enables the plugins, with their arguments."
 )
+@click.option(
+    "--objects",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Manifests of objects that the plugins look up; nodes and pods in them come in place of random ones.",
+)
 @click.pass_context
-def check(ctx: click.Context, sources: tuple[str, ...], examples: int, config: str | None) -> None:
+def check(
+    ctx: click.Context, sources: tuple[str, ...], examples: int, config: str | None, files: tuple[str, ...]
+) -> None:
     """Check the plugins of SOURCE: a Python file, a module, or module:Class, as for --plugin.
 
     Random clusters, pods and changes are made of the words in the plugin's code. Exit code 3 means that something is
@@ -38,8 +51,10 @@ def check(ctx: click.Context, sources: tuple[str, ...], examples: int, config: s
     args = {} if config is None else _args(config, registry)
     reports = []
     for name in _named(registry):
-        reports.append(check_plugin(registry.factory(name), args=args.get(name), examples=examples))
-        _print(reports[-1])
+        factory = registry.factory(name)
+        given = _examples(files, name, factory, args.get(name)).options() if files else {}
+        reports.append(check_plugin(factory, args=args.get(name), examples=examples, **given))
+        click.echo(reports[-1].text)
     if not all(reports):
         ctx.exit(WRONG)
 
@@ -64,5 +79,14 @@ def _args(config: str, registry: Registry) -> dict[str, Any]:
     return found
 
 
-def _print(report: PluginReport) -> None:
-    click.echo(report.text)
+def _examples(files: Sequence[str], name: str, factory: Any, args: Any) -> ExampleObjects:
+    """Return the objects in files, with a line about kinds that the plugin does not look up."""
+    try:
+        kinds = kinds_of(CheckedPlugin(factory, args).start())
+    except PluginError:
+        # what is wrong with the plugin is in its report
+        kinds = []
+    found = read_examples(files, kinds)
+    for kind, place in found.unknown.items():
+        click.echo(f"{place}: {name} does not look up {kind}: name it in looks_up", err=True)
+    return found

@@ -1,5 +1,6 @@
 """Plugins that are right pass every check; one that is not is shown the smallest example."""
 
+import sys
 from typing import Any
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from kubesched import FilterPlugin, NodeRow, PodInfo, Reads, Status, Verdict, filter_plugin, unschedulable
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.nodes import Nodes
+from kubesched.errors import KubeschedError
 from kubesched.testing import PluginReport, check_plugin
 
 
@@ -80,9 +82,29 @@ def test_a_plugin_that_cannot_be_built_is_asked_nothing() -> None:
     assert "has no name; set the class attribute `name`" in report.text
 
 
-@pytest.mark.parametrize("name", ["TaintToleration", "NodeResourcesFit", "NodeName"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "TaintToleration",
+        "NodeResourcesFit",
+        "NodeName",
+        "VolumeBinding",
+        "DefaultBinder",
+        "SchedulingGates",
+        "PrioritySort",
+    ],
+)
 def test_in_tree_plugins_pass(name: str) -> None:
     from kubesched.core.plugins.in_tree import in_tree_registry
 
     factory: Any = in_tree_registry().factory(name)
     assert check_plugin(factory, examples=20).findings == ()
+
+
+def test_without_hypothesis_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "kubesched.testing.plugin_checks.strategies", raising=False)
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    with pytest.raises(KubeschedError) as caught:
+        check_plugin(quiet_nodes)
+    sentence = 'checks of plugins need hypothesis, which is not installed: pip install "kubesched[testing]"'
+    assert str(caught.value) == sentence

@@ -1,26 +1,34 @@
-"""Twenty mistakes of plugin authors: each is told at start or by `plugins check`, in a sentence."""
+"""Mistakes of plugin authors, more than twenty: each is told at start or by `plugins check`, in a sentence."""
 
 import random
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
 
 from kubesched import (
+    SKIP,
     Action,
+    BindPlugin,
     ClusterEvent,
+    Code,
     FilterPlugin,
     Hint,
+    Permission,
     PermitPlugin,
+    PostBindPlugin,
     PreBindPlugin,
+    PreEnqueuePlugin,
+    QueueSortPlugin,
     Reads,
     Registration,
     ReservePlugin,
     Resource,
     ScorePlugin,
+    Status,
     Verdict,
     unschedulable,
 )
@@ -87,6 +95,52 @@ def with_cluster(self: Any, cluster: Any) -> None:
 
 def most_pods_elsewhere(self: Any, cycle: Any, pod: Any, node: Any) -> Any:
     return NO if len(self.cluster.pods) > 1 else None
+
+
+async def sleeps_later(self: Any, cycle: Any, pod: Any, node: Any) -> None:
+    time.sleep(60)  # noqa: ASYNC251
+
+
+async def writes_label_later(self: Any, cycle: Any, pod: Any, node: Any) -> None:
+    pod.labels["seen"] = "yes"
+
+
+def returning(answer: Any) -> Any:
+    """Return a coroutine hook that returns something."""
+
+    async def hook(self: Any, cycle: Any, pod: Any, node: Any) -> Any:
+        return answer
+
+    return hook
+
+
+def with_places(self: Any) -> None:
+    self.held = set()
+
+
+def takes(self: Any, cycle: Any, pod: Any, node: Any) -> Any:
+    if len(self.held) >= 3:
+        return NO
+    return self.held.add(pod.uid)
+
+
+def removes(self: Any, cycle: Any, pod: Any, node: Any) -> None:
+    self.held.remove(pod.uid)
+
+
+def with_count(self: Any) -> None:
+    self.free = 2
+
+
+def counts_up(self: Any, cycle: Any, pod: Any, node: Any) -> Any:
+    if not self.free:
+        return NO
+    self.free -= 1
+    return None
+
+
+def counts_down(self: Any, cycle: Any, pod: Any, node: Any) -> None:
+    self.free += 1
 
 
 @dataclass
@@ -195,6 +249,91 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "worlds that differ": (
         lambda: made((PreFilterPlugin, FilterPlugin), __init__=with_cluster, pre_filter=counted, filter=by_count),
         "in the cluster: Unschedulable (no); in a what-if world: passes",
+    ),
+    "a permit that returns nothing": (
+        lambda: made(PermitPlugin, permit=nothing),
+        "permit returned None; return a permission: Permission(SUCCESS)",
+    ),
+    "a permit that waits for no time": (
+        lambda: made(PermitPlugin, permit=lambda *_: Permission(Status(Code.WAIT))),
+        "permit lets the pod wait for 0 seconds, after which it is rejected; say how long",
+    ),
+    "a permit that waits for a text": (
+        lambda: made(PermitPlugin, permit=lambda *_: Permission(Status(Code.WAIT), cast(float, "1m"))),
+        "permit lets the pod wait for '1m'; give a number of seconds",
+    ),
+    "a permit that skips": (
+        lambda: made(PermitPlugin, permit=lambda *_: Permission(SKIP)),
+        "permit returned Skip, by which the attempt fails; return Permission(SUCCESS) or a rejection",
+    ),
+    "a reserve that waits": (
+        lambda: made(ReservePlugin, reserve=lambda *_: Status(Code.WAIT)),
+        "reserve returned Wait, by which the attempt fails; return None or a rejection",
+    ),
+    "a reserve that is not undone": (
+        lambda: made(ReservePlugin, __init__=with_places, reserve=takes),
+        "of others: node n0: Unschedulable (no); unreserve has to give back what reserve took",
+    ),
+    "an unreserve that fails without reserve": (
+        lambda: made(ReservePlugin, __init__=with_places, reserve=takes, unreserve=removes),
+        'unreserve without reserve: plugin "Mistaken" failed in unreserve: KeyError: \'tried',
+    ),
+    "an unreserve that gives back what was not taken": (
+        lambda: made(ReservePlugin, __init__=with_count, reserve=counts_up, unreserve=counts_down),
+        "give back only what the pod holds, once",
+    ),
+    "a pod that is changed in reserve": (
+        lambda: made(ReservePlugin, reserve=writes_label),
+        "the plugin changed pod asked: labels.seen yes",
+    ),
+    "a pod that is changed in post_bind": (
+        lambda: made(PostBindPlugin, post_bind=writes_label_later),
+        "the plugin changed pod asked: labels.seen yes",
+    ),
+    "a reserve that blocks": (
+        lambda: made(ReservePlugin, reserve=sleeps),
+        "time.sleep is called in sleeps, which holds up all pods",
+    ),
+    "a pre_bind that blocks": (
+        lambda: made(PreBindPlugin, pre_bind=sleeps_later),
+        "time.sleep is called in sleeps_later, which holds up all pods",
+    ),
+    "a sort_key that blocks": (
+        lambda: made(QueueSortPlugin, sort_key=lambda self, pod, timestamp: sleeps(self, None, pod, None)),
+        "time.sleep is called in <lambda>, which holds up all pods",
+    ),
+    "a pre_bind that returns a text": (
+        lambda: made(PreBindPlugin, pre_bind=returning("done")),
+        "pre_bind returned 'done'; return None or a status",
+    ),
+    "a bind that returns True": (
+        lambda: made(BindPlugin, bind=returning(True)),
+        "bind returned True; return None or a status",
+    ),
+    "a pre_bind that waits for Permit": (
+        lambda: made(PreBindPlugin, pre_bind=returning(Status(Code.WAIT))),
+        "pre_bind returned Wait, by which the attempt fails",
+    ),
+    "a pre_enqueue that returns False": (
+        lambda: made(PreEnqueuePlugin, pre_enqueue=lambda self, pod: False),
+        "pre_enqueue returned False; return None or a status",
+    ),
+    "a gate that no event opens": (
+        lambda: made(
+            PreEnqueuePlugin,
+            __init__=with_cluster,
+            pre_enqueue=lambda self, pod: NO if self.cluster.pods else None,
+            events_to_register=lambda self: LABELLED,
+        ),
+        "is not gated any more and stays out of activeQ: events_to_register does not name AssignedPod/Delete",
+    ),
+    "a sort_key that is a text": (
+        lambda: made(QueueSortPlugin, sort_key=lambda self, pod, timestamp: pod.name),
+        "sort_key returned 'asked'; return a tuple of numbers, the smallest is popped first",
+    ),
+    "an order by chance": (
+        lambda: made(QueueSortPlugin, sort_key=lambda self, pod, timestamp: (random.random(),)),
+        "pods would have no order; derive it from the pod and its timestamp alone",
     ),
     "a function": (lambda: full, "is no plugin; derive a class from FilterPlugin"),
 }

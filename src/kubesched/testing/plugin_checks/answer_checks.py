@@ -15,12 +15,14 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.framework.answers import checked_sort_key
 from kubesched.core.framework.forms import filter_alone, filter_each, score_alone, score_each
-from kubesched.core.framework.hooks import filter_node, filter_nodes, score_node, score_nodes
+from kubesched.core.framework.hooks import ask, filter_node, filter_nodes, score_node, score_nodes
 from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import FilterPlugin, QuestionFilterPlugin, QuestionScorePlugin, ScorePlugin
 from kubesched.core.framework.status import Status
 from kubesched.core.scheduling.engine import Engine
+from kubesched.testing.plugin_checks.attempt_hooks import attempt_problems, plugin_in
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample, ExampleChange, difference
 from kubesched.testing.plugin_checks.plugin_answers import answers_in, answers_of, shown
@@ -56,11 +58,16 @@ def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:
 
 
 def inputs_unchanged(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that neither the pod nor the objects of the cluster change by being looked at."""
+    """Hold that neither the pod nor the objects of the cluster change by being looked at, whichever hook looks."""
     engine = plugin.engine(example.objects)
     pod = engine.cluster.reader.read(msgspec.convert(to_builtins(example.asked[0]), Pod))
     before = {id(obj): (obj, to_builtins(obj)) for obj in _objects_of(engine, pod)}
     answers_in(engine.evaluation_of(pod))
+    for _ in attempt_problems(plugin, engine, pod.pod):
+        # what is wrong with the answers is another check's
+        pass
+    if "queueSort" in plugin.points:
+        ask(plugin_in(engine, plugin.name), "sort_key", checked_sort_key, pod, 1.0)
     return told(
         example,
         (

@@ -19,6 +19,17 @@ from kubesched.testing.plugin_checks.answer_checks import (
     kept_equals_fresh,
     valid_answers,
 )
+from kubesched.testing.plugin_checks.attempt_checks import (
+    events_open_gates,
+    gates,
+    one_order,
+    reserves,
+    sorts,
+    unreserve_alone,
+    unreserve_undoes,
+    valid_attempt,
+)
+from kubesched.testing.plugin_checks.attempt_hooks import has_attempt_hooks
 from kubesched.testing.plugin_checks.blocking_calls import blocking_calls
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample
@@ -124,9 +135,14 @@ class ExampleCheck(NamedTuple):
 _CHECKS = (
     ExampleCheck("hooks answer what they may, scores from 0 to 100", valid_answers),
     ExampleCheck("the same answer when asked twice", asked_twice),
-    ExampleCheck("pods and nodes are not changed", inputs_unchanged),
+    ExampleCheck("hooks of an attempt answer what they may", valid_attempt, has_attempt_hooks),
+    ExampleCheck("pods and nodes are not changed", inputs_unchanged, lambda plugin: True),
     ExampleCheck("forms agree", forms_agree, has_forms),
     ExampleCheck("kept answers equal fresh ones", kept_equals_fresh),
     ExampleCheck("what-if worlds agree with clusters", worlds_agree, filters),
     ExampleCheck("events wake rejected pods", hints_wide_enough, rejects),
+    ExampleCheck("events open gates", events_open_gates, gates),
+    ExampleCheck("unreserve gives back what reserve took", unreserve_undoes, reserves),
+    ExampleCheck("unreserve may come without reserve, and twice", unreserve_alone, reserves),
+    ExampleCheck("pods have one order in the queue", one_order, sorts),
 )

@@ -32,14 +32,16 @@ def hints_wide_enough(plugin: CheckedPlugin, example: ClusterExample) -> Found:
         after = answers_of(plugin.engine(objects), pod)
         # without nodes nobody was rejected by the plugin
         if before.rejected and after.fits and (before.verdicts or before.pre_filter):
-            missed = _missed(plugin, pod, changes[-1])
+            missed = missed_event(plugin, pod, changes[-1])
             if missed:
                 return told(example, [missed], changes)
         before = after
     return None
 
 
-def _missed(plugin: CheckedPlugin, pod: Pod, change: ExampleChange) -> str:
+def missed_event(
+    plugin: CheckedPlugin, pod: Pod, change: ExampleChange, what: str = "fits now and is not tried again"
+) -> str:
     """Return why a change would not wake a pod that the plugin rejected; empty if it would."""
     engine = plugin.engine()
     hints = QueueingHints(engine.profiles)
@@ -53,7 +55,7 @@ def _missed(plugin: CheckedPlugin, pod: Pod, change: ExampleChange) -> str:
         return ""
     if not covered:
         named = " or ".join(f"{event.resource}/{event.action.text}" for event in events)
-        return f"the pod fits now and is not tried again: events_to_register does not name {named}"
+        return f"the pod {what}: events_to_register does not name {named}"
     for event in covered:
         waking = hints.helps(event, old, new)
         reached = waking is None or bool(waking & hints.waits_for(queued))
@@ -61,7 +63,7 @@ def _missed(plugin: CheckedPlugin, pod: Pod, change: ExampleChange) -> str:
             return ""
     event = covered[0]
     return (
-        f"the pod fits now and is not tried again: the hint for {event.resource}/{event.action.text} "
+        f"the pod {what}: the hint for {event.resource}/{event.action.text} "
         "says QUEUE_SKIP, or its subject leaves the pod out"
     )
 

@@ -1,0 +1,188 @@
+"""Checks of the hooks beside Filter and Score: answers, what Reserve takes and gives back, gates, order in the queue.
+
+From an example to what is wrong, in lines, or None.
+"""
+
+from collections.abc import Iterable, Iterator
+from copy import deepcopy
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.core.framework.answers import checked_sort_key, checked_status, unchecked
+from kubesched.core.framework.hooks import ask
+from kubesched.core.framework.status import Status
+from kubesched.testing.plugin_checks.answer_checks import Found, told
+from kubesched.testing.plugin_checks.attempt_hooks import PlacedPod, attempt_problems, placed, plugin_in
+from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
+from kubesched.testing.plugin_checks.cluster_example import ClusterExample
+from kubesched.testing.plugin_checks.hint_checks import missed_event
+from kubesched.testing.plugin_checks.plugin_answers import shown
+
+# so many pods like the one that is asked about are tried one after the other
+PODS = 4
+
+
+def valid_attempt(plugin: CheckedPlugin, example: ClusterExample) -> Found:
+    """Hold that no hook of an attempt raises or returns what fails the attempt."""
+    engine = plugin.engine(example.objects)
+    return told(example, (problem for _, problem in attempt_problems(plugin, engine, deepcopy(example.asked[0]))))
+
+
+# -- Reserve
+
+
+def reserves(plugin: CheckedPlugin) -> bool:
+    """Return whether a plugin reserves."""
+    return "reserve" in plugin.points
+
+
+def unreserve_undoes(plugin: CheckedPlugin, example: ClusterExample) -> Found:
+    """Hold that after reserve and unreserve of some pods the next ones are answered as by a new plugin."""
+    reserving = _Reserving(plugin, example)
+    for pod in _like(example.asked[0], "tried"):
+        place = reserving.place(pod)
+        if place is not None:
+            reserving.ask("reserve", place)
+            reserving.undo(place)
+    lines = [*reserving.failures, *_changed(plugin, example, reserving, "after reserve and unreserve of others")]
+    return told(example, [f"{line}; unreserve has to give back what reserve took" for line in lines[:1]])
+
+
+def unreserve_alone(plugin: CheckedPlugin, example: ClusterExample) -> Found:
+    """Hold that unreserve does nothing for a pod whose reserve did not run, and nothing the second time."""
+    for reserved, when in ((False, "unreserve without reserve"), (True, "unreserve called twice")):
+        reserving = _Reserving(plugin, example)
+        for pod in _like(example.asked[0], "tried"):
+            place = reserving.place(pod)
+            if place is not None:
+                if reserved:
+                    reserving.ask("reserve", place)
+                    reserving.ask("unreserve", place)
+                reserving.failures.clear()
+                reserving.undo(place)
+        lines = [*reserving.failures, *_changed(plugin, example, reserving, f"after {when} of others")]
+        if lines:
+            fix = "it is called for every pod that is given up: give back only what the pod holds, once"
+            return told(example, [f"{when}: {lines[0]}; {fix}"])
+    return None
+
+
+def _like(pod: Pod, name: str) -> Iterator[Pod]:
+    """Yield pods that differ in name and UID."""
+    for number in range(PODS):
+        metadata = msgspec.structs.replace(pod.metadata, name=f"{name}{number}", uid=f"{name}{number}")
+        yield deepcopy(msgspec.structs.replace(pod, metadata=metadata))
+
+
+def _changed(plugin: CheckedPlugin, example: ClusterExample, reserving: "_Reserving", when: str) -> Iterator[str]:
+    """Yield where a plugin answers other than a new one, asked to reserve for one pod after the other."""
+    expected = _Reserving(plugin, example).answers(example.asked[0])
+    found = reserving.answers(example.asked[0])
+    for number, (before, after) in enumerate(zip(expected, found, strict=True), 1):
+        if before != after:
+            yield f"pod number {number} like it: a new plugin: {before}; {when}: {after}"
+
+
+class _Reserving:
+    """A plugin over a cluster of its own, whose Reserve is asked."""
+
+    def __init__(self, plugin: CheckedPlugin, example: ClusterExample) -> None:
+        self._engine = plugin.engine(example.objects)
+        self._plugin = plugin_in(self._engine, plugin.name)
+        self.failures: list[str] = []
+
+    def place(self, pod: Pod) -> PlacedPod | None:
+        """Return a pod on a node that it may go to, None if there is none."""
+        place = placed(self._engine, pod)
+        return None if isinstance(place, str) else place
+
+    def ask(self, hook: str, place: PlacedPod) -> Status | None:
+        """Return what a hook says; keep it if it fails in unreserve, whose failures nobody sees otherwise."""
+        status = ask(self._plugin, hook, unchecked if hook == "unreserve" else checked_status, *place)
+        if status is not None and hook == "unreserve":
+            self.failures.append(status.message)
+        return status
+
+    def undo(self, place: PlacedPod) -> None:
+        """Unreserve, and forget the pod."""
+        self.ask("unreserve", place)
+        self._engine.cluster.forget(place.pod)
+        self._engine.cluster.remove(place.pod.pod)
+
+    def answers(self, pod: Pod) -> list[str]:
+        """Return what is said to one pod after the other, each keeping what it got."""
+        found = []
+        for each in _like(pod, "next"):
+            place = placed(self._engine, each)
+            if isinstance(place, str):
+                found.append(place)
+                continue
+            status = self.ask("reserve", place)
+            found.append(f"node {place.node_name}: {shown(status)}")
+            if status is not None and not status.ok:
+                self.undo(place)
+        return found
+
+
+# -- the queue
+
+
+def gates(plugin: CheckedPlugin) -> bool:
+    """Return whether a plugin holds pods back from the queue."""
+    return "preEnqueue" in plugin.points
+
+
+def events_open_gates(plugin: CheckedPlugin, example: ClusterExample) -> Found:
+    """Hold that a change after which a gated pod may be queued is an event that the plugin registered for."""
+    pod = example.asked[0]
+    before = _gated(plugin, example.objects, pod)
+    for changes, objects in example.states():
+        after = _gated(plugin, objects, pod)
+        if before and not after:
+            missed = missed_event(plugin, pod, changes[-1], "is not gated any more and stays out of activeQ")
+            if missed:
+                return told(example, [missed], changes)
+        before = after
+    return None
+
+
+def _gated(plugin: CheckedPlugin, objects: Iterable[ApiObject], pod: Pod) -> bool:
+    engine = plugin.engine(objects)
+    status = ask(
+        plugin_in(engine, plugin.name), "pre_enqueue", checked_status, engine.cluster.reader.read(deepcopy(pod))
+    )
+    return status is not None and status.rejected
+
+
+def sorts(plugin: CheckedPlugin) -> bool:
+    """Return whether a plugin orders the queue."""
+    return "queueSort" in plugin.points
+
+
+def one_order(plugin: CheckedPlugin, example: ClusterExample) -> Found:
+    """Hold that keys are tuples of numbers, and the same for the same pod whenever and of whomever it is asked."""
+    pods = [*example.asked, *(obj for obj in example.objects if isinstance(obj, Pod))]
+    first, again, other = (_keys(plugin, example, pods, repeated) for repeated in (1, 2, 1))
+    lines = [str(key) for key in first if isinstance(key, str)][:1]
+    for found_by, found in (("asked again", again), ("a new plugin", other)):
+        lines += [
+            f"pod {pod.name}: sort_key {was}, {found_by} {now}: pods would have no order; "
+            "derive it from the pod and its timestamp alone"
+            for pod, was, now in zip(pods, first, found, strict=True)
+            if was != now
+        ]
+    return told(example, lines[:1])
+
+
+def _keys(plugin: CheckedPlugin, example: ClusterExample, pods: list[Pod], times: int) -> list[tuple[float, ...] | str]:
+    """Return the keys of pods, asked for so often; a text if the hook fails."""
+    engine = plugin.engine(example.objects)
+    built = plugin_in(engine, plugin.name)
+    found: list[tuple[float, ...] | str] = []
+    for number in range(times * len(pods)):
+        read = engine.cluster.reader.read(deepcopy(pods[number % len(pods)]))
+        key = ask(built, "sort_key", checked_sort_key, read, 1.0)
+        found.append(key.message if isinstance(key, Status) else key)
+    return found[-len(pods) :]
