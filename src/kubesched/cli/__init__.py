@@ -22,6 +22,10 @@ COMMANDS = {
     ),
     "plugins": LazyCommand("kubesched.cli.plugins:plugins_group", "List, describe, check and begin plugins."),
     "run": LazyCommand("kubesched.run.command:run", "Schedule pods on a cluster, in place of kube-scheduler."),
+    "simulate": LazyCommand(
+        "kubesched.simulate.command:simulate_command",
+        "Simulate a cluster in virtual time: pods arrive, wait, run and leave.",
+    ),
     "snapshot": LazyCommand(
         "kubesched.cli.asking.snapshot:snapshot", "Write a cluster to a file, to ask about it later or elsewhere."
     ),

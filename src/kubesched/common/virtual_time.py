@@ -25,7 +25,8 @@ class _JumpingSelector(selectors.SelectSelector):
     loop: "VirtualTimeLoop"
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        ready = super().select(0)
+        # the loop itself has one, for signals and other threads, of which there are none
+        ready = super().select(0) if len(self._fd_to_key) > 1 else []  # type: ignore[attr-defined]
         if not ready and timeout:
             self.loop.jump(timeout)
         elif not ready and timeout is None:

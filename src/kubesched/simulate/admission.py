@@ -1,0 +1,87 @@
+"""What an API server fills in: defaults, priorities of classes, tolerations.
+
+From documents, as people write them, to objects, as the scheduler sees them. Objects with a UID come from a cluster
+that has admitted them and are taken as they are. Nodes are ready, and offer their capacity unless they say otherwise.
+"""
+
+from typing import Any
+
+import msgspec
+
+from kubesched.api.codec import decode
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
+from kubesched.controlplane.api.requests import ADMINISTRATOR
+from kubesched.controlplane.api.statuses import ApiError
+from kubesched.controlplane.running import new_server
+from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.errors import InvalidObjectError, KubeschedError
+
+HOSTNAME = "kubernetes.io/hostname"
+replace = msgspec.structs.replace
+
+
+class TraceAdmission:
+    """An API server that is asked about each object before the simulation begins."""
+
+    def __init__(self) -> None:
+        self._client: LocalClient | None = None
+        self._namespaces = {"default"}
+
+    def admit(self, document: dict[str, Any], where: str) -> ApiObject:
+        """Return the object of a document; raises KubeschedError, which begins with `where`."""
+        metadata = document.get("metadata")
+        try:
+            if isinstance(metadata, dict) and metadata.get("uid"):
+                return decode(document)
+            if document.get("kind") == "Node":
+                return _ready(decode(document))
+            return decode(self._created(document))
+        except (ApiError, InvalidObjectError) as error:
+            raise KubeschedError(f"{where}: {error}") from None
+
+    def _created(self, document: dict[str, Any]) -> dict[str, Any]:
+        """Return a document as a server returns it when it is created."""
+        client = self._client
+        if client is None:
+            client = self._client = LocalClient(new_server({}, seed=0), ADMINISTRATOR)
+        version, kind = str(document.get("apiVersion", "")), str(document.get("kind", ""))
+        if client.server.registry.catalog.of_kind(version, kind) is None:
+            raise InvalidObjectError(f"there is no kind {kind!r} in {version!r}; expected such as Pod in v1")
+        resource = client.resource(version, kind)
+        metadata = {**(document.get("metadata") or {})}
+        if resource.namespaced:
+            namespace = metadata.setdefault("namespace", "default")
+            if namespace not in self._namespaces:
+                self._namespaces.add(namespace)
+                made = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": namespace}}
+                client.create(client.resource("v1", "Namespace"), made)
+        created = client.create(resource, {**document, "metadata": metadata}, "Strict")
+        if resource.kind in _NOT_KEPT:
+            client.delete(resource, metadata.get("namespace", ""), created["metadata"]["name"])
+        for field in ("uid", "resourceVersion", "creationTimestamp", "managedFields"):
+            created["metadata"].pop(field, None)
+        return created
+
+
+# pods of one name may come and go
+_NOT_KEPT = frozenset({"Pod"})
+
+
+def _ready(node: ApiObject) -> ApiObject:
+    assert isinstance(node, Node)
+    labels = {HOSTNAME: node.name, **node.metadata.labels}
+    allocatable = node.status.allocatable or node.status.capacity
+    return replace(
+        node,
+        metadata=replace(node.metadata, labels=labels),
+        status=replace(node.status, allocatable=allocatable),
+    )
+
+
+def renamed(obj: ApiObject, name: str) -> ApiObject:
+    """Return a copy of an object under another name; a node has it as its label, too."""
+    metadata = replace(obj.metadata, name=name, uid="")
+    if isinstance(obj, Node):
+        metadata = replace(metadata, labels={**metadata.labels, HOSTNAME: name})
+    return replace(obj, metadata=metadata)

@@ -1,0 +1,43 @@
+"""Clusters in files as a trace: all is there at the beginning, and pods run for as long as their annotation says.
+
+From manifests, snapshots and exports, as `kubesched up` and `kubesched explain` take them, to events at time 0. What
+manifests describe becomes pods, as controllers make them.
+"""
+
+from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
+
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.asking.sources.files import read_files
+from kubesched.controlplane.nodes.kubelets import RUN_SECONDS
+from kubesched.simulate.errors import TraceError
+from kubesched.simulate.trace import ObjectPut, PodArrival, Trace, TraceEvent
+
+
+def trace_of_cluster(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> Trace:
+    """Return a trace in which all objects are there at the beginning, nodes first and pods last."""
+    objects = read_files(paths, custom_kinds).objects
+    nodes = [ObjectPut(0.0, obj) for obj in objects if isinstance(obj, Node)]
+    others = [ObjectPut(0.0, obj) for obj in objects if not isinstance(obj, Node | Pod)]
+    pods = [PodArrival(0.0, obj, _runs(obj)) for obj in objects if isinstance(obj, Pod) and not obj.terminal]
+
+    def events(seed: int) -> Iterator[TraceEvent]:
+        yield from nodes
+        yield from others
+        yield from pods
+
+    return Trace(", ".join(Path(path).name for path in paths), events)
+
+
+def _runs(pod: Pod) -> float | None:
+    text = pod.metadata.annotations.get(RUN_SECONDS)
+    if text is None:
+        return None
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds < 1e12:
+        raise TraceError(f"pod {pod.full_name}: annotation {RUN_SECONDS} is {text!r}; expected seconds")
+    return seconds

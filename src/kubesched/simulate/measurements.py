@@ -1,0 +1,209 @@
+"""What is measured of a simulation, while it runs; its memory does not grow with simulated time.
+
+From pods and nodes (`simulated_api`), the scheduler's observers and samples of the table to `figures`. What happens
+before the warm-up is over is not counted.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.api.quantity import milli_value_of, value_of
+from kubesched.core.cluster.cluster import ClusterState
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.table import CPU, MEMORY
+from kubesched.core.framework.observer import FailedAttempt, Observer
+from kubesched.simulate.histogram import Histogram
+from kubesched.simulate.pod_log import ENDED, LOST, PodLog
+from kubesched.simulate.timeline import Sample, Timeline
+from kubesched.simulate.usage import Gauge, Gauges
+
+# classes of pods by the CPU that they request: below so many thousandths
+SIZES = ((1000, "below 1 CPU"), (4000, "1 to 4 CPU"), (16000, "4 to 16 CPU"))
+LARGEST_SIZE = "16 CPU and more"
+
+
+class Living(msgspec.Struct):
+    """A pod that has arrived: when, how large it is, what it takes."""
+
+    arrived: float
+    counted: bool
+    size: str
+    priority: int
+    amounts: dict[str, int]
+    bound: float | None = None
+
+
+class Measurements(Observer):
+    """Counts, waiting times, usage, and samples over time."""
+
+    def __init__(self, now: Callable[[], float], log: PodLog | None = None) -> None:
+        self._now = now
+        self._log = log
+        self._living: dict[str, Living] = {}
+        self._counting = True
+        self.began = 0.0
+        self.counts: Counter[str] = Counter()
+        self.waiting = Histogram()
+        self.waiting_by_priority: dict[int, Histogram] = {}
+        self.waiting_by_size: dict[str, Histogram] = {}
+        self.used, self.offered = Gauges(), Gauges()
+        self.pending, self.running, self.nodes = Gauge(), Gauge(), Gauge()
+        self.timeline = Timeline()
+
+    def watch(self, cluster: ClusterState) -> None:
+        """Read pods and take samples of a scheduler's cluster."""
+        self._read = cluster.reader.read
+        self._table = cluster.table
+
+    def warm_up(self) -> None:
+        """Count nothing of what happens until `start`."""
+        self._counting = False
+
+    def start(self) -> None:
+        """Count from now on."""
+        now = self.began = self._now()
+        self._counting = True
+        self.counts.clear()
+        for gauges in (self.used, self.offered):
+            gauges.restart(now)
+        for gauge in (self.pending, self.running, self.nodes):
+            gauge.restart(now)
+
+    # -- pods
+
+    def arrived(self, pod: Pod) -> None:
+        """A pod was created."""
+        info = self._read(pod)
+        amounts = dict(_amounts(info))
+        now = self._now()
+        size = next((name for below, name in SIZES if amounts["cpu"] < below), LARGEST_SIZE)
+        self._living[pod.uid] = Living(now, self._counting, size, info.priority, amounts)
+        self.counts["arrived"] += 1
+        self.pending.add(1, now)
+
+    def bound(self, pod: Pod) -> None:
+        """A pod was bound."""
+        now, living = self._now(), self._living[pod.uid]
+        self.pending.add(-1, now)
+        self.running.add(1, now)
+        self.used.add(living.amounts, 1, now)
+        living.bound = now
+        self.counts["bound"] += 1
+        if living.counted:
+            waited = now - living.arrived
+            self.waiting.add(waited)
+            self.waiting_by_priority.setdefault(living.priority, Histogram()).add(waited)
+            self.waiting_by_size.setdefault(living.size, Histogram()).add(waited)
+
+    def ended(self, pod: Pod) -> None:
+        """A pod has run to its end, or was deleted."""
+        self.counts["ended" if pod.spec.node_name else "deleted before they were bound"] += 1
+        self._leave(pod, ENDED)
+
+    def lost(self, pod: Pod) -> None:
+        """A pod that ran was evicted, or lost its node."""
+        self.counts["lost"] += 1
+        self._leave(pod, LOST)
+
+    def stayed(self, pods: Iterable[Pod]) -> None:
+        """Record the pods that are there at the end."""
+        if self._log is not None:
+            for pod in pods:
+                living = self._living[pod.uid]
+                self._log.stayed(pod, living.arrived, living.bound)
+
+    def _leave(self, pod: Pod, end: str) -> None:
+        now, living = self._now(), self._living.pop(pod.uid)
+        if self._log is not None:
+            self._log.left(pod, living.arrived, living.bound, now, end)
+        if pod.spec.node_name:
+            self.running.add(-1, now)
+            self.used.add(living.amounts, -1, now)
+        else:
+            self.pending.add(-1, now)
+
+    def node_changed(self, old: Node | None, new: Node | None) -> None:
+        """A node joined, changed or left."""
+        now = self._now()
+        for node, sign in ((old, -1), (new, 1)):
+            if node is not None:
+                self.nodes.add(sign, now)
+                self.offered.add(_offered(node), sign, now)
+
+    # -- the scheduler's observers
+
+    def attempt_began(self, pod: PodInfo) -> None:
+        """Count an attempt."""
+        self.counts["attempts"] += 1
+
+    def attempt_failed(self, failed: FailedAttempt) -> None:
+        """Count an attempt that failed."""
+        self.counts["failed attempts"] += 1
+
+    def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
+        """Count a pod that was preempted."""
+        self.counts["preempted"] += not in_memory
+
+    # -- samples
+
+    def sample(self) -> None:
+        """Take a sample of the cluster as it is."""
+        table = self._table
+        rows = table.present_rows()
+        free = (table.allocatable - table.requested)[: MEMORY + 1, rows].clip(0)
+        total = table.allocatable[: MEMORY + 1, rows]
+        self.timeline.add(
+            Sample(
+                self._now(),
+                self.pending.value,
+                self.running.value,
+                len(rows),
+                _share(int((total - free)[CPU].sum()), int(total[CPU].sum())),
+                _share(int((total - free)[MEMORY].sum()), int(total[MEMORY].sum())),
+                *_fragmentation(free, total),
+            )
+        )
+
+
+def _amounts(info: PodInfo) -> Iterator[tuple[str, int]]:
+    """Yield what a pod takes on its node."""
+    taken = info.resources
+    yield "cpu", taken.milli_cpu
+    yield "memory", taken.memory
+    yield from taken.scalar.items()
+
+
+def _offered(node: Node) -> dict[str, int]:
+    """Return what a node offers, in the units of `_amounts`."""
+    given = node.status.allocatable or node.status.capacity
+    return {
+        name: milli_value_of(quantity) if name == "cpu" else value_of(quantity)
+        for name, quantity in given.items()
+        if name not in ("pods", "ephemeral-storage")
+    }
+
+
+def _share(part: int, whole: int) -> float:
+    return part / whole if whole else 0.0
+
+
+def _fragmentation(free: NDArray[np.int64], total: NDArray[np.int64]) -> tuple[int, int, float, float]:
+    """Return the largest free CPU and memory of a node, and the shares of each that are stranded.
+
+    CPU is stranded on a node that has no memory left (less than a hundredth), memory on one without CPU.
+    """
+    if not free.shape[1]:
+        return 0, 0, 0.0, 0.0
+    full = free * 100 < total
+    return (
+        int(free[CPU].max()),
+        int(free[MEMORY].max()),
+        _share(int(free[CPU][full[MEMORY]].sum()), int(total[CPU].sum())),
+        _share(int(free[MEMORY][full[CPU]].sum()), int(total[MEMORY].sum())),
+    )

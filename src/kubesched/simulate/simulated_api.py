@@ -1,0 +1,328 @@
+"""The cluster around a simulated scheduler: it stores objects, runs pods for as long as they run, and tells of changes.
+
+From the trace and the scheduler's effects to reports, in virtual time. It stands for the API server (one binding a pod,
+versions, deletions), for kubelets (a pod ends when its time is over), and for controllers (a pod that is evicted, or
+whose node is gone, is created again).
+"""
+
+import asyncio
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any, Protocol, TypeVar
+
+import msgspec
+
+from kubesched.api.codec import decode, to_builtins
+from kubesched.api.merging import strategic_merge
+from kubesched.api.meta import ApiObject, Condition
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod, PodStatus
+from kubesched.api.storage import PersistentVolumeClaim
+from kubesched.core.framework.effects import (
+    Bind,
+    ConflictError,
+    Delete,
+    Effect,
+    EffectError,
+    NotFoundError,
+    Patch,
+    Read,
+    Write,
+)
+from kubesched.core.loop.inbox import Inbox
+from kubesched.core.loop.loop_events import Dropped, Put
+from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, TraceEvent
+from kubesched.simulate.volumes import volumes_after
+
+# the date at the beginning of a simulation
+BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
+replace = msgspec.structs.replace
+T = TypeVar("T", bound=ApiObject)
+
+
+class Pace(msgspec.Struct, frozen=True):
+    """How long things take: a binding, a container's start, its end; and whether lost pods are created again."""
+
+    binding_seconds: float = 0.0
+    starting_seconds: float = 0.0
+    stopping_seconds: float = 0.0
+    recreate: bool = True
+
+
+class PodsWatcher(Protocol):
+    """Is told what becomes of pods, for figures."""
+
+    def arrived(self, pod: Pod) -> None:
+        """A pod was created."""
+
+    def bound(self, pod: Pod) -> None:
+        """A pod was bound to its node."""
+
+    def ended(self, pod: Pod) -> None:
+        """A pod has run to its end, or was deleted."""
+
+    def lost(self, pod: Pod) -> None:
+        """A pod that ran was evicted, or lost its node."""
+
+    def node_changed(self, old: Node | None, new: Node | None) -> None:
+        """A node joined, changed or left."""
+
+
+class _Running(msgspec.Struct):
+    """A pod with its time: how long it runs, the timer of its end."""
+
+    runs: float | None
+    timer: asyncio.TimerHandle | None = None
+    # how often it was created again
+    lives: int = 0
+
+
+class SimulatedApi:
+    """Objects by kind and name, and what happens to them; carries out the scheduler's effects."""
+
+    def __init__(self, pace: Pace, watcher: PodsWatcher, inbox: Inbox) -> None:
+        self._pace = pace
+        self._watcher = watcher
+        self._inbox = inbox
+        self._loop = asyncio.get_running_loop()
+        self._began = self._loop.time()
+        self._version = 0
+        self.pods: dict[str, Pod] = {}
+        self._objects: dict[tuple[str, str], ApiObject] = {}
+        self._claims: dict[str, PersistentVolumeClaim] = {}
+        self._running: dict[str, _Running] = {}
+        self._on_node: dict[str, dict[str, None]] = {}
+        # bound pods whose end is known and still to come
+        self.ends_to_come = 0
+        self._all_ended: asyncio.Future[None] | None = None
+
+    @property
+    def date(self) -> datetime:
+        """Return the simulated date."""
+        return BEGINNING + timedelta(seconds=self._loop.time() - self._began)
+
+    # -- what the trace says
+
+    def apply(self, event: TraceEvent) -> None:
+        """Carry out an event of the trace."""
+        if isinstance(event, PodArrival):
+            self._arrive(event.pod, event.runs, 0)
+        elif isinstance(event, ObjectPut):
+            self.put(event.obj)
+        else:
+            self._delete(event)
+
+    def _arrive(self, pod: Pod, runs: float | None, lives: int) -> None:
+        if pod.full_name in self.pods:
+            return
+        self._running[pod.full_name] = _Running(runs, None, lives)
+        uid = pod.metadata.uid or (f"{pod.full_name}#{lives}" if lives else pod.full_name)
+        stored = self._store(replace(pod, metadata=replace(pod.metadata, uid=uid, creation_timestamp=self.date)))
+        self._watcher.arrived(stored)
+        if stored.spec.node_name:
+            self._start(stored)
+
+    def put(self, obj: ApiObject) -> ApiObject:
+        """Create or replace an object."""
+        if isinstance(obj, Pod):
+            return self._store(obj)
+        key = (type(obj).__name__, obj.full_name)
+        old = self._objects.get(key)
+        if old is None and obj.metadata.creation_timestamp is None:
+            obj = replace(obj, metadata=replace(obj.metadata, creation_timestamp=self.date))
+        stored = self._objects[key] = self._versioned(obj)
+        if isinstance(stored, Node):
+            self._watcher.node_changed(old if isinstance(old, Node) else None, stored)
+        self._inbox.post(Put(stored))
+        if isinstance(stored, PersistentVolumeClaim):
+            self._claims[stored.full_name] = stored
+        for follow_up in volumes_after(stored, self._claims):
+            self.put(follow_up)
+        return stored
+
+    def _store(self, pod: Pod) -> Pod:
+        stored = self.pods[pod.full_name] = self._versioned(pod)
+        self._inbox.post(Put(stored))
+        return stored
+
+    def _versioned(self, obj: T) -> T:
+        self._version += 1
+        return replace(obj, metadata=replace(obj.metadata, resource_version=str(self._version)))
+
+    def _delete(self, event: ObjectDeletion) -> None:
+        if event.kind == "Pod":
+            pod = self.pods.get(event.full_name)
+            if pod is not None:
+                self._remove(pod)
+                self._watcher.ended(pod)
+            return
+        gone = self._objects.pop((event.kind, event.full_name), None)
+        if gone is None:
+            return
+        self._inbox.post(Dropped(gone))
+        if isinstance(gone, Node):
+            self._watcher.node_changed(gone, None)
+            for full_name in list(self._on_node.get(gone.name, ())):
+                self._lose(self.pods[full_name])
+
+    # -- the lives of pods
+
+    def _start(self, pod: Pod) -> None:
+        """Have a bound pod run."""
+        self._on_node.setdefault(pod.spec.node_name, {})[pod.full_name] = None
+        self._watcher.bound(pod)
+        running = self._running[pod.full_name]
+        if running.runs is not None:
+            self.ends_to_come += 1
+            seconds = running.runs + self._pace.starting_seconds
+            running.timer = self._loop.call_later(seconds, self._end, pod.full_name)
+
+    def _end(self, full_name: str) -> None:
+        """The pod's time is over."""
+        self._running[full_name].timer = None
+        self._one_less_to_come()
+        pod = self.pods[full_name]
+        self._remove(pod)
+        self._watcher.ended(pod)
+
+    def _lose(self, pod: Pod) -> None:
+        """A pod is evicted, or its node is gone; its controller creates it again."""
+        running = self._running[pod.full_name]
+        self._remove(pod)
+        self._watcher.lost(pod)
+        if self._pace.recreate:
+            spec = replace(pod.spec, node_name="")
+            status = replace(pod.status, conditions=(), nominated_node_name="", start_time=None)
+            again = replace(
+                pod, metadata=replace(pod.metadata, uid="", deletion_timestamp=None), spec=spec, status=status
+            )
+            self._arrive(again, running.runs, running.lives + 1)
+
+    def _remove(self, pod: Pod) -> None:
+        del self.pods[pod.full_name]
+        running = self._running.pop(pod.full_name)
+        if running.timer is not None:
+            running.timer.cancel()
+            self._one_less_to_come()
+        on_node = self._on_node.get(pod.spec.node_name)
+        if on_node is not None:
+            on_node.pop(pod.full_name, None)
+            if not on_node:
+                del self._on_node[pod.spec.node_name]
+        self._inbox.post(Dropped(pod))
+
+    def _one_less_to_come(self) -> None:
+        self.ends_to_come -= 1
+        if not self.ends_to_come and self._all_ended is not None:
+            self._all_ended.set_result(None)
+            self._all_ended = None
+
+    async def until_all_ended(self) -> None:
+        """Wait until no bound pod has an end that is still to come."""
+        if self.ends_to_come:
+            self._all_ended = self._loop.create_future()
+            await self._all_ended
+
+    # -- effects of the scheduler
+
+    async def perform(self, effect: Effect) -> ApiObject | None:
+        """Carry out an effect; raises EffectError if it is refused."""
+        if self._pace.binding_seconds:
+            await asyncio.sleep(self._pace.binding_seconds)
+        return self._carry_out(effect)
+
+    def submit(self, *effects: Effect) -> None:
+        """Carry out effects in the background; the rest is dropped once one is refused."""
+        self._loop.call_soon(self._carry_out_all, effects)
+
+    def _carry_out_all(self, effects: tuple[Effect, ...]) -> None:
+        for effect in effects:
+            try:
+                self._carry_out(effect)
+            except EffectError:
+                return
+
+    def _carry_out(self, effect: Effect) -> ApiObject | None:
+        if isinstance(effect, Bind):
+            self._bind(effect)
+        elif isinstance(effect, Patch):
+            return self._patch(effect)
+        elif isinstance(effect, Delete):
+            self._evict(effect)
+        elif isinstance(effect, Read):
+            return self._get(effect.kind, f"{effect.namespace}/{effect.name}")
+        elif isinstance(effect, Write):
+            return self._write(effect)
+        return None
+
+    def _get(self, kind: str, full_name: str) -> ApiObject | None:
+        return self.pods.get(full_name) if kind == "Pod" else self._objects.get((kind, full_name))
+
+    def _bind(self, bind: Bind) -> None:
+        pod = self.pods.get(f"{bind.namespace}/{bind.name}")
+        if pod is None or pod.uid != bind.uid:
+            raise NotFoundError(f'pods "{bind.name}" not found')
+        if pod.spec.node_name:
+            raise EffectError(f"pod {bind.name} is already assigned to node {pod.spec.node_name!r}", final=True)
+        spec = replace(pod.spec, node_name=bind.node_name)
+        status = replace(pod.status, nominated_node_name="", conditions=(), start_time=self.date)
+        self._start(self._store(replace(pod, spec=spec, status=status)))
+
+    def _evict(self, effect: Delete) -> None:
+        found = self._get(effect.kind, f"{effect.namespace}/{effect.name}")
+        if found is None or found.uid != effect.uid:
+            raise NotFoundError(f'{effect.kind} "{effect.name}" not found')
+        if not isinstance(found, Pod):
+            self._delete(ObjectDeletion(0.0, effect.kind, found.full_name))
+        elif self._pace.stopping_seconds and not found.terminating:
+            self._store(replace(found, metadata=replace(found.metadata, deletion_timestamp=self.date)))
+            self._loop.call_later(self._pace.stopping_seconds, self._stopped, found.full_name, found.uid)
+        elif not found.terminating:
+            self._lose(found)
+
+    def _stopped(self, full_name: str, uid: str) -> None:
+        pod = self.pods.get(full_name)
+        if pod is not None and pod.uid == uid:
+            self._lose(pod)
+
+    def _patch(self, patch: Patch) -> ApiObject:
+        full_name = f"{patch.namespace}/{patch.name}" if patch.namespace else patch.name
+        found = self._get(patch.kind, full_name)
+        uid = patch.body.get("metadata", {}).get("uid")
+        if found is None or (uid and uid != found.uid):
+            raise NotFoundError(f'{patch.kind} "{patch.name}" not found')
+        if isinstance(found, Pod) and set(patch.body) <= {"metadata", "status"} and set(patch.body["status"]) <= _FAST:
+            return self._store(replace(found, status=_with_status(found, patch.body["status"])))
+        metadata = {key: value for key, value in patch.body.get("metadata", {}).items() if key in _MERGED}
+        return self.put(decode(strategic_merge(to_builtins(found), {**patch.body, "metadata": metadata})))
+
+    def _write(self, write: Write) -> ApiObject:
+        obj = write.obj
+        if write.create and not obj.name:
+            name = f"{obj.metadata.generate_name}{self._version}"
+            obj = replace(obj, metadata=replace(obj.metadata, name=name))
+        found = self._get(type(obj).__name__, obj.full_name)
+        if write.create:
+            return self.put(replace(obj, metadata=replace(obj.metadata, uid=f"uid-of-{obj.full_name}")))
+        if found is None:
+            raise NotFoundError(f'{type(obj).__name__} "{obj.full_name}" not found')
+        if obj.metadata.resource_version != found.metadata.resource_version:
+            raise ConflictError(f"{type(obj).__name__} {obj.full_name} has been modified")
+        return self.put(obj)
+
+
+# metadata that a patch changes; the rest names the object
+_MERGED = frozenset({"annotations", "labels", "finalizers"})
+# what the scheduler writes of a pod that found no node
+_FAST = frozenset({"conditions", "nominatedNodeName"})
+
+
+def _with_status(pod: Pod, body: Mapping[str, Any]) -> PodStatus:
+    """Return a pod's status with the condition and the nomination of a patch."""
+    status = pod.status
+    for condition in msgspec.convert(body.get("conditions", ()), tuple[Condition, ...]):
+        others = tuple(each for each in status.conditions if each.type != condition.type)
+        status = replace(status, conditions=(*others, condition))
+    if "nominatedNodeName" in body:
+        status = replace(status, nominated_node_name=body["nominatedNodeName"] or "")
+    return status

@@ -1,0 +1,137 @@
+"""A simulation: the real scheduler, a trace, and a cluster around them, in virtual time.
+
+From a trace and a configuration to figures. Nothing waits: when nothing can run, the clock jumps to the next timer.
+The same trace, configuration and seed give the same figures.
+"""
+
+import asyncio
+from collections.abc import Callable
+from datetime import timedelta
+
+import msgspec
+
+from kubesched.common.notes import Note
+from kubesched.common.virtual_time import run_in_virtual_time
+from kubesched.config.load import Loaded
+from kubesched.core.assembly import engine_of, scheduler_of
+from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.registry import Registry
+from kubesched.core.loop.loop_waits import LoopServices
+from kubesched.core.loop.scheduler import LoopOptions, Scheduler
+from kubesched.core.queue.queued_pod import Place
+from kubesched.simulate.figures import Figures, figures_of
+from kubesched.simulate.measurements import Measurements
+from kubesched.simulate.pod_log import PodLog
+from kubesched.simulate.simulated_api import BEGINNING, Pace, SimulatedApi
+from kubesched.simulate.trace import Trace
+
+# pods in these places of the queue are tried without any further event
+_MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
+# how often progress is told, in events of the trace
+_TOLD_EVERY = 1000
+
+
+class SimulationProgress(msgspec.Struct, frozen=True):
+    """How far a simulation is."""
+
+    seconds: float
+    events: int
+    bound: int
+
+
+class Run(msgspec.Struct, frozen=True):
+    """What to simulate: a trace under one configuration, with one seed."""
+
+    trace: Trace
+    loaded: Loaded
+    registry: Registry
+    config_name: str = "default"
+    seed: int = 0
+    until: float | None = None
+    warm_up: float = 0.0
+    pace: Pace = Pace()
+
+
+def simulate(
+    run: Run,
+    note: Note = lambda line: None,
+    progress: Callable[[SimulationProgress], None] = lambda _: None,
+    pod_log: PodLog | None = None,
+) -> Figures:
+    """Return the figures of a simulation; what became of each pod goes to `pod_log`."""
+    return run_in_virtual_time(_Simulation(run, note, progress, pod_log).run(), start=0.0)
+
+
+class _Simulation:
+    """One simulation; made outside of its loop, run inside."""
+
+    def __init__(
+        self, run: Run, note: Note, progress: Callable[[SimulationProgress], None], log: PodLog | None
+    ) -> None:
+        self._run = run
+        self._note = note
+        self._progress = progress
+        self._log = log
+        self._events = 0
+
+    async def run(self) -> Figures:
+        """Simulate from the beginning to the end."""
+        loop = asyncio.get_running_loop()
+        services = LoopServices(self._note, lambda: BEGINNING + timedelta(seconds=loop.time()))
+        measurements = Measurements(loop.time, self._log)
+        api = SimulatedApi(self._run.pace, measurements, services.inbox)
+        engine = engine_of(
+            self._run.loaded,
+            self._run.registry,
+            effects=api,
+            waits=services.waits,
+            waiting_pods=services.waiting_pods,
+            observers=Observers([measurements], clock=loop.time, note=self._note),
+            background=services.plugin_tasks,
+        )
+        measurements.watch(engine.cluster)
+        scheduler = scheduler_of(engine, services, options=LoopOptions(seed=self._run.seed))
+        if self._run.warm_up:
+            measurements.warm_up()
+            loop.call_at(self._run.warm_up, measurements.start)
+        scheduling = loop.create_task(scheduler.run())
+        sampling = loop.create_task(_sample(measurements))
+        try:
+            async with asyncio.timeout_at(self._run.until):
+                await self._feed(api, measurements)
+                await _until_settled(api, scheduler)
+        except TimeoutError:
+            pass
+        finally:
+            sampling.cancel()
+            scheduler.stop()
+            await scheduling
+        measurements.sample()
+        measurements.stayed(api.pods.values())
+        return figures_of(self._run, measurements, loop.time())
+
+    async def _feed(self, api: SimulatedApi, measurements: Measurements) -> None:
+        """Carry out the events of the trace at their times."""
+        loop = asyncio.get_running_loop()
+        for event in self._run.trace.events(self._run.seed):
+            if event.at > loop.time():
+                await asyncio.sleep(event.at - loop.time())
+            api.apply(event)
+            self._events += 1
+            if self._events % _TOLD_EVERY == 0:
+                self._progress(SimulationProgress(loop.time(), self._events, measurements.counts["bound"]))
+
+
+async def _sample(measurements: Measurements) -> None:
+    """Take samples for as long as the simulation lasts."""
+    while True:
+        await asyncio.sleep(measurements.timeline.seconds)
+        measurements.sample()
+
+
+async def _until_settled(api: SimulatedApi, scheduler: Scheduler) -> None:
+    """Wait until no pod runs whose end is known, and no pod is tried again without an event."""
+    while api.ends_to_come or scheduler.busy or any(scheduler.queue.counts()[place] for place in _MOVING):
+        if api.ends_to_come:
+            await api.until_all_ended()
+        await asyncio.sleep(1.0)

@@ -1,0 +1,38 @@
+"""Samples over time, of which there are never more than some hundreds: then every other one is left out.
+
+From samples at equal intervals to a list at larger ones, so that a year takes as much memory as an hour.
+"""
+
+from typing import NamedTuple
+
+MOST = 512
+
+
+class Sample(NamedTuple):
+    """A cluster at a moment: numbers of pods and nodes, shares that are requested, and what is fragmented."""
+
+    at: float
+    pending: int
+    running: int
+    nodes: int
+    cpu: float
+    memory: float
+    largest_free_milli_cpu: int
+    largest_free_memory: int
+    stranded_cpu: float
+    stranded_memory: float
+
+
+class Timeline:
+    """The samples, and the seconds between them."""
+
+    def __init__(self, seconds: float = 1.0) -> None:
+        self.samples: list[Sample] = []
+        self.seconds = seconds
+
+    def add(self, sample: Sample) -> None:
+        """Add a sample; the next one is due `seconds` later."""
+        self.samples.append(sample)
+        if len(self.samples) >= MOST:
+            del self.samples[1::2]
+            self.seconds *= 2

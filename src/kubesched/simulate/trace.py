@@ -1,0 +1,57 @@
+"""Traces: what happens to a cluster, and when, as values.
+
+From files and generators to the simulation. Times are seconds since the beginning. Events come in the order of their
+times; those of one moment, in the order of the trace.
+"""
+
+import heapq
+from collections.abc import Callable, Iterator, Sequence
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+
+
+class PodArrival(msgspec.Struct, frozen=True, gc=False):
+    """A pod is created; once it is bound it runs for so many seconds, without a number until the end."""
+
+    at: float
+    pod: Pod
+    runs: float | None = None
+
+
+class ObjectPut(msgspec.Struct, frozen=True, gc=False):
+    """Another object is created or changed: a node joins, a budget is written."""
+
+    at: float
+    obj: ApiObject
+
+
+class ObjectDeletion(msgspec.Struct, frozen=True, gc=False):
+    """An object is deleted: a pod, or a node, whose pods are lost."""
+
+    at: float
+    kind: str
+    full_name: str
+
+
+TraceEvent = PodArrival | ObjectPut | ObjectDeletion
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """A trace that can be read again and again; the seed is for those that are generated."""
+
+    name: str
+    events: Callable[[int], Iterator[TraceEvent]]
+
+
+def merged(traces: Sequence[Trace]) -> Trace:
+    """Return several traces as one: nodes may be in one file and pods in another."""
+    if len(traces) == 1:
+        return traces[0]
+
+    def events(seed: int) -> Iterator[TraceEvent]:
+        return heapq.merge(*(trace.events(seed) for trace in traces), key=lambda event: event.at)
+
+    return Trace(" + ".join(trace.name for trace in traces), events)

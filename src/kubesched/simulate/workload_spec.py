@@ -1,0 +1,312 @@
+"""Generated traces: nodes, kinds of pods that arrive at random, and nodes that fail, from a short YAML.
+
+    apiVersion: simulate.kubesched.io/v1alpha1
+    kind: Workload
+    until: 1h
+    nodes:
+    - {name: large, count: 100, cpu: 32, memory: 128Gi, zones: 3}
+    pods:
+    - name: batch
+      arrivals: {rate: 2}              # a second, at random (Poisson)
+      runs: {exponential: 10m}
+      cpu: {choice: {"1": 3, "4": 1}}
+      memory: 2Gi
+    failures:
+    - {nodes: large, between: {exponential: 30d}, lasts: 1h}
+
+From a document to a trace that depends on its seed alone: each kind of pods has a random generator of its own, so that
+changing one does not change the others.
+"""
+
+import heapq
+from collections.abc import Iterator, Mapping
+from itertools import count
+from math import pi, sin
+from random import Random
+from typing import Any
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.simulate.admission import TraceAdmission, renamed
+from kubesched.simulate.distributions import MEBIBYTE, Draw, distribution, milli_cpu, milliseconds, whole
+from kubesched.simulate.errors import TraceError
+from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
+
+API_VERSION, KIND = "simulate.kubesched.io/v1alpha1", "Workload"
+ZONE = "topology.kubernetes.io/zone"
+replace = msgspec.structs.replace
+
+
+class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
+    """A part of the document; unknown fields are errors."""
+
+
+class NodesSpec(_Strict, frozen=True):
+    """Equal nodes, spread over zones."""
+
+    name: str
+    count: int
+    cpu: str | int = "8"
+    memory: str | int = "32Gi"
+    pods: int = 110
+    zones: int = 0
+    resources: dict[str, str | int] = {}
+    labels: dict[str, str] = {}
+    taints: list[dict[str, Any]] = []
+
+
+class DiurnalSpec(_Strict, frozen=True):
+    """A rate that goes up and down: `low` is its lowest share of the highest."""
+
+    low: float = 0.2
+    period: str | float = "24h"
+
+
+class BurstSpec(_Strict, frozen=True):
+    """So many pods at once, every so often."""
+
+    every: Any
+    pods: int
+
+
+class ArrivalsSpec(_Strict, frozen=True):
+    """When pods arrive: at random with a rate a second, or every so often, or once; and in bursts."""
+
+    rate: float = 0.0
+    every: Any = None
+    at: Any = None
+    count: int = 1
+    diurnal: DiurnalSpec | None = None
+    bursts: BurstSpec | None = None
+
+
+class PodsSpec(_Strict, frozen=True):
+    """A kind of pods."""
+
+    name: str
+    arrivals: ArrivalsSpec
+    runs: Any = None
+    cpu: Any = None
+    memory: Any = None
+    resources: dict[str, Any] = {}
+    priority: int | None = None
+    namespace: str = "default"
+    template: dict[str, Any] = {}
+
+
+class FailuresSpec(_Strict, frozen=True):
+    """Nodes that fail one after the other, and come back."""
+
+    nodes: str
+    between: Any
+    lasts: Any
+
+
+class WorkloadSpec(_Strict, frozen=True):
+    """A generated trace."""
+
+    api_version: str
+    kind: str
+    until: Any
+    nodes: list[NodesSpec] = []
+    pods: list[PodsSpec] = []
+    failures: list[FailuresSpec] = []
+    objects: list[dict[str, Any]] = []
+
+
+def is_workload(document: Any) -> bool:
+    """Return whether a document is a generated trace."""
+    return (
+        isinstance(document, Mapping)
+        and document.get("kind") == KIND
+        and str(document.get("apiVersion", "")).startswith("simulate.")
+    )
+
+
+def trace_of_workload(name: str, document: Any) -> Trace:
+    """Return the trace that a document describes; raises TraceError."""
+    try:
+        spec = msgspec.convert(document, WorkloadSpec)
+    except msgspec.ValidationError as error:
+        raise TraceError(f"{name}: {error}") from None
+    if spec.api_version != API_VERSION:
+        raise TraceError(f"{name}: apiVersion is {spec.api_version}; expected {API_VERSION}")
+    made = _Workload(name, spec)
+    return Trace(name, made.events)
+
+
+class _Source:
+    """A kind of pods: its template, and what is drawn for each pod."""
+
+    def __init__(self, spec: PodsSpec, admission: TraceAdmission, where: str) -> None:
+        self.spec = spec
+        self.where = where
+        self.runs: Draw | None = None
+        if spec.runs is not None:
+            self.runs = distribution(spec.runs, milliseconds, f"{where}.runs")
+        self._draws: dict[str, Draw] = {}
+        if spec.cpu is not None:
+            self._draws["cpu"] = distribution(spec.cpu, milli_cpu, f"{where}.cpu")
+        if spec.memory is not None:
+            self._draws["memory"] = distribution(spec.memory, whole, f"{where}.memory", MEBIBYTE)
+        for resource, value in spec.resources.items():
+            self._draws[resource] = distribution(value, whole, f"{where}.resources.{resource}")
+        self._template = self._admitted(admission)
+        # pods of equal sizes share a specification
+        self._sized: dict[tuple[int, ...], Pod] = {}
+
+    def _admitted(self, admission: TraceAdmission) -> Pod:
+        given = self.spec.template
+        inner = {**(given.get("spec") or {})}
+        inner.setdefault("containers", [{"name": "main", "image": "simulated"}])
+        if self.spec.priority is not None:
+            inner["priority"] = self.spec.priority
+        metadata = {"labels": {"app": self.spec.name}, **(given.get("metadata") or {})}
+        metadata |= {"name": self.spec.name, "namespace": self.spec.namespace}
+        priority = inner.pop("priority", None)
+        document = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": inner}
+        pod = admission.admit(document, f"{self.where}.template")
+        assert isinstance(pod, Pod)
+        return pod if priority is None else replace(pod, spec=replace(pod.spec, priority=priority))
+
+    def arrival(self, at: float, number: int, random: Random) -> PodArrival:
+        """Return the arrival of the next pod."""
+        amounts = tuple(draw(random) for draw in self._draws.values())
+        pod = self._sized.get(amounts)
+        if pod is None:
+            pod = self._with(amounts)
+            if len(self._sized) < 10_000:
+                self._sized[amounts] = pod
+        runs = None if self.runs is None else self.runs(random) / 1000
+        return PodArrival(at, replace(pod, metadata=replace(pod.metadata, name=f"{self.spec.name}-{number}")), runs)
+
+    def _with(self, amounts: tuple[int, ...]) -> Pod:
+        """Return the template with requests of its first container."""
+        if not amounts:
+            return self._template
+        requests = {
+            name: f"{amount}m" if name == "cpu" else str(amount)
+            for name, amount in zip(self._draws, amounts, strict=True)
+        }
+        first, *others = self._template.spec.containers
+        first = replace(first, resources=replace(first.resources, requests={**first.resources.requests, **requests}))
+        return replace(self._template, spec=replace(self._template.spec, containers=(first, *others)))
+
+
+class _Workload:
+    """A generated trace, checked."""
+
+    def __init__(self, name: str, spec: WorkloadSpec) -> None:
+        self._name = name
+        self._spec = spec
+        self._admission = TraceAdmission()
+        self._until = _read(spec.until, f"{name}: until") / 1000
+        self._objects = [
+            self._admission.admit(document, f"{name}: objects[{i}]") for i, document in enumerate(spec.objects)
+        ]
+        self._nodes = {each.name: list(self._made(each, i)) for i, each in enumerate(spec.nodes)}
+        self._sources = [_Source(each, self._admission, f"{name}: pods[{i}]") for i, each in enumerate(spec.pods)]
+        for i, failing in enumerate(spec.failures):
+            if failing.nodes not in self._nodes:
+                raise TraceError(f"{name}: failures[{i}].nodes: there are no nodes named {failing.nodes!r}")
+            distribution(failing.between, milliseconds, f"{name}: failures[{i}].between")
+            distribution(failing.lasts, milliseconds, f"{name}: failures[{i}].lasts")
+        for source in self._sources:
+            list(zip(self._times(source, Random(0)), range(1), strict=False))
+
+    def _made(self, spec: NodesSpec, index: int) -> Iterator[ApiObject]:
+        where = f"{self._name}: nodes[{index}]"
+        if not 1 <= spec.count <= 1_000_000:
+            raise TraceError(f"{where}.count is {spec.count}; expected a number from 1 to 1000000")
+        room = {"cpu": str(spec.cpu), "memory": str(spec.memory), "pods": str(spec.pods)}
+        room |= {name: str(amount) for name, amount in spec.resources.items()}
+        document = {
+            "apiVersion": "v1",
+            "kind": "Node",
+            "metadata": {"name": spec.name, "labels": {"kubesched.io/pool": spec.name, **spec.labels}},
+            "spec": {"taints": spec.taints},
+            "status": {"capacity": room},
+        }
+        model = self._admission.admit(document, where)
+        for number in range(spec.count):
+            node = renamed(model, f"{spec.name}-{number}")
+            if spec.zones:
+                labels = {**node.metadata.labels, ZONE: f"zone-{number % spec.zones}"}
+                node = replace(node, metadata=replace(node.metadata, labels=labels))
+            yield node
+
+    def events(self, seed: int) -> Iterator[TraceEvent]:
+        """Yield all events up to the end."""
+        for obj in self._objects:
+            yield ObjectPut(0.0, obj)
+        for nodes in self._nodes.values():
+            for node in nodes:
+                yield ObjectPut(0.0, node)
+        streams = [self._arrivals(source, Random(f"{seed} pods {source.spec.name}")) for source in self._sources]
+        streams += [self._failures(each, Random(f"{seed} failures {i}")) for i, each in enumerate(self._spec.failures)]
+        yield from heapq.merge(*streams, key=lambda event: event.at)
+
+    def _arrivals(self, source: _Source, random: Random) -> Iterator[TraceEvent]:
+        for number, at in enumerate(self._times(source, random)):
+            yield source.arrival(at, number, random)
+
+    def _times(self, source: _Source, random: Random) -> Iterator[float]:
+        """Return when pods of a kind arrive, in order."""
+        arrivals, where = source.spec.arrivals, f"{source.where}.arrivals"
+        if sum((arrivals.rate > 0, arrivals.every is not None, arrivals.at is not None)) != 1 and not arrivals.bursts:
+            raise TraceError(f"{where}: expected one of rate, every, at; or bursts")
+        streams: list[Iterator[float]] = []
+        if arrivals.rate > 0:
+            streams.append(self._at_random(arrivals, random, where))
+        if arrivals.every is not None:
+            step = max(1, _read(arrivals.every, f"{where}.every"))
+            streams.append(number * step / 1000 for number in count())
+        if arrivals.at is not None:
+            at = _read(arrivals.at, f"{where}.at") / 1000
+            streams.append(iter([at] * arrivals.count))
+        if arrivals.bursts is not None:
+            every = max(1, _read(arrivals.bursts.every, f"{where}.bursts.every"))
+            pods = arrivals.bursts.pods
+            streams.append(number * every / 1000 for number in count(1) for _ in range(pods))
+        for at in heapq.merge(*streams):
+            if at > self._until:
+                return
+            yield at
+
+    def _at_random(self, arrivals: ArrivalsSpec, random: Random, where: str) -> Iterator[float]:
+        """Yield the times of a Poisson process, thinned where the rate is lower."""
+        diurnal, at = arrivals.diurnal, 0.0
+        period = _read(diurnal.period, f"{where}.diurnal.period") / 1000 if diurnal else 0.0
+        while True:
+            at = round(at + random.expovariate(arrivals.rate), 3)
+            if diurnal is None or random.random() < _level(diurnal, at / period):
+                yield at
+
+    def _failures(self, spec: FailuresSpec, random: Random) -> Iterator[TraceEvent]:
+        """Yield the failures of nodes of a pool, and their returns."""
+        between = distribution(spec.between, milliseconds, "between")
+        lasts = distribution(spec.lasts, milliseconds, "lasts")
+        nodes, at = self._nodes[spec.nodes], 0.0
+        returns: list[tuple[float, int]] = []
+        while True:
+            at += between(random) / 1000
+            while returns and returns[0][0] <= min(at, self._until):
+                back, number = heapq.heappop(returns)
+                yield ObjectPut(back, nodes[number])
+            if at > self._until:
+                return
+            number = random.randrange(len(nodes))
+            if all(number != other for _, other in returns):
+                heapq.heappush(returns, (at + lasts(random) / 1000, number))
+                yield ObjectDeletion(at, "Node", nodes[number].name)
+
+
+def _level(diurnal: DiurnalSpec, periods: float) -> float:
+    """Return the share of the highest rate at a time; it is lowest at the beginning of a period."""
+    return diurnal.low + (1 - diurnal.low) * (1 - sin(2 * pi * (periods + 0.25))) / 2
+
+
+def _read(value: Any, where: str) -> int:
+    return distribution(value, milliseconds, where)(Random(0))

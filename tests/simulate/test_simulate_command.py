@@ -1,0 +1,87 @@
+"""`kubesched simulate`: reports that do not depend on the machine, and errors that name the fix."""
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from kubesched.cli import main
+
+TRACE = "examples/simulate/small.jsonl"
+BATCH = "examples/simulate/batch.yaml"
+PACKED = "examples/simulate/packed.yaml"
+
+
+def simulate(*words: str) -> Result:
+    return CliRunner().invoke(main, ["simulate", *words], catch_exceptions=False)
+
+
+def test_the_table_has_the_figures() -> None:
+    ran = simulate(TRACE)
+    assert ran.exit_code == 0, ran.output
+    rows = [line.strip("│ ").split("│") for line in ran.stdout.splitlines() if line.startswith("│")]
+    found = {cells[0].strip(): cells[1].strip() for cells in rows}
+    assert found["pods bound"] == "7"
+    assert found["pods lost with their nodes, or evicted"] == "2"
+    assert found["waiting, longest"] == "30 s"
+
+
+def test_json_has_all_runs() -> None:
+    ran = simulate(TRACE, "--seeds", "1-2", "--config", PACKED, "--config", f"again={PACKED}", "-o", "json")
+    runs = json.loads(ran.stdout)["runs"]
+    assert [(each["config"], each["seed"]) for each in runs] == [
+        ("packed", 1),
+        ("packed", 2),
+        ("again", 1),
+        ("again", 2),
+    ]
+    assert runs[0]["pods"] == {"arrived": 7, "attempts": runs[0]["pods"]["attempts"], **runs[0]["pods"]}
+
+
+def test_csv_compares_configurations() -> None:
+    ran = simulate(
+        BATCH, "--until", "5m", "--seeds", "1-2", "--config", PACKED, "--config", f"again={PACKED}", "-o", "csv"
+    )
+    rows = list(csv.DictReader(io.StringIO(ran.stdout)))
+    bound = [row for row in rows if row["figure"] == "pods bound"]
+    assert [row["config"] for row in bound] == ["packed", "again"]
+    assert bound[0]["mean"] == bound[1]["mean"]
+    assert (bound[1]["difference"], bound[1]["differenceInterval"]) == ("0", "0")
+
+
+def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> None:
+    reports = []
+    for number in (1, 2):
+        report = tmp_path / f"{number}.json"
+        command = [sys.executable, "-m", "kubesched", "simulate", BATCH, "--until", "10m", "--seed", "5", "-o", "json"]
+        environment = {**os.environ, "PYTHONHASHSEED": str(number)}
+        subprocess.run([*command, "--file", str(report)], check=True, env=environment, timeout=120)
+        reports.append(report.read_bytes())
+    assert reports[0] == reports[1]
+    assert len(reports[0]) > 1000
+
+
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        (["missing.jsonl"], "missing.jsonl' does not exist"),
+        ([TRACE, "--config", "missing.yaml"], "--config missing.yaml: No such file or directory"),
+        ([TRACE, "--config", PACKED, "--config", PACKED], "two configurations are named packed; give one as NAME=FILE"),
+        ([TRACE, "--seeds", "5-1"], "'5-1' are no seeds such as 1, 1-5 or 1,2,7"),
+        ([TRACE, "--until", "never"], "'never' is no duration such as 30s or 2h"),
+        ([TRACE, "--until", "5m", "--warm-up", "10m"], "the warm-up is as long as the simulation (--until)"),
+        ([TRACE, "-o", "json", "--file", "/proc/none/x.json"], "--file /proc/none/x.json: No such file or directory"),
+        ([], "Missing argument 'TRACE...'"),
+    ],
+)
+def test_wrong_input_is_told_in_a_line(words: list[str], why: str) -> None:
+    ran = simulate(*words)
+    assert ran.exit_code in (1, 2)
+    assert why in " ".join(ran.output.split())
+    assert "Traceback" not in ran.output

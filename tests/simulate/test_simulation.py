@@ -1,0 +1,196 @@
+"""Simulations in virtual time: pods wait, run, are preempted, lose their nodes; figures are those computed by hand."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.cli import main
+from kubesched.core.assembly import load_config
+from kubesched.core.framework.registry import Registry
+from kubesched.simulate.figures import Figures
+from kubesched.simulate.pod_log import PodLog, PodRecord
+from kubesched.simulate.reading import read_traces
+from kubesched.simulate.simulated_api import Pace
+from kubesched.simulate.simulation import Run, simulate
+from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
+from kubesched.testing import a_claim, a_node, a_pod, a_storage_class
+
+
+def pod(at: float, name: str, runs: float | None = None, **options: Any) -> PodArrival:
+    return PodArrival(at, a_pod(name, **options), runs)
+
+
+def put(obj: ApiObject, at: float = 0) -> ObjectPut:
+    return ObjectPut(at, obj)
+
+
+def simulated(*events: TraceEvent, log: PodLog | None = None, **options: Any) -> Figures:
+    def read(seed: int) -> Iterator[TraceEvent]:
+        yield from events
+
+    return simulate(Run(Trace("story", read), load_config(), Registry(), **options), pod_log=log)
+
+
+NODE = put(a_node("n", cpu="2", memory="4Gi"))
+
+
+def test_a_pod_waits_until_another_one_has_run() -> None:
+    figures = simulated(NODE, pod(0, "first", 100, cpu="2"), pod(10, "second", 50, cpu="2"))
+    assert figures.pods == {"arrived": 2, "attempts": 3, "bound": 2, "ended": 2, "failed attempts": 1}
+    assert figures.waiting.largest == 90
+    assert (figures.pending_at_end, figures.running_at_end) == (0, 0)
+    # from 0 to 150, all CPUs are taken, and a pod waits from 10 to 100
+    assert figures.seconds == pytest.approx(150, abs=2)
+    assert figures.resources["cpu"].requested == pytest.approx(2000 * 150 / figures.seconds)
+    assert figures.mean_pending == pytest.approx(90 / figures.seconds)
+
+
+def test_a_pod_that_never_fits_is_pending_at_the_end() -> None:
+    figures = simulated(NODE, pod(0, "giant", cpu="64"))
+    assert figures.pending_at_end == 1
+    assert figures.seconds < 10
+
+
+def test_a_preempted_pod_is_created_again_and_runs_its_whole_time() -> None:
+    events = (NODE, pod(0, "low", 100, cpu="2"), pod(50, "high", 10, cpu="2", priority=5))
+    figures = simulated(*events)
+    assert (figures.pods["preempted"], figures.pods["lost"], figures.pods["bound"]) == (1, 1, 3)
+    assert figures.seconds == pytest.approx(160, abs=12)
+    assert set(figures.waiting_by_priority) == {"0", "5"}
+    without = simulated(*events, pace=Pace(recreate=False))
+    assert (without.pods["bound"], without.pods["ended"]) == (2, 1)
+
+
+def test_pods_of_a_node_that_fails_go_elsewhere() -> None:
+    log = PodLog()
+    events = (
+        put(a_node("a", cpu="2")),
+        pod(0, "p", 100, cpu="2"),
+        put(a_node("b", cpu="2"), 10),
+        ObjectDeletion(40, "Node", "a"),
+    )
+    figures = simulated(*events, log=log)
+    assert figures.pods["lost"] == 1
+    assert [(each.node, each.bound, each.left, each.end) for each in log.records] == [
+        ("a", 0, 40, "lost"),
+        ("b", 40, 140, "ended"),
+    ]
+
+
+def test_a_pod_that_is_deleted_while_it_waits_is_gone() -> None:
+    figures = simulated(NODE, pod(0, "giant", cpu="64"), ObjectDeletion(5, "Pod", "default/giant"))
+    assert figures.pods["deleted before they were bound"] == 1
+    assert figures.pending_at_end == 0
+
+
+def test_until_ends_it_and_the_warm_up_is_not_measured() -> None:
+    arrivals = [pod(number, f"p{number}", 5, cpu="1") for number in range(100)]
+    figures = simulated(NODE, *arrivals, until=60.0, warm_up=20.0)
+    assert (figures.seconds, figures.measured_from) == (60, 20)
+    assert figures.pods["arrived"] == 40 or figures.pods["arrived"] == 41
+
+
+def test_times_of_a_cluster_count() -> None:
+    quick = simulated(NODE, pod(0, "p", 10, cpu="2"), pod(0, "q", 10, cpu="2"))
+    slow = simulated(
+        NODE, pod(0, "p", 10, cpu="2"), pod(0, "q", 10, cpu="2"), pace=Pace(binding_seconds=1, starting_seconds=3)
+    )
+    assert slow.waiting.largest >= quick.waiting.largest + 4
+
+
+def test_claims_are_provisioned_where_the_scheduler_wants_them() -> None:
+    events = (
+        NODE,
+        put(a_storage_class("fast", provisioner="example.com/disk")),
+        put(a_claim("data", storage_class="fast")),
+        pod(0, "database", 10, volumes=["data"]),
+    )
+    assert simulated(*events).pods["bound"] == 1
+
+
+def a_busy_trace(seed: int) -> Iterator[TraceEvent]:
+    chance, at = Random(seed), 0.0
+    for number in range(8):
+        yield put(a_node(f"n{number}", cpu="16", zone=f"z{number % 3}"))
+    for number in range(400):
+        at += chance.randrange(3)
+        cpu = chance.choice(["1", "2", "6"])
+        yield pod(at, f"p{number}", chance.randrange(5, 60), cpu=cpu, priority=chance.choice([0, 0, 7]))
+        if number % 50 == 25:
+            yield ObjectDeletion(at, "Node", f"n{number // 50}")
+        if number % 50 == 40:
+            yield put(a_node(f"n{number // 50}", cpu="16"), at)
+
+
+def test_the_same_run_gives_the_same_figures_and_nothing_is_lost() -> None:
+    run = Run(Trace("busy", a_busy_trace), load_config(), Registry(), seed=3)
+    first, second = simulate(run), simulate(run)
+    assert msgspec.json.encode(first) == msgspec.json.encode(second)
+    counts = first.pods
+    assert counts["arrived"] == 400 + counts["lost"]
+    assert counts["bound"] == counts["ended"] + counts["lost"]
+    assert (first.pending_at_end, first.running_at_end) == (0, 0)
+
+
+# -- against `kubesched up --once`
+
+
+def manifests(seed: int) -> dict[str, Any]:
+    chance = Random(seed)
+    items: list[dict[str, Any]] = []
+    for number in range(12):
+        labels = {"topology.kubernetes.io/zone": f"z{number % 3}", "disk": chance.choice(["ssd", "hdd"])}
+        capacity = {"cpu": "8", "memory": "32Gi", "pods": "20"}
+        items.append(
+            {
+                "apiVersion": "v1",
+                "kind": "Node",
+                "metadata": {"name": f"n{number}", "labels": labels},
+                "status": {"capacity": capacity},
+            }
+        )
+    for number in range(80):
+        app = {"app": f"a{number % 3}"}
+        requests = {"cpu": chance.choice(["500m", "1", "2"]), "memory": chance.choice(["512Mi", "1Gi", "4Gi"])}
+        spec: dict[str, Any] = {"containers": [{"name": "c", "image": "i", "resources": {"requests": requests}}]}
+        kind = chance.random()
+        if kind < 0.2:
+            spec["nodeSelector"] = {"disk": "ssd"}
+        elif kind < 0.5:
+            spread = {"maxSkew": 1, "topologyKey": "topology.kubernetes.io/zone", "whenUnsatisfiable": "DoNotSchedule"}
+            spec["topologySpreadConstraints"] = [{**spread, "labelSelector": {"matchLabels": app}}]
+        metadata = {"name": f"p{number:03}", "labels": app}
+        items.append({"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec})
+    return {"apiVersion": "v1", "kind": "List", "items": items}
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_trace_without_time_agrees_with_up_pod_by_pod(seed: int, tmp_path: Path) -> None:
+    file = tmp_path / "cluster.json"
+    file.write_text(json.dumps(manifests(seed)))
+    upped = CliRunner().invoke(main, ["up", "--once", "-o", "json", str(file)], catch_exceptions=False)
+    assert upped.exit_code in (0, 3), upped.output
+    expected = {each["name"]: each["node"] or "" for each in json.loads(upped.stdout)["pods"]}
+    log = PodLog()
+    simulate(Run(read_traces([str(file)]), load_config(), Registry()), pod_log=log)
+    assert {each.name: each.node for each in log.records} == expected
+    assert all(isinstance(each, PodRecord) for each in log.records)
+
+
+def test_a_pod_without_a_name_of_its_own_is_refused() -> None:
+    twice = simulated(NODE, pod(0, "p", 5), pod(1, "p", 5))
+    assert twice.pods["arrived"] == 1
+
+
+def test_pods_that_run_from_the_beginning_hold_their_places() -> None:
+    running: Pod = a_pod("running", node="n", cpu="2")
+    figures = simulated(NODE, PodArrival(0, running, 30.0), pod(0, "p", 5, cpu="2"))
+    assert figures.waiting.largest == 30
