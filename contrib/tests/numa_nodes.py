@@ -3,9 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kubesched.api.nodes import Node
-from kubesched.api.pods import Container, Pod, ResourceRequirements
-from kubesched.testing import a_custom_object, a_node, a_pod
+from kubesched.testing import a_container, a_custom_object, a_node, a_pod
 from kubesched_contrib.node_resource_topology.topology import KIND
 
 Available = Mapping[str, Any]
@@ -38,19 +36,18 @@ def a_topology(
     return a_custom_object(KIND, name, **{"attributes": attributes, "zones": written, **fields})
 
 
-def a_big_node(name: str = "n1", **amounts: Any) -> Node:
+def a_big_node(name: str = "n1", **amounts: Any) -> Any:
     """Return a node that has room for anything; only its zones matter."""
     return a_node(name, cpu="64", memory="256Gi", allocatable={"example.com/nic": 8, **amounts})
 
 
-def a_guaranteed_container(cpu: Any, memory: Any = "1Gi", **options: Any) -> Container:
+def a_guaranteed_container(cpu: Any, memory: Any = "1Gi", devices: Available | None = None, **options: Any) -> Any:
     """Return a container whose limits are its requests."""
-    devices = options.pop("devices", {})
-    amounts = {"cpu": cpu, "memory": memory, **devices}
-    return Container(resources=ResourceRequirements(requests=amounts, limits=amounts), **options)
+    amounts = {"cpu": cpu, "memory": memory, **(devices or {})}
+    return a_container(requests=amounts, limits=amounts, **options)
 
 
-def a_guaranteed_pod(name: str = "pod", cpu: Any = "2", memory: Any = "1Gi", **options: Any) -> Pod:
+def a_guaranteed_pod(name: str = "pod", cpu: Any = "2", memory: Any = "1Gi", **options: Any) -> Any:
     """Return a Guaranteed pod with one container."""
     devices = options.pop("devices", {})
     containers = options.pop("containers", None) or [a_guaranteed_container(cpu, memory, devices=devices)]

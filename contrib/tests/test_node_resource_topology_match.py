@@ -1,6 +1,5 @@
 """NodeResourceTopologyMatch: alignment, scores, pods that the objects do not count yet, bad objects, arguments."""
 
-import asyncio
 import logging
 from itertools import product
 from typing import Any
@@ -11,12 +10,9 @@ from contrib.tests.examples import run_example
 from contrib.tests.numa_nodes import a_big_node, a_guaranteed_container, a_guaranteed_pod, a_topology
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.support.world import World, live
 
-from kubesched import PluginError, Registry, build_engine, decide
-from kubesched.api.pods import Container, ResourceRequirements
-from kubesched.core.framework.nodes import Nodes
-from kubesched.testing import a_custom_object, a_pod, check_plugin
+from kubesched import Nodes, PluginError, Registry, build_engine, decide
+from kubesched.testing import SchedulerFactory, a_container, a_custom_object, a_pod, check_plugin
 from kubesched_contrib.node_resource_topology import NodeResourceTopologyMatch
 from kubesched_contrib.node_resource_topology.topology import KIND
 
@@ -108,13 +104,13 @@ def a_burstable(cpu: str, **devices: int) -> Any:
         (
             TWO_OF_FOUR,
             {},
-            a_guaranteed_pod(cpu=1, init_containers=(a_guaranteed_container(5, restart_policy="Always"),)),
+            a_guaranteed_pod(cpu=1, init_containers=(a_guaranteed_container(5, sidecar=True),)),
             "cannot align sidecar container",
         ),
         (
             ({"cpu": 4, "memory": "8Gi"},),
             {},
-            a_guaranteed_pod(cpu=3, init_containers=(a_guaranteed_container(2, restart_policy="Always"),)),
+            a_guaranteed_pod(cpu=3, init_containers=(a_guaranteed_container(2, sidecar=True),)),
             "cannot align container",
         ),
         (
@@ -207,43 +203,30 @@ def test_a_reserved_node_is_left_out_on_request() -> None:
     assert "invalid node topology data" in answer(engine, a_guaranteed_pod(cpu=1))
 
 
-def test_evicting_a_pod_that_was_not_started_makes_room() -> None:
-    async def story(world: World, scheduler: Any) -> None:
-        world.put(a_big_node())
-        world.put(a_topology("n1", {"cpu": 4, "memory": "8Gi"}))
-        world.put(a_guaranteed_pod("low", cpu=4, priority=0))
-        await asyncio.sleep(1)
-        assert world.node_of("low") == "n1"
-        world.put(a_guaranteed_pod("high", cpu=4, priority=10))
-        await asyncio.sleep(20)
-        assert (world.pod("low"), world.node_of("high")) == (None, "n1")
-
-    live(story, config=CONFIG.replace("ARGS", "{}"), registry=a_registry())
+def test_evicting_a_pod_that_was_not_started_makes_room(scheduler: SchedulerFactory) -> None:
+    world = scheduler(NodeResourceTopologyMatch)
+    world.put(a_big_node(), a_topology("n1", {"cpu": 4, "memory": "8Gi"}), a_guaranteed_pod("low", cpu=4, priority=0))
+    world.run(1)
+    assert world.node_of("low") == "n1"
+    world.put(a_guaranteed_pod("high", cpu=4, priority=10))
+    world.run(20)
+    assert (world.pod("low"), world.node_of("high")) == (None, "n1")
 
 
-def test_pods_that_come_at_once_do_not_share_a_zone_and_wait_for_the_next_object() -> None:
-    # the node has eight CPUs in two zones: three pods of three CPUs fit in sum with two, and alone not
-    async def story(world: World, scheduler: Any) -> None:
-        world.put(a_big_node())
-        world.put(a_topology("n1", *TWO_OF_FOUR))
-        for number in range(3):
-            world.put(a_guaranteed_pod(f"p{number}", cpu=3))
-        await asyncio.sleep(5)
-        assert placed(world) == ["p0"], "which zone the first one takes is not known"
-        world.put(a_guaranteed_pod("p0", cpu=3, node="n1", start="2026-01-01T00:00:02Z"))
-        world.put(
-            a_topology("n1", {"cpu": 1, "memory": "7Gi"}, {"cpu": 4, "memory": "8Gi"}, written="2026-01-01T00:00:06Z")
-        )
-        await asyncio.sleep(10)
-        assert len(placed(world)) == 2, "the other zone is free"
-        note = next(event.note for event in world.events if event.reason == "FailedScheduling")
-        assert note.startswith("0/1 nodes are available: 1 cannot align container."), note
-
-    live(story, config=CONFIG.replace("ARGS", "{}"), registry=a_registry())
-
-
-def placed(world: World) -> list[str]:
-    return sorted(pod.name for pod in world.pods() if pod.spec.node_name)
+def test_pods_that_come_at_once_do_not_share_a_zone_and_wait_for_the_next_object(scheduler: SchedulerFactory) -> None:
+    # the node has eight CPUs in two zones: two pods of three CPUs fit, one in each zone, and a third in sum only
+    world = scheduler(NodeResourceTopologyMatch)
+    world.put(a_big_node(), a_topology("n1", *TWO_OF_FOUR))
+    world.put(*(a_guaranteed_pod(f"p{number}", cpu=3) for number in range(3)))
+    world.run(5)
+    assert len(world.bound) == 1, "which zone the first one takes is not known"
+    world.put(a_guaranteed_pod(world.bound[0], cpu=3, node="n1", start="2026-01-01T00:00:02Z"))
+    left = {"cpu": 1, "memory": "7Gi"}
+    world.put(a_topology("n1", left, TWO_OF_FOUR[1], written="2026-01-01T00:00:06Z"))
+    world.run(10)
+    assert len(world.bound) == 2, "the other zone is free"
+    waiting = ({"p0", "p1", "p2"} - set(world.bound)).pop()
+    assert world.message_of(waiting).startswith("0/1 nodes are available: 1 cannot align container.")
 
 
 # -- Score
@@ -433,7 +416,7 @@ def test_arguments_that_are_wrong_are_told_at_start(args: str, message: str) -> 
 
 
 def test_pods_with_requests_below_their_limits_are_not_guaranteed() -> None:
-    loose = Container(resources=ResourceRequirements(requests={"cpu": 1}, limits={"cpu": 6, "memory": "1Gi"}))
+    loose = a_container(requests={"cpu": 1}, limits={"cpu": 6, "memory": "1Gi"})
     engine = an_engine(a_big_node(), a_topology("n1", {"cpu": 2, "memory": "8Gi"}))
     assert answer(engine, a_pod("pod", containers=[loose])) == "n1"
 

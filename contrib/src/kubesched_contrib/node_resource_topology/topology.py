@@ -6,12 +6,13 @@ with the field's path.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import datetime
 from enum import IntEnum
 from typing import Any, NamedTuple
 
 from kubesched import InvalidObjectError, resource_amounts
+from kubesched_contrib.object_fields import list_in, objects_in
 
 KIND = "noderesourcetopologies.v1alpha2.topology.node.k8s.io"
 # so many bits has a mask of NUMA nodes
@@ -65,11 +66,11 @@ def read_topology(obj: Any) -> NodeTopology:
     """Return what a NodeResourceTopology says."""
     fields = obj.fields
     policy, scope = "none", "container"
-    old = _list(fields, "topologyPolicies")
+    old = list_in(fields, "topologyPolicies")
     if old and old[0] in _OLD_POLICIES:
         policy, scope = _OLD_POLICIES[old[0]]
     highest = DEFAULT_MAX_NUMA_NODES
-    for attribute in _objects(fields, "attributes"):
+    for attribute in objects_in(fields, "attributes"):
         name, value = attribute.get("name"), attribute.get("value")
         if name == "topologyManagerPolicy" and value in _POLICIES:
             policy = value
@@ -78,7 +79,7 @@ def read_topology(obj: Any) -> NodeTopology:
         elif name == "topologyManagerMaxNUMANodes":
             highest = _max_numa_nodes(value, highest)
     zones: dict[int, NumaZone] = {}
-    for index, zone in enumerate(_objects(fields, "zones")):
+    for index, zone in enumerate(objects_in(fields, "zones")):
         numa_id = numa_id_of(zone.get("name"))
         # of two zones with one number the first counts
         if zone.get("type") == "Node" and numa_id is not None and numa_id not in zones:
@@ -108,7 +109,7 @@ def _max_numa_nodes(value: object, otherwise: int) -> int:
 def _available(zone: Mapping[str, Any], path: str) -> dict[str, int]:
     """Return the available amounts of a zone; a negative one is none at all."""
     amounts = {}
-    for index, resource in enumerate(_objects(zone, "resources", path)):
+    for index, resource in enumerate(objects_in(zone, "resources", path)):
         field = f"{path}.resources[{index}]"
         name = resource.get("name")
         if not isinstance(name, str) or not name:
@@ -123,22 +124,8 @@ def _available(zone: Mapping[str, Any], path: str) -> dict[str, int]:
 
 def _costs(zone: Mapping[str, Any], path: str) -> dict[int, int]:
     costs = {}
-    for cost in _objects(zone, "costs", path):
+    for cost in objects_in(zone, "costs", path):
         numa_id, value = numa_id_of(cost.get("name")), cost.get("value")
         if numa_id is not None and isinstance(value, int):
             costs[numa_id] = max(0, min(value, 2**15))
     return costs
-
-
-def _list(holder: Mapping[str, Any], field: str, path: str = "") -> list[Any]:
-    found = holder.get(field) or []
-    if not isinstance(found, list):
-        raise InvalidObjectError(f"{path + '.' if path else ''}{field}: expected a list, got {found!r}")
-    return found
-
-
-def _objects(holder: Mapping[str, Any], field: str, path: str = "") -> Iterator[Mapping[str, Any]]:
-    for index, item in enumerate(_list(holder, field, path)):
-        if not isinstance(item, Mapping):
-            raise InvalidObjectError(f"{path + '.' if path else ''}{field}[{index}]: expected an object, got {item!r}")
-        yield item
