@@ -1,6 +1,7 @@
 """What plugins look up outside, in tests: a background that looks up on demand, and an HTTP server."""
 
 import asyncio
+import inspect
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import asynccontextmanager
@@ -40,7 +41,9 @@ def built(plugin: type[Any], args: Any, cluster: ClusterState, http: Any) -> tup
     """Return a plugin over a cluster, and its background."""
     background, log = ManualBackground(), logging.getLogger(f"kubesched.plugins.{plugin.name}")
     services = {"args": args, "cluster": ClusterView(cluster), "background": background, "http": http, "log": log}
-    return plugin(**services, metrics=PluginMetrics(plugin.name)), background
+    services["metrics"] = PluginMetrics(plugin.name)
+    wanted = inspect.signature(plugin).parameters
+    return plugin(**{name: service for name, service in services.items() if name in wanted}), background
 
 
 def scores(plugin: Any, cluster: ClusterState, pod: Any) -> dict[str, int]:

@@ -12,7 +12,9 @@ from kubesched.config.redacting import args_without_secrets, without_secrets
     [
         pytest.param({"token": "abc"}, {"token": "[hidden]"}, id="a token"),
         pytest.param({"a": [{"authToken": "abc"}]}, {"a": [{"authToken": "[hidden]"}]}, id="deep inside"),
-        pytest.param({"headers": {"X-Api-Key": "abc"}}, {"headers": {"X-Api-Key": "[hidden]"}}, id="a header"),
+        pytest.param({"a": {"X-Api-Key": "abc"}}, {"a": {"X-Api-Key": "[hidden]"}}, id="a key"),
+        pytest.param({"headers": {"X-Mine": "abc"}}, {"headers": "[hidden]"}, id="headers of requests"),
+        pytest.param({"headers": {}}, {"headers": {}}, id="no headers"),
         pytest.param({"token": ""}, {"token": ""}, id="none is set"),
         pytest.param({"tokens": 5, "keyword": "x"}, {"tokens": 5, "keyword": "x"}, id="other names"),
         pytest.param({"url": "https://a:b@c/d"}, {"url": "https://[hidden]@c/d"}, id="a password in an address"),

@@ -46,6 +46,8 @@ def args_without_secrets(value: Any, hidden: str = "[hidden]") -> Any:
 
 
 def _is_secret(key: Any, value: Any) -> bool:
+    if str(key).lower() == "headers" and isinstance(value, Mapping):
+        return bool(value)
     return bool(value) and isinstance(value, str) and _SECRET.search(str(key)) is not None
 
 

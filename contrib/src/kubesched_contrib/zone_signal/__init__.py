@@ -1,0 +1,8 @@
+"""ZoneSignal: scores by a number of each zone or region that a server tells, such as its carbon intensity or a price.
+
+In: JSON over HTTP, on an interval. Out: the plugin. Never: a request in a scheduling cycle.
+"""
+
+from kubesched_contrib.zone_signal.plugin import ZoneSignal
+
+__all__ = ["ZoneSignal"]
