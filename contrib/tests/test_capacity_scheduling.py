@@ -9,6 +9,7 @@ from contrib.tests.examples import run_example
 from kubesched.testing import SchedulerFactory, VirtualScheduler, a_custom_object, a_node, a_pod
 from kubesched_contrib.capacity_scheduling import CapacityScheduling
 from kubesched_contrib.capacity_scheduling.quotas import KIND
+from kubesched_contrib.capacity_scheduling.status import quantity
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -195,3 +196,62 @@ def test_the_example_takes_back_what_was_borrowed() -> None:
     nodes = run_example("capacity-scheduling", "CapacityScheduling")
     assert sum(bool(node) for name, node in nodes.items() if name.startswith("research-")) == 4
     assert sum(bool(node) for name, node in nodes.items() if name.startswith("serving-")) == 2
+
+
+# -- status
+
+
+def used(world: VirtualScheduler, namespace: str) -> Any:
+    quota: Any = world.objects[KIND, f"{namespace}/quota"]
+    return (quota.status or {}).get("used")
+
+
+def test_the_status_says_what_pods_on_nodes_take(world: VirtualScheduler) -> None:
+    world.put(a_node("n1", cpu="8", memory="32Gi", allocatable={GPU: "4"}))
+    put_quota(world, "a", {GPU: 2, "cpu": "4"}, {"memory": "8Gi"})
+    world.run(5)
+    assert used(world, "a") == {GPU: "0", "cpu": "0", "memory": "0"}
+    put_pods(world, "a", "a1", cpu="1500m", memory="3Gi")
+    put_pods(world, "a", "waits", gpus=9)
+    world.run(5)
+    assert used(world, "a") == {GPU: "1", "cpu": "1500m", "memory": "3Gi"}
+    world.delete("Pod", "a/a1")
+    world.run(5)
+    assert used(world, "a") == {GPU: "0", "cpu": "0", "memory": "0"}
+
+
+def test_a_resource_that_nobody_takes_any_more_leaves_the_status(world: VirtualScheduler) -> None:
+    world.put(a_node("n1", cpu="8", allocatable={GPU: "4"}))
+    put_quota(world, "a", {"cpu": "4"})
+    put_pods(world, "a", "a1")
+    world.run(5)
+    assert used(world, "a") == {GPU: "1", "cpu": "0"}
+    world.delete("Pod", "a/a1")
+    world.run(5)
+    assert used(world, "a") == {"cpu": "0"}
+
+
+def test_a_status_that_is_right_is_not_written_and_wakes_nobody(world: VirtualScheduler) -> None:
+    world.put(a_node("n1", allocatable={GPU: "4"}))
+    put_quota(world, "a", {GPU: 1}, {GPU: 1})
+    put_pods(world, "a", "a1", "a2")
+    world.run(200)
+    patches = [effect for effect in world.performed if getattr(effect, "kind", "") == KIND]
+    assert len(patches) <= 2
+    assert len(notes(world, "a2")) == 1, "a status helps no pod"
+
+
+@pytest.mark.parametrize(
+    ("resource", "amount", "text"),
+    [
+        ("cpu", 250, "250m"),
+        ("cpu", 2000, "2"),
+        ("memory", 2**31, "2Gi"),
+        ("memory", 3 * 2**20, "3Mi"),
+        ("memory", 1000, "1000"),
+        ("memory", 0, "0"),
+        (GPU, 2048, "2048"),
+    ],
+)
+def test_amounts_are_written_as_quantities(resource: str, amount: int, text: str) -> None:
+    assert quantity(resource, amount) == text

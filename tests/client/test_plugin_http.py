@@ -17,7 +17,11 @@ from kubesched.core.framework.http_client import HttpAnswer, HttpError
 class Api:
     """An API server that knows one path."""
 
+    def __init__(self) -> None:
+        self.queries: list[Any] = []
+
     async def get(self, path: str, query: Any = None) -> bytes:
+        self.queries.append(query)
         if path != "/known":
             raise Refused(404, "NotFound", "the server could not find the requested resource")
         return b'{"kind": "NodeMetricsList"}'
@@ -79,6 +83,12 @@ def test_the_api_server_is_asked_by_the_scheduler() -> None:
     assert asyncio.run(client.get_from_api_server("/known")) == {"kind": "NodeMetricsList"}
     with pytest.raises(HttpError, match="/apis/x: the server could not find"):
         asyncio.run(client.get_from_api_server("/apis/x"))
+
+
+def test_a_path_of_the_api_server_may_have_a_query() -> None:
+    api = Api()
+    asyncio.run(PluginHttp(cast(Rest, api)).get_from_api_server("/known?labelSelector=example.com%2Fa&limit=5"))
+    assert api.queries == [{"labelSelector": "example.com/a", "limit": "5"}]
 
 
 def test_certificates_are_verified_unless_the_plugin_asks_not_to(authority: Authority, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ authorities, unless a plugin asks not to.
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import parse_qsl
 
 import aiohttp
 import msgspec
@@ -50,8 +51,9 @@ class PluginHttp:
             raise HttpError(f"{where}: {str(error).replace(url, where) or type(error).__name__}") from None
 
     async def get_from_api_server(self, path: str) -> Any:
-        """Return the JSON under a path of the API server; raises HttpError."""
+        """Return the JSON under a path of the API server, which may have a query; raises HttpError."""
+        where, _, query = path.partition("?")
         try:
-            return msgspec.json.decode(await self._rest.get(path))
+            return msgspec.json.decode(await self._rest.get(where, dict(parse_qsl(query)) if query else None))
         except (Refused, Unreachable, msgspec.DecodeError) as error:
             raise HttpError(f"{path}: {error}") from None

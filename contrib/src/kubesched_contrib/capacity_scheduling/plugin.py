@@ -7,11 +7,12 @@ namespace is within its `min`; else less important pods of the same namespace.
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from kubesched import (
     SUCCESS,
     Action,
+    Background,
     Candidate,
     ClusterEvent,
     ClusterView,
@@ -21,6 +22,7 @@ from kubesched import (
     NodeRow,
     NodeTrial,
     NodeVerdicts,
+    ObjectWriter,
     PodInfo,
     PostFilterResult,
     PreFilterPlugin,
@@ -31,6 +33,7 @@ from kubesched import (
     unschedulable,
 )
 from kubesched_contrib.capacity_scheduling.quotas import KIND, Amounts, ElasticQuotas, QuotaUsage
+from kubesched_contrib.capacity_scheduling.status import ElasticQuotaStatuses
 from kubesched_contrib.victims import PreemptingPlugin, importance, necessary_victims
 
 NOMINATED = "nominated"
@@ -49,12 +52,16 @@ class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
 
     name = "CapacityScheduling"
     looks_up = (KIND,)
+    writes = (f"{KIND}/status",)
 
-    def __init__(self, cluster: ClusterView, preemptions: RunningPreemptions) -> None:
+    def __init__(
+        self, cluster: ClusterView, preemptions: RunningPreemptions, background: Background, writer: ObjectWriter
+    ) -> None:
         super().__init__(cluster, preemptions)
         self._owned = cluster.index(KIND, lambda quota: [quota.metadata.namespace])
         self._totals = cluster.pod_totals(lambda pod: pod.namespace)
         self._quotas = ElasticQuotas(())
+        ElasticQuotaStatuses(cluster, self._totals, background, writer)
         # victim -> preemptor, by UID, as long as the victim is being evicted; what the API server reports comes later
         self._evicted_for: dict[str, str] = {}
         self._nominated = cluster.pod_index(lambda pod: [NOMINATED] if pod.status.nominated_node_name else [])
@@ -63,7 +70,7 @@ class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
         """Return the events that make room in a quota."""
         return (
             Registration(ClusterEvent(Resource.POD, Action.DELETE | Action.UPDATE_POD_SCALE_DOWN), self._after_pod),
-            Registration(ClusterEvent(KIND, Action.ALL)),
+            Registration(ClusterEvent(KIND, Action.ALL), after_quota),
         )
 
     def _after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
@@ -147,6 +154,11 @@ class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
             if victim in on_nodes and (holds(preemptor) or on_nodes[victim].terminating)
         }
         return self._evicted_for
+
+
+def after_quota(pod: PodInfo, old: Any, new: Any) -> Hint:
+    """Return whether a quota came, went or changed, not only its status."""
+    return Hint.when(old is None or new is None or old.spec != new.spec)
 
 
 def _candidate(

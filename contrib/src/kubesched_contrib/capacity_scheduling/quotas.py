@@ -29,9 +29,7 @@ class ElasticQuotas:
     def __init__(self, objects: Iterable[Any]) -> None:
         # a namespace has one, the first by name
         self._objects = sorted(objects, key=lambda quota: str(quota.full_name), reverse=True)
-        found = {
-            each.metadata.namespace: QuotaSpec(_amounts(each, "min"), _amounts(each, "max")) for each in self._objects
-        }
+        found = {each.metadata.namespace: quota_spec(each) for each in self._objects}
         self.total_min: Counter[str] = Counter()
         for quota in found.values():
             self.total_min.update(quota.min)
@@ -95,6 +93,11 @@ class QuotaUsage:
 
     def _used(self, namespace: str, resource: str) -> int:
         return self._totals[namespace].get(resource, 0) - self._removed[namespace, resource]
+
+
+def quota_spec(quota: Any) -> QuotaSpec:
+    """Return what is read of an ElasticQuota."""
+    return QuotaSpec(_amounts(quota, "min"), _amounts(quota, "max"))
 
 
 def _amounts(quota: Any, field: str) -> Amounts:

@@ -18,7 +18,9 @@ from kubesched import (
     Code,
     CycleState,
     Hint,
+    HttpClient,
     NodeVerdicts,
+    ObjectWriter,
     Permission,
     PermitPlugin,
     PodInfo,
@@ -39,6 +41,7 @@ from kubesched import (
 from kubesched_contrib.coscheduling.args import CoschedulingArgs
 from kubesched_contrib.coscheduling.gangs import Gangs
 from kubesched_contrib.coscheduling.pod_group import KIND, GangSpec, group_name
+from kubesched_contrib.coscheduling.status import PodGroupStatuses
 
 # how often backoffs and waiting pods of incomplete gangs are looked at
 TICK_SECONDS = 1.0
@@ -54,6 +57,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
 
     name = "Coscheduling"
     looks_up = (KIND,)
+    writes = (f"{KIND}/status",)
 
     def __init__(
         self,
@@ -61,6 +65,8 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
         waiting_pods: WaitingPods,
         waits: Waits,
         background: Background,
+        writer: ObjectWriter,
+        http: HttpClient,
         args: CoschedulingArgs | None = None,
     ) -> None:
         self._args = args or CoschedulingArgs()
@@ -72,6 +78,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
         # between the clock of the queue and the date; taken once, so that all pods of a gang get one time
         self._epoch: float | None = None
         background.timer(TICK_SECONDS, self._look_after)
+        PodGroupStatuses(cluster, self._gangs, waits, background, writer, http)
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return the events that can complete a gang, or give it what minResources asks for."""
