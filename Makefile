@@ -53,8 +53,8 @@ test-cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/real_cluster
 
 check: $(READY)
-	$(BIN)/ruff check src tests benchmarks fuzz tools contrib
-	$(BIN)/ruff format --check src tests benchmarks fuzz tools contrib
+	$(BIN)/ruff check src tests benchmarks fuzz tools contrib examples
+	$(BIN)/ruff format --check src tests benchmarks fuzz tools contrib examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 

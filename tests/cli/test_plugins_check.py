@@ -1,5 +1,6 @@
 """`kubesched plugins check`: a line a check, findings below, exit codes."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -99,7 +100,12 @@ metadata: {name: from-the-file}
     ("plugin", "manifests", "code", "line"),
     [
         (RACKS.replace("MISTAKE", "False"), MANIFESTS, 0, "kept answers equal fresh ones: ok"),
-        (RACKS.replace("MISTAKE", "0 / 0"), MANIFESTS, 3, "  node from-the-file\n  racks.v1.example.com rack"),
+        (
+            RACKS.replace("MISTAKE", "0 / 0"),
+            MANIFESTS,
+            3,
+            r"node from-the-file: .*\n  racks.v1.example.com rack: {.spec.:",
+        ),
         (
             RACKS.replace("MISTAKE", "False").replace("looks_up = (KIND,)", ""),
             MANIFESTS,
@@ -123,4 +129,4 @@ def test_objects_come_from_files(plugin: str, manifests: str, code: int, line: s
     objects.write_text(manifests)
     result = CliRunner().invoke(main, ["plugins", "check", "--examples", "20", str(file), "--objects", str(objects)])
     assert result.exit_code == code, result.output
-    assert line in result.output
+    assert re.search(line, result.output), result.output

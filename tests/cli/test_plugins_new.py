@@ -1,5 +1,6 @@
 """`kubesched plugins new`: a package that passes its own test, and nothing that was there is lost."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,9 @@ from click.testing import CliRunner, Result
 
 from kubesched.cli import main
 from kubesched.cli.plugin_package import KINDS
+
+ROOT = Path(__file__).parents[2]
+SOURCE, EXAMPLES = ROOT / "src", ROOT / "examples" / "plugins" / "kubesched_examples"
 
 
 def begun(*arguments: str) -> Result:
@@ -56,3 +60,21 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     assert result.exit_code == 1
     assert "is there already; give --directory an empty or a new one" in result.output
     assert [each.name for each in tmp_path.iterdir()] == ["kept"]
+
+
+@pytest.mark.slow
+def test_new_packages_and_the_examples_pass_mypy_strict(tmp_path: Path) -> None:
+    for kind in KINDS:
+        assert begun(f"Quiet{kind.title()}", "--kind", kind, "--directory", str(tmp_path / kind)).exit_code == 0
+    sources = [str(tmp_path / kind / "src") for kind in KINDS]
+    tests = [str(file) for file in sorted(tmp_path.glob("*/tests/*.py"))]
+    ran = subprocess.run(
+        [sys.executable, "-m", "mypy", "--strict", "--config-file", os.devnull, *sources, *tests, str(EXAMPLES)],
+        cwd=tmp_path,
+        env={**os.environ, "MYPYPATH": os.pathsep.join([str(SOURCE), *sources])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stdout + ran.stderr
+    assert f"no issues found in {2 * len(KINDS) + 3} source files" in ran.stdout

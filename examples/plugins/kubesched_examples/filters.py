@@ -6,10 +6,10 @@ from typing import Any
 from kubesched import (
     CycleState,
     FilterPlugin,
-    Reads,
     NodeRow,
     PluginError,
     PodInfo,
+    Reads,
     Status,
     filter_plugin,
     unresolvable,

@@ -5,7 +5,7 @@ from collections.abc import Hashable
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched import CycleState, Reads, Nodes, PodInfo, ScorePlugin, score_plugin
+from kubesched import CycleState, Nodes, PodInfo, Reads, ScorePlugin, score_plugin
 
 GENERATION = "example.com/generation"
 

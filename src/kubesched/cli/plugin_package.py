@@ -97,6 +97,11 @@ packages = ["src/$module"]
 
 [tool.pytest.ini_options]
 pythonpath = ["src"]
+
+[tool.mypy]
+strict = true
+mypy_path = "src"
+files = ["src", "tests"]
 """)
 _PLUGIN = Template('''\
 """The plugin $name."""
@@ -125,16 +130,19 @@ $hook''')
 _TEST = Template('''\
 """$name decides about pods, and holds to the contract."""
 
-from kubesched.testing import a_node, a_pod, check_plugin
+from kubesched.testing import SchedulerFactory, a_node, a_pod, check_plugin
 
 from $module import $name
 
 
-def test_it_leaves_a_plain_node_alone(engine):
-    assert engine([a_node("n1")], plugins=[$name]).decide(a_pod("web")).node_name == "n1"
+def test_a_pod_is_bound_to_a_plain_node(scheduler: SchedulerFactory) -> None:
+    world = scheduler($name)
+    world.put(a_node("n1"), a_pod("web"))
+    world.run(seconds=30)
+    assert world.node_of("web") == "n1"
 
 
-def test_it_holds_to_the_contract():
+def test_it_holds_to_the_contract() -> None:
     assert check_plugin($name, speed=False)
 ''')
 _README = Template("""\

@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from kubesched.api.codec import to_builtins
+from kubesched.api.custom import CustomObject
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
@@ -83,6 +84,8 @@ def _title(obj: ApiObject) -> str:
 
 
 def _without_metadata(obj: ApiObject) -> dict[str, Any]:
+    if isinstance(obj, CustomObject):
+        return obj.fields
     return {key: value for key, value in to_builtins(obj).items() if key not in ("metadata", "apiVersion", "kind")}
 
 
