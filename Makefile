@@ -71,6 +71,7 @@ docs: $(READY)
 	$(BIN)/python -m tools.layers docs/architecture.md
 	$(BIN)/python -m tools.answer_forms docs/answers.md
 	$(BIN)/python -m tools.examples docs/cookbook.md
+	$(BIN)/python -m tools.plugin_api docs/plugin-api.md
 
 # SRC: a checkout, or a git directory with TO=TAG; FROM=TAG lists the named files that changed since; HELP: a file with
 # what kube-scheduler --help prints; WRITE=1 renews feature gates and types

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         BindPlugin,
         FilterPlugin,
         PermitPlugin,
+        Plugin,
         PostBindPlugin,
         PostFilterPlugin,
         PreBindPlugin,
@@ -84,7 +85,7 @@ _HOMES = {
     "core.framework.permission": "Permission",
     "core.framework.placement_trial": "PlacementTrial PlacementTrials",
     "core.framework.plugin": (
-        "BindPlugin FilterPlugin PermitPlugin PostBindPlugin PostFilterPlugin PreBindPlugin "
+        "BindPlugin FilterPlugin PermitPlugin Plugin PostBindPlugin PostFilterPlugin PreBindPlugin "
         "PreEnqueuePlugin PreFilterPlugin PreScorePlugin QueueSortPlugin ReservePlugin ScorePlugin"
     ),
     "core.framework.pod_matcher": "PodMatcher",
@@ -138,6 +139,7 @@ __all__ = [
     "PermitPlugin",
     "PlacementTrial",
     "PlacementTrials",
+    "Plugin",
     "PluginError",
     "PluginMetrics",
     "PodInfo",

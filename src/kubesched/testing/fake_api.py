@@ -59,11 +59,15 @@ class FakeApi(PodLookup):
         self._reported_until = 0.0
         # how long a deleted pod terminates
         self.grace_seconds = 0.0
-        # faults, all off to begin with: why an effect is refused, ...
+        # faults, all off to begin with: why an effect is refused
         self.refuse: Callable[[Effect], str] = lambda effect: ""
+        # whether the scheduler gets no answer to an effect that was carried out
         self.lose_answer: Callable[[Effect], bool] = lambda effect: False
+        # how long an effect takes
         self.effect_seconds = 0.01
+        # how late an object is reported to the scheduler
         self.report_seconds: Callable[[], float] = lambda: 0.0
+        # whether an object is not reported, or twice
         self.lose_report: Callable[[ApiObject], bool] = lambda obj: False
         self.repeat_report: Callable[[ApiObject], bool] = lambda obj: False
 

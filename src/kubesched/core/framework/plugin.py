@@ -64,8 +64,9 @@ class Plugin:
     looks_up: tuple[str, ...] = ()
     # what the plugin writes, kind and subresource: `Pod/eviction`, `racks.v1.example.com/status`
     writes: tuple[str, ...] = ()
-    # the observer of failed hooks, and the plugin whose hooks these are if another one calls them; set by the framework
+    # the observer of failed hooks; set by the framework
     observed_by: Observer = NOBODY
+    # the plugin whose hooks these are if another one calls them; set by the framework
     stands_in_for: "Plugin | None" = None
 
     def events_to_register(self) -> Sequence[Registration]:

@@ -1,0 +1,293 @@
+"""Write the reference of the public API: `python -m tools.plugin_api docs/plugin-api.md`.
+
+From what `kubesched` and `kubesched.testing` export to a page: each name with its signature as the source has it, its
+docstring, and for classes their attributes and methods; those of bases that are not public come with them.
+"""
+
+import ast
+import enum
+import inspect
+import sys
+import textwrap
+from collections.abc import Iterator
+from functools import cache, partial
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import kubesched
+import kubesched.testing
+
+Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+INTRODUCTION = """\
+# The API for plugins
+
+What `kubesched` and `kubesched.testing` export is public and stays as it is within a major version; all else is private
+and may change.
+[Writing plugins](plugins.md) says how it is used. This page is written by `make docs` from the source.
+"""
+# the headings, with the modules whose names come under them
+GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
+    "kubesched": {
+        "Extension points": ("core.framework.plugin", "core.framework.functions"),
+        "Answers of hooks": (
+            "core.framework.status",
+            "core.framework.verdict",
+            "core.framework.outcomes",
+            "core.framework.permission",
+        ),
+        "What hooks are given": (
+            "core.cluster.pod_info",
+            "core.framework.nodes",
+            "core.framework.cycle",
+            "core.framework.pod_matcher",
+            "core.framework.node_trial",
+        ),
+        "What constructors may ask for": (
+            "core.framework.cluster_view",
+            "core.cluster.indexes",
+            "core.framework.node_values",
+            "core.framework.pod_sums",
+            "core.cluster.pod_totals",
+            "core.framework.background",
+            "core.framework.http_client",
+            "core.framework.plugin_metrics",
+            "core.framework.waiting",
+            "core.framework.waiting_pods",
+            "core.framework.object_writer",
+            "core.framework.placement_trial",
+            "core.framework.preemption",
+        ),
+        "Promises: what is read, what wakes pods": (
+            "core.cluster.changes",
+            "core.cluster.kind_reads",
+            "core.framework.events",
+        ),
+        "Engines, questions and errors": (
+            "core.framework.registry",
+            "core.assembly",
+            "core.scheduling.engine",
+            "core.cluster.cluster",
+            "core.scheduling.decision",
+            "asking.cluster",
+            "api.resources",
+            "errors",
+        ),
+    },
+    "kubesched.testing": {
+        "Fixtures and what they make": (
+            "deciding",
+            "virtual_scheduler",
+            "embedded_cluster",
+            "pod_lookup",
+            "fake_http",
+            "real_http",
+        ),
+        "Checks": ("plugin_checks.checking", "plugin_checks.plugin_report"),
+        "Builders of objects": ("builders", "storage"),
+    },
+}
+OTHERS = "Others"
+LONGEST = 120
+# how the comments of attributes end that are no plugin's business
+OURS = ("set by the framework", "set by the base class.")
+
+
+class Member(NamedTuple):
+    """An attribute or method: as it is written, and what it is."""
+
+    name: str
+    signature: str
+    text: str
+
+    @property
+    def line(self) -> str:
+        """Return the text in one line."""
+        return " ".join(self.text.split())
+
+
+def page() -> str:
+    """Return the page."""
+    parts = [INTRODUCTION]
+    for package in (kubesched, kubesched.testing):
+        parts.append(f"## `{package.__name__}`\n")
+        for title, names in _grouped(package).items():
+            parts.append(f"### {title}\n")
+            parts += [_entry(package, name) for name in names]
+    return "\n".join(parts)
+
+
+def _grouped(package: ModuleType) -> dict[str, list[str]]:
+    """Return the public names of a package by heading, those without one at the end."""
+    homes: dict[str, str] = package._HOMES
+    of_home = {home: names.split() for home, names in homes.items()}
+    groups = {
+        title: [name for module in modules for name in sorted(of_home.pop(module, ()), key=partial(_line, package))]
+        for title, modules in GROUPS[package.__name__].items()
+    }
+    groups[OTHERS] = sorted(name for names in of_home.values() for name in names)
+    return {title: names for title, names in groups.items() if names}
+
+
+def _line(package: ModuleType, name: str) -> int:
+    """Return the line in which a name is defined; constants come last."""
+    value = getattr(package, name)
+    return inspect.getsourcelines(value)[1] if callable(value) else sys.maxsize
+
+
+def _entry(package: ModuleType, name: str) -> str:
+    value = getattr(package, name)
+    if inspect.isclass(value):
+        lines = [f"#### class `{name}`{_bases(value)}\n", _text(value.__doc__), ""]
+        lines += [f"* `{each.signature}`{': ' if each.text else ''}{each.line}" for each in _members(value)]
+    elif callable(value):
+        definition = _tree(value).body[0]
+        assert isinstance(definition, Function)
+        lines = [f"#### `{name}`\n", "```python", _signature(definition, name, LONGEST), "```\n", _text(value.__doc__)]
+    else:
+        lines = [f"#### `{name}`\n", f"A `{type(value).__name__}`: `{value!r}`."]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _bases(kind: type) -> str:
+    names = [base.__name__ for base in kind.__bases__ if _is_public(base) or issubclass(base, enum.Enum)]
+    return f" ({', '.join(f'`{name}`' for name in names)})" if names else ""
+
+
+@cache
+def _public() -> frozenset[int]:
+    """Return what is exported, by identity."""
+    return frozenset(
+        id(getattr(package, name)) for package in (kubesched, kubesched.testing) for name in package.__all__
+    )
+
+
+def _is_public(kind: type) -> bool:
+    return id(kind) in _public()
+
+
+def _members(kind: type) -> list[Member]:
+    """Return the public members of a class, with those of its bases that nobody can look up."""
+    found: dict[str, Member] = {}
+    for each in reversed(kind.__mro__):
+        if each is kind or (each.__module__.startswith("kubesched.") and not _is_public(each)):
+            for member in _own_members(each):
+                found[member.name] = member
+    return [member for member in found.values() if not member.text.endswith(OURS)]
+
+
+def _own_members(kind: type) -> Iterator[Member]:
+    source = textwrap.dedent(inspect.getsource(kind))
+    definition = ast.parse(source).body[0]
+    assert isinstance(definition, ast.ClassDef)
+    lines = source.split("\n")
+    for node in definition.body:
+        if isinstance(node, Function) and node.name == "__init__":
+            yield from _set_by_constructor(node, lines)
+        elif isinstance(node, Function):
+            if not node.name.startswith("_"):
+                yield _method(node)
+        else:
+            yield from _attribute(node, lines, enum.Enum in kind.__mro__)
+
+
+def _method(node: Function) -> Member:
+    decorators = {ast.unparse(each) for each in node.decorator_list}
+    text = _text(ast.get_docstring(node))
+    if decorators & {"property", "cached_property"}:
+        returned = f": {_annotation(node.returns)}" if node.returns is not None else ""
+        return Member(node.name, f"{node.name}{returned}", text)
+    return Member(node.name, _signature(node, node.name), text)
+
+
+def _signature(node: Function, name: str, longest: int = sys.maxsize) -> str:
+    """Return a function as it is called; in lines of their own where the parameters would not fit in one."""
+    parameters = list(_parameters(node.args))
+    returned = f" -> {_annotation(node.returns)}" if node.returns is not None else ""
+    awaited = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
+    whole = f"{awaited}{name}({', '.join(parameters)}){returned}"
+    if len(whole) <= longest:
+        return whole
+    return "\n".join([f"{awaited}{name}(", *(f"    {each}," for each in parameters), f"){returned}"])
+
+
+def _parameters(given: ast.arguments) -> Iterator[str]:
+    """Yield the parameters of a function, without the object itself."""
+    positional = [*given.posonlyargs, *given.args]
+    defaults = [*[None] * (len(positional) - len(given.defaults)), *given.defaults]
+    for number, (each, default) in enumerate(zip(positional, defaults, strict=True)):
+        if number or each.arg not in ("self", "cls"):
+            yield _parameter(each, default)
+    if given.vararg is not None:
+        yield f"*{_parameter(given.vararg, None)}"
+    elif given.kwonlyargs:
+        yield "*"
+    for each, default in zip(given.kwonlyargs, given.kw_defaults, strict=True):
+        yield _parameter(each, default)
+    if given.kwarg is not None:
+        yield f"**{_parameter(given.kwarg, None)}"
+
+
+def _parameter(given: ast.arg, default: ast.expr | None) -> str:
+    text = f"{given.arg}: {_annotation(given.annotation)}" if given.annotation is not None else given.arg
+    return text if default is None else f"{text} = {_source(default)}"
+
+
+def _annotation(node: ast.expr) -> str:
+    """Return a type as it is written, without the quotes of one that is a text."""
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else _source(node)
+
+
+def _source(node: ast.expr) -> str:
+    return ast.unparse(node).replace("'", '"')
+
+
+def _attribute(node: ast.stmt, lines: list[str], is_enum: bool) -> Iterator[Member]:
+    if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and not node.target.id.startswith("_"):
+        value = f" = {_source(node.value)}" if node.value is not None else ""
+        yield Member(node.target.id, f"{node.target.id}: {_annotation(node.annotation)}{value}", _comment(node, lines))
+    elif is_enum and isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+        yield Member(node.targets[0].id, ast.unparse(node), _comment(node, lines))
+
+
+def _set_by_constructor(node: Function, lines: list[str]) -> Iterator[Member]:
+    """Yield how an object is made, and the attributes that its constructor describes."""
+    yield Member("__init__", _signature(node, "__init__"), _text(ast.get_docstring(node)))
+    for each in node.body:
+        if isinstance(each, ast.AnnAssign) and _is_own(each.target):
+            name = ast.unparse(each.target).removeprefix("self.")
+            yield Member(name, f"{name}: {_annotation(each.annotation)}", _comment(each, lines))
+        elif isinstance(each, ast.Assign) and _is_own(each.targets[0]) and _comment(each, lines):
+            name = ast.unparse(each.targets[0]).removeprefix("self.")
+            yield Member(name, name, _comment(each, lines))
+
+
+def _is_own(target: ast.expr) -> bool:
+    """Return whether something is a public attribute of `self`."""
+    return isinstance(target, ast.Attribute) and ast.unparse(target.value) == "self" and not target.attr.startswith("_")
+
+
+def _comment(node: ast.stmt, lines: list[str]) -> str:
+    """Return the comment above a statement."""
+    found: list[str] = []
+    number = node.lineno - 2
+    while number >= 0 and lines[number].strip().startswith("#"):
+        found.insert(0, lines[number].strip().lstrip("# "))
+        number -= 1
+    return " ".join(found)
+
+
+@cache
+def _tree(function: Any) -> ast.Module:
+    return ast.parse(textwrap.dedent(inspect.getsource(function)))
+
+
+def _text(docstring: str | None) -> str:
+    """Return a docstring in one paragraph a blank line, examples as they are."""
+    paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
+    return "\n\n".join(each if each.startswith(("    ", "* ")) else " ".join(each.split()) for each in paragraphs)
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(page())
