@@ -15,6 +15,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.core.cluster.cluster import ClusterState
+from kubesched.core.cluster.columns import Rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import CPU, MEMORY
 from kubesched.core.framework.observer import FailedAttempt, Observer
@@ -155,15 +156,15 @@ class Measurements(Observer):
     def sample(self) -> None:
         """Take a sample of the cluster as it is."""
         table = self._table
-        rows = table.present_rows()
-        free = (table.allocatable - table.requested)[: MEMORY + 1, rows].clip(0)
+        rows: Rows = slice(0, table.size) if table.node_count == table.size else table.present_rows()
         total = table.allocatable[: MEMORY + 1, rows]
+        free = (total - table.requested[: MEMORY + 1, rows]).clip(0)
         self.timeline.add(
             Sample(
                 self._now(),
                 self.pending.value,
                 self.running.value,
-                len(rows),
+                table.node_count,
                 _share(int((total - free)[CPU].sum()), int(total[CPU].sum())),
                 _share(int((total - free)[MEMORY].sum()), int(total[MEMORY].sum())),
                 *_fragmentation(free, total),

@@ -86,7 +86,7 @@ class _Simulation:
             effects=api,
             waits=services.waits,
             waiting_pods=services.waiting_pods,
-            observers=Observers([measurements], clock=loop.time, note=self._note),
+            observers=Observers([measurements], clock=loop.time, note=self._note, timed=False),
             background=services.plugin_tasks,
         )
         measurements.watch(engine.cluster)

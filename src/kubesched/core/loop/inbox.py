@@ -62,11 +62,11 @@ class Inbox:
 
     async def rest(self, seconds: float) -> None:
         """Wait until the loop is woken, or for some time."""
+        timer = asyncio.get_running_loop().call_later(max(seconds, 0.0), self._wake.set)
         try:
-            async with asyncio.timeout(max(seconds, 0.0)):
-                await self._wake.wait()
-        except TimeoutError:
-            pass
+            await self._wake.wait()
+        finally:
+            timer.cancel()
 
 
 class Tasks:
