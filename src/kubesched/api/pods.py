@@ -151,6 +151,19 @@ class ContainerRestartRule(ApiStruct, frozen=True):
     action: str = ""
 
 
+class SeccompProfile(ApiStruct, frozen=True):
+    """securityContext.seccompProfile: which system calls are allowed."""
+
+    type: str = ""
+    localhost_profile: str | None = None
+
+
+class SecurityContext(ApiStruct, frozen=True):
+    """securityContext of a pod or a container, as far as plugins ask for it."""
+
+    seccomp_profile: SeccompProfile | None = None
+
+
 class Container(ApiStruct, frozen=True):
     """A container or init container."""
 
@@ -160,6 +173,7 @@ class Container(ApiStruct, frozen=True):
     ports: tuple[ContainerPort, ...] = ()
     restart_policy: str | None = None
     restart_policy_rules: tuple[ContainerRestartRule, ...] = ()
+    security_context: SecurityContext | None = None
 
 
 class PodSchedulingGate(ApiStruct, frozen=True):
@@ -213,6 +227,7 @@ class PodSpec(ApiStruct, frozen=True):
     os: PodOS | None = None
     restart_policy: str = ""
     termination_grace_period_seconds: Int64 | None = None
+    security_context: SecurityContext | None = None
 
 
 class ContainerStatus(ApiStruct, frozen=True):

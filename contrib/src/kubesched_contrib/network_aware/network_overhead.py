@@ -55,7 +55,7 @@ from kubesched_contrib.network_aware.network_topology import (
     NetworkLocation,
     read_network_costs,
 )
-from kubesched_contrib.network_aware.objects import NamedObjects
+from kubesched_contrib.read_objects import ReadObjects
 
 TOO_FAR = unschedulable("node(s) did not meet several network requirements from Workload dependencies")
 NOWHERE = NetworkLocation("", "")
@@ -121,8 +121,9 @@ class NetworkOverhead(PreFilterPlugin, FilterPlugin, ScorePlugin):
         def read_costs(obj: Any) -> NetworkCosts:
             return read_network_costs(obj, args.weights_name)
 
-        self._groups = NamedObjects(cluster, APP_GROUP, args.namespaces, read_app_group, log)
-        self._topologies = NamedObjects(cluster, NETWORK_TOPOLOGY, args.namespaces, read_costs, log)
+        self._namespaces = args.namespaces
+        self._groups = ReadObjects(cluster, APP_GROUP, read_app_group, log)
+        self._topologies = ReadObjects(cluster, NETWORK_TOPOLOGY, read_costs, log)
         # counts of pods are kept up to date as long as their matcher exists
         self._matchers: dict[tuple[str, str], PodMatcher] = {}
 
@@ -141,9 +142,9 @@ class NetworkOverhead(PreFilterPlugin, FilterPlugin, ScorePlugin):
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
         """Look up where the pods are that the pod depends on; a pod without such pods may be anywhere."""
         group = group_of(pod)
-        spec = self._groups.get(group) if group else None
+        spec = self._groups.first_of(self._namespaces, group) if group else None
         dependencies = spec.dependencies.get(workload_of(pod), ()) if spec else ()
-        costs = self._topologies.get(self._topology_name) if dependencies else None
+        costs = self._topologies.first_of(self._namespaces, self._topology_name) if dependencies else None
         if costs is None:
             return SKIP
         nodes = self._cluster.nodes

@@ -9,7 +9,7 @@ from logging import Logger
 
 from kubesched import ClusterView, PodInfo, QueueSortPlugin, Waits
 from kubesched_contrib.network_aware.app_group import KIND, UNORDERED, group_of, read_app_group, workload_of
-from kubesched_contrib.network_aware.objects import NamedObjects
+from kubesched_contrib.read_objects import ReadObjects
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,8 @@ class TopologicalSort(QueueSortPlugin):
         self, cluster: ClusterView, waits: Waits, log: Logger, args: TopologicalSortArgs | None = None
     ) -> None:
         args = args or TopologicalSortArgs()
-        self._groups = NamedObjects(cluster, KIND, args.namespaces, read_app_group, log)
+        self._namespaces = args.namespaces
+        self._groups = ReadObjects(cluster, KIND, read_app_group, log)
         self._waits = waits
         # between the clock of the queue and the date; taken once, so that all pods of a group get one time
         self._epoch: float | None = None
@@ -41,7 +42,7 @@ class TopologicalSort(QueueSortPlugin):
     def sort_key(self, pod: PodInfo, timestamp: float) -> tuple[float, ...]:
         """Return the priority, the time of the group (or the pod), and the pod's place in the group."""
         name = group_of(pod)
-        group = self._groups.get(name) if name else None
+        group = self._groups.first_of(self._namespaces, name) if name else None
         if group is None or group.created is None:
             return (-pod.priority, timestamp)
         if self._epoch is None:

@@ -1,9 +1,9 @@
-"""AppGroups and NetworkTopologies as they were last read: each version of an object is read once.
+"""Custom objects as they were last read: each version of an object is read once.
 
 From the name of an object to what it says, None if there is none, or if it cannot be read; then the log tells why.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from logging import Logger
 from typing import Any, Generic, TypeVar
 
@@ -14,29 +14,22 @@ T = TypeVar("T")
 MOST_READ = 1024
 
 
-class NamedObjects(Generic[T]):
-    """The objects of a kind in some namespaces; of several with one name, that in the first namespace counts."""
+class ReadObjects(Generic[T]):
+    """The objects of a kind, as a function reads them."""
 
-    def __init__(
-        self, cluster: ClusterView, kind: str, namespaces: Sequence[str], read: Callable[[Any], T], log: Logger
-    ) -> None:
+    def __init__(self, cluster: ClusterView, kind: str, read: Callable[[Any], T], log: Logger) -> None:
         self._cluster = cluster
         self._kind = kind
-        self._namespaces = namespaces
         self._read = read
         self._log = log
         self._known: dict[str, tuple[Any, T | None]] = {}
 
-    def get(self, name: str) -> T | None:
-        """Return what the object of this name says."""
-        for namespace in self._namespaces:
-            full_name = f"{namespace}/{name}"
-            obj = self._cluster.get(self._kind, full_name)
-            if obj is not None:
-                return self._of(full_name, obj)
-        return None
-
-    def _of(self, full_name: str, obj: Any) -> T | None:
+    def get(self, full_name: str) -> T | None:
+        """Return what an object says."""
+        obj = self._cluster.get(self._kind, full_name)
+        if obj is None:
+            self._known.pop(full_name, None)
+            return None
         known = self._known.get(full_name)
         if known is not None and known[0] is obj:
             return known[1]
@@ -49,3 +42,10 @@ class NamedObjects(Generic[T]):
             self._known.clear()
         self._known[full_name] = (obj, said)
         return said
+
+    def first_of(self, namespaces: tuple[str, ...], name: str) -> T | None:
+        """Return what the object of a name says, that in the first namespace which has one."""
+        for namespace in namespaces:
+            if self._cluster.get(self._kind, f"{namespace}/{name}") is not None:
+                return self.get(f"{namespace}/{name}")
+        return None
