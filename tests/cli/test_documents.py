@@ -8,6 +8,7 @@ from typing import Any
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from kubesched import Registry, build_engine, decide
 from kubesched.api.pods import Pod
@@ -105,6 +106,20 @@ def test_code_works_as_it_is_shown(
         exec(compile(block, name, "exec"), shown)
         for test in [value for key, value in shown.items() if key.startswith("test_")]:
             test(**{fixture: request.getfixturevalue(fixture) for fixture in inspect.signature(test).parameters})
+
+
+@pytest.mark.parametrize("name", ["docs/plugins.md"])
+def test_commands_work_as_they_are_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    for block in blocks(ROOT / name, "yaml") + blocks(ROOT / name, "python"):
+        if block.startswith("# "):
+            (tmp_path / block.partition("\n")[0].removeprefix("# ")).write_text(block)
+    # `run` needs a cluster; the tests of real processes start it
+    shown = [arguments for arguments in commands(ROOT / name) if arguments[0] != "run"]
+    assert len(shown) >= 6
+    for arguments in shown:
+        ran = CliRunner().invoke(main, arguments)
+        assert ran.exit_code == 0, (arguments, ran.output)
 
 
 def test_the_configuration_of_a_trial_is_one() -> None:

@@ -77,6 +77,7 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> No
         ([TRACE, "--until", "never"], "'never' is no duration such as 30s or 2h"),
         ([TRACE, "--until", "5m", "--warm-up", "10m"], "the warm-up is as long as the simulation (--until)"),
         ([TRACE, "-o", "json", "--file", "/proc/none/x.json"], "--file /proc/none/x.json: No such file or directory"),
+        ([TRACE, "--config", "examples/configs/none.yaml"], "--config examples/configs/none.yaml"),
         ([], "Missing argument 'TRACE...'"),
     ],
 )
@@ -85,3 +86,14 @@ def test_wrong_input_is_told_in_a_line(words: list[str], why: str) -> None:
     assert ran.exit_code in (1, 2)
     assert why in " ".join(ran.output.split())
     assert "Traceback" not in ran.output
+
+
+def test_extenders_are_refused(tmp_path: Path) -> None:
+    config = tmp_path / "asking.yaml"
+    config.write_text(
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "extenders: [{urlPrefix: 'http://localhost:1', filterVerb: filter}]\n"
+    )
+    ran = simulate(TRACE, "--config", str(config))
+    assert ran.exit_code == 1
+    assert "configuration asking has extenders, which cannot be simulated" in ran.output

@@ -142,6 +142,9 @@ def simulate_command(
     if until is not None and warm_up >= until:
         raise click.BadParameter("the warm-up is as long as the simulation (--until)", param_hint="--warm-up")
     loaded = {name: load_config(text, gates, registry) for name, text in _configs(configs).items()}
+    for name, config in loaded.items():
+        if config.config.extenders:
+            raise KubeschedError(f"configuration {name} has extenders, which cannot be simulated: leave them out")
     trace = read_traces(traces, sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)}))
     pace = Pace(binding_time, starting_time, stopping_time, recreate)
     runs = [

@@ -24,6 +24,7 @@ from kubesched.core.framework.effects import (
     Delete,
     Effect,
     EffectError,
+    Evict,
     NotFoundError,
     Patch,
     Read,
@@ -249,6 +250,8 @@ class SimulatedApi:
             return self._patch(effect)
         elif isinstance(effect, Delete):
             self._evict(effect)
+        elif isinstance(effect, Evict):
+            self._evict(Delete("Pod", effect.namespace, effect.name, effect.uid))
         elif isinstance(effect, Read):
             return self._get(effect.kind, f"{effect.namespace}/{effect.name}")
         elif isinstance(effect, Write):
