@@ -1,6 +1,7 @@
 """`kubesched plugins check`: a line a check, findings below, exit codes."""
 
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -130,3 +131,13 @@ def test_objects_come_from_files(plugin: str, manifests: str, code: int, line: s
     result = CliRunner().invoke(main, ["plugins", "check", "--examples", "20", str(file), "--objects", str(objects)])
     assert result.exit_code == code, result.output
     assert re.search(line, result.output), result.output
+
+
+def test_without_the_extra_the_command_says_which_it_misses(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "quiet.py"
+    file.write_text(RIGHT)
+    monkeypatch.delitem(sys.modules, "kubesched.testing.plugin_checks.strategies", raising=False)
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    result = CliRunner().invoke(main, ["plugins", "check", str(file)])
+    assert result.exit_code == 1
+    assert 'need hypothesis, which is not installed: pip install "kubesched[testing]"' in result.output

@@ -1,13 +1,12 @@
 """Filters: which nodes cannot take the pod? Both are written for one node."""
 
 from collections.abc import Hashable
-from typing import Any
+from dataclasses import dataclass
 
 from kubesched import (
     CycleState,
     FilterPlugin,
     NodeRow,
-    PluginError,
     PodInfo,
     Reads,
     Status,
@@ -21,6 +20,17 @@ from kubesched import (
 def quiet_nodes(pod: PodInfo, node: NodeRow) -> Status | None:
     """Keep off nodes that are nearly full: the shortest way to a plugin."""
     return unschedulable("node(s) nearly full") if node.free.milli_cpu < 100 else None
+
+
+@dataclass(frozen=True)
+class TenantArgs:
+    """The arguments of TenantNodes: decoded strictly, and checked when the scheduler starts."""
+
+    label: str = "example.com/tenant"
+
+    def __post_init__(self) -> None:
+        if not self.label:
+            raise ValueError("label: name a label, such as example.com/tenant")
 
 
 class TenantNodes(FilterPlugin):
@@ -38,14 +48,8 @@ class TenantNodes(FilterPlugin):
     # out once for all pods of a tenant, and again only where labels changed.
     reads = Reads.LABELS
 
-    def __init__(self, args: Any = None) -> None:
-        match args:
-            case None:
-                self.label = "example.com/tenant"
-            case {"label": str(label)}:
-                self.label = label
-            case _:
-                raise PluginError("args: write them as {label: example.com/tenant}")
+    def __init__(self, args: TenantArgs) -> None:
+        self.label = args.label
 
     def key(self, pod: PodInfo) -> Hashable:
         """Return the part of the pod that matters."""

@@ -127,11 +127,20 @@ def test_a_filter_with_arguments_for_one_scheduler_only(registry: Registry) -> N
     assert result["feasible"] == ["blue", "crowded", "red"]
 
 
-def test_a_plugins_refusal_of_its_arguments_names_profile_and_plugin(registry: Registry) -> None:
-    config = (EXAMPLES / "tenants.yaml").read_text().replace("label: example.com/tenant", "labels: []")
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        ("label: ''", "args: label: name a label, such as example.com/tenant"),
+        ("labels: []", "args.labels"),
+        ("label: 3", "args.label: "),
+    ],
+    ids=["what the plugin refuses itself", "a field that does not exist", "a number"],
+)
+def test_a_plugins_refusal_of_its_arguments_names_profile_and_plugin(
+    registry: Registry, written: str, problem: str
+) -> None:
+    config = (EXAMPLES / "tenants.yaml").read_text().replace("label: example.com/tenant", written)
     with pytest.raises(PluginError) as caught:
         build_engine(config, registry=registry)
-    assert str(caught.value) == (
-        "profile 'tenant-scheduler': plugin 'TenantNodes': profiles[1].pluginConfig[7].args: "
-        "write them as {label: example.com/tenant}"
-    )
+    where = "profile 'tenant-scheduler': plugin 'TenantNodes': profiles[1].pluginConfig[7]."
+    assert str(caught.value).startswith(where + problem), caught.value
