@@ -10,7 +10,7 @@ import platform
 import random
 import statistics
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import click
@@ -42,6 +42,7 @@ profiles:
 - schedulerName: default-scheduler
 - schedulerName: with-plugin
   plugins: {{multiPoint: {{enabled: [{{name: {name}}}]}}}}
+  pluginConfig: [{{name: {name}, args: {args}}}]
 """
 FULL = unschedulable("node(s) full")
 
@@ -116,11 +117,19 @@ def loads(engine: Engine, numbers: Iterable[int], value: Callable[[int], int]) -
         engine.cluster.add(a_custom_object(KIND, node(number).name, spec={"cpu": value(number)}))
 
 
-def measure(plugin: type[Any], nodes: int, pods: int) -> tuple[float, float]:
-    """Return milliseconds a pod without and with a plugin."""
+def measure(
+    plugin: type[Any],
+    nodes: int,
+    pods: int,
+    *,
+    args: str = "{}",
+    prepare: Callable[[Engine], None] = lambda engine: None,
+    cpu_of: Callable[[int], str] = lambda number: "100m",
+) -> tuple[float, float]:
+    """Return milliseconds a pod without and with a plugin, for pods that request some CPU."""
     registry = Registry()
     registry.register(plugin)
-    engine = build_engine(CONFIG.format(name=plugin.name), registry=registry)
+    engine = build_engine(CONFIG.format(name=plugin.name, args=args), registry=registry)
     for number in range(nodes):
         engine.cluster.add(node(number))
         for each in range(6):
@@ -128,6 +137,7 @@ def measure(plugin: type[Any], nodes: int, pods: int) -> tuple[float, float]:
     chance = random.Random(1)
     if plugin is ScoreByObjects:
         loads(engine, range(nodes), lambda number: number % 100)
+    prepare(engine)
     gc.collect()
     gc.freeze()
     spent: dict[str, list[float]] = {"default-scheduler": [], "with-plugin": []}
@@ -136,7 +146,7 @@ def measure(plugin: type[Any], nodes: int, pods: int) -> tuple[float, float]:
         if plugin is ScoreByObjects:
             loads(engine, [chance.randrange(nodes)], lambda number: chance.randrange(100))
         for profile, times in spent.items():
-            pod = a_pod(f"p{number}-{profile}", cpu="100m", scheduler=profile)
+            pod = a_pod(f"p{number}-{profile}", cpu=cpu_of(number), scheduler=profile)
             began = time.process_time()
             info = engine.cluster.reader.read(pod)
             name = decide(engine.evaluation_of(info), lambda count: 0).node_name
@@ -153,12 +163,17 @@ def measure(plugin: type[Any], nodes: int, pods: int) -> tuple[float, float]:
 @click.option("--pods", default=300, show_default=True)
 def main(nodes: int, pods: int) -> None:
     """Measure what plugins cost a pod."""
+    plugins = (ScoreByNode, ScoreByColumn, ScoreByObjects, FilterByNode, FilterByColumn)
+    show(nodes, pods, {plugin.name: measure(plugin, nodes, pods) for plugin in plugins})
+
+
+def show(nodes: int, pods: int, measured: Mapping[str, tuple[float, float]]) -> None:
+    """Print what plugins cost, by name."""
     table = Table(title=f"{nodes} nodes, median of {pods} pods")
     for column in ("plugin", "ms a pod without", "ms a pod with", "the plugin costs"):
         table.add_column(column, justify="left" if column == "plugin" else "right")
-    for plugin in (ScoreByNode, ScoreByColumn, ScoreByObjects, FilterByNode, FilterByColumn):
-        without, with_plugin = measure(plugin, nodes, pods)
-        table.add_row(plugin.name, f"{without:.3f}", f"{with_plugin:.3f}", f"{with_plugin - without:.3f}")
+    for name, (without, with_plugin) in measured.items():
+        table.add_row(name, f"{without:.3f}", f"{with_plugin:.3f}", f"{with_plugin - without:.3f}")
     console = Console(width=100)
     console.print(table)
     console.print(f"Python {platform.python_version()}, {os.cpu_count()} CPUs, {platform.machine()}")

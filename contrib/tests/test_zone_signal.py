@@ -235,8 +235,8 @@ def test_final_scores_are_in_range_and_in_order(raw: list[int]) -> None:
 class Told(ZoneSignal):
     """With values from the start."""
 
-    def __init__(self, args: ZoneSignalArgs, background: Any, http: Any, log: Any, metrics: Any) -> None:
-        super().__init__(args, background, http, log, metrics)
+    def __init__(self, args: ZoneSignalArgs, cluster: Any, background: Any, http: Any, log: Any, metrics: Any) -> None:
+        super().__init__(args, cluster, background, http, log, metrics)
         self._values = {"east": (3.0, 0.0), "west": (1.0, 0.0)}
 
 

@@ -111,6 +111,13 @@ def test_the_incomplete_beta_function_of_whole_numbers_is_a_sum(x: float, a: int
     assert one(x, a, b) == pytest.approx(expected, abs=1e-9)
 
 
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 500), st.floats(0.01, 500)), min_size=1, max_size=5))
+def test_a_few_values_and_many_are_the_same(asked: list[tuple[float, float, float]]) -> None:
+    x, a, b = (np.array(column) for column in zip(*asked, strict=True))
+    many = regularized_incomplete_beta(np.tile(x, 30), np.tile(a, 30), np.tile(b, 30))
+    assert many[: len(asked)] == pytest.approx(regularized_incomplete_beta(x, a, b), abs=1e-9)
+
+
 class Loaded(LowRiskOverCommitment):
     """With the load of some nodes, from the start."""
 

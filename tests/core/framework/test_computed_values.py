@@ -28,6 +28,21 @@ def test_values_are_computed_where_something_changed() -> None:
     assert column.all().tolist() == [0, -1]
 
 
+def test_a_function_that_reads_more_than_nodes_is_asked_again_on_request() -> None:
+    prices = {"a": 3}
+    cluster = a_cluster(a_node("n1", zone="a"), a_node("n2", zone="b"))
+    view = ClusterView(cluster)
+    column = view.computed_values(
+        lambda nodes: nodes.by_label("topology.kubernetes.io/zone", lambda zone: prices.get(zone or "", 0)),
+        reads=Reads.LABELS,
+    )
+    assert view.nodes.values_of(column).tolist() == [3, 0]
+    prices["b"] = 5
+    assert view.nodes.values_of(column).tolist() == [3, 0]
+    column.recompute()
+    assert view.nodes.values_of(column).tolist() == [3, 5]
+
+
 def test_what_is_read_is_named() -> None:
     cluster = a_cluster(a_node("n1"))
     column = ClusterView(cluster).computed_values(lambda nodes: nodes.free("cpu"), reads=Reads.LABELS)

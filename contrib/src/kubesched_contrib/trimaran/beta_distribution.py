@@ -16,6 +16,8 @@ MOST_VARIANCE = 0.99
 MOST_STEPS = 500
 PRECISION = 1e-12
 TINY = 1e-300
+# up to so many values are computed one by one
+FEW = 25
 
 
 def at_most_possible(mean: Array, deviation: Array) -> Array:
@@ -32,6 +34,8 @@ def probability_below(threshold: Array, mean: Array, deviation: Array) -> Array:
 
 def regularized_incomplete_beta(x: Array, a: Array, b: Array) -> Array:
     """Return I_x(a, b) for a, b > 0 and x from 0 to 1."""
+    if len(x) <= FEW:
+        return np.array([_of_one(*each) for each in zip(x.tolist(), a.tolist(), b.tolist(), strict=True)], np.float64)
     # the fraction converges fast below the mean; beyond it, I_x(a, b) = 1 - I_(1-x)(b, a)
     beyond = x > (a + 1) / (a + b + 2)
     x, a, b = np.where(beyond, 1 - x, x), np.where(beyond, b, a), np.where(beyond, a, b)
@@ -41,6 +45,28 @@ def regularized_incomplete_beta(x: Array, a: Array, b: Array) -> Array:
     value = np.where(x <= 0, 0.0, np.where(x >= 1, 1.0, value.clip(0, 1)))
     result: Array = np.where(beyond, 1 - value, value)
     return result
+
+
+def _of_one(x: float, a: float, b: float) -> float:
+    """Return I_x(a, b) as a Python number, which is faster than arrays for a few."""
+    if x <= 0 or x >= 1:
+        return float(x >= 1)
+    if x > (a + 1) / (a + b + 2):
+        return 1 - _of_one(1 - x, b, a)
+    front = a * math.log(x) + b * math.log1p(-x) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    numerator, denominator = 1.0, 1 / ((1 - (a + b) * x / (a + 1)) or TINY)
+    value = denominator
+    for step in range(1, MOST_STEPS):
+        even = step * (b - step) * x / ((a + 2 * step - 1) * (a + 2 * step))
+        odd = -(a + step) * (a + b + step) * x / ((a + 2 * step) * (a + 2 * step + 1))
+        for term in (even, odd):
+            denominator = 1 / ((1 + term * denominator) or TINY)
+            numerator = (1 + term / numerator) or TINY
+            factor = numerator * denominator
+            value *= factor
+        if abs(factor - 1) < PRECISION:
+            break
+    return min(max(math.exp(front) / a * value, 0.0), 1.0)
 
 
 def _log_gamma(values: Array) -> Array:

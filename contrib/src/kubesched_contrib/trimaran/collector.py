@@ -103,7 +103,8 @@ class LoadCollector:
         """Put values into the columns; nodes without any have none."""
         names = self._names_of_addresses(loads)
         for key, column in self._measured.items():
-            column.assign({names.get(node, node): value for node, value in loads.of(*key).items()})
+            values = loads.of(*key)
+            column.assign({names.get(node, node): value for node, value in values.items()} if names else values)
         self._nodes.set(len(loads.of(CPU, AVERAGE)))
 
     def _names_of_addresses(self, loads: NodeLoads) -> dict[str, str]:

@@ -71,8 +71,8 @@ class LowRiskOverCommitment(LoadScore):
         self._weights = {resource: args.risk_limit_weights.get(resource, 0.5) for resource in RESOURCES}
         self._loads = LoadCollector(args, cluster, background, http, log, metrics)
         self._limits: dict[str, PodSums] = {
-            resource: cluster.pod_sums(partial(limit_of, resource=resource), reads=Reads.PODS | Reads.RESOURCES)
-            for resource in RESOURCES
+            resource: cluster.pod_sums(partial(PodInfo.derive, function=limit), reads=Reads.PODS | Reads.RESOURCES)
+            for resource, limit in LIMITS.items()
         }
         self._load_risks: dict[str, NodeValues] = {
             resource: cluster.computed_values(
@@ -86,7 +86,7 @@ class LowRiskOverCommitment(LoadScore):
 
     def score_key(self, pod: PodInfo) -> tuple[int, ...]:
         """Return the pod's requests and limits."""
-        return tuple(amount(pod, resource) for resource in RESOURCES for amount in (PodInfo.request_of, limit_of))
+        return (*map(pod.request_of, RESOURCES), *map(pod.derive, LIMITS.values()))
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
         """Return 100 less the larger risk."""
@@ -101,7 +101,7 @@ class LowRiskOverCommitment(LoadScore):
         """Return the weighted risk of a resource with the pod on the node."""
         capacity = nodes.allocatable(resource)
         request = np.minimum(nodes.requested(resource) + pod.request_of(resource), capacity)
-        limit = nodes.values_of(self._limits[resource]) + limit_of(pod, resource)
+        limit = nodes.values_of(self._limits[resource]) + pod.derive(LIMITS[resource])
         by_limits = np.zeros(len(nodes))
         np.divide(limit - capacity, limit - request, out=by_limits, where=limit > capacity)
         weight = self._weights[resource]
@@ -118,25 +118,31 @@ class LowRiskOverCommitment(LoadScore):
         requested = _share(np.minimum(nodes.requested(resource), capacity), capacity)
         limited = nodes.values_of(self._limits[resource])
         below = np.where(mean <= requested, 1.0, 0.0)
-        varies = np.flatnonzero((mean > 0) & (deviation > 0))
-        if len(varies):
-            below[varies] = probability_below(requested[varies], mean[varies], deviation[varies])
+        varies = (mean > 0) & (deviation > 0)
+        below[varies] = probability_below(requested[varies], mean[varies], deviation[varies])
         # the load cannot exceed limits that the node has room for
         bounded = limited < capacity
-        within = np.intersect1d(varies, np.flatnonzero(bounded & (limited > 0)))
-        if len(within):
-            share = _share(limited, capacity)[within]
-            most = probability_below(share, mean[within], deviation[within])
-            below[within] = np.where(most > 0, below[within] / np.where(most > 0, most, 1), below[within]).clip(0, 1)
+        within = varies & bounded & (limited > 0)
+        most = probability_below(_share(limited, capacity)[within], mean[within], deviation[within])
+        below[within] = (below[within] / np.where(most > 0, most, 1)).clip(0, 1)
         below[bounded & (limited == 0)] = 1
         below[mean == 0] = 1
         risk: Array = np.where(np.isnan(average), 0.0, 1 - below)
         return risk
 
 
-def limit_of(pod: PodInfo, resource: str) -> int:
-    """Return a pod's limit of a resource, at least what it requests."""
-    return max(pod.limits.get(resource, 0), pod.request_of(resource))
+def cpu_limit(pod: PodInfo) -> int:
+    """Return a pod's limit of CPU, at least what it requests."""
+    return max(pod.limits.get(CPU, 0), pod.request_of(CPU))
+
+
+def memory_limit(pod: PodInfo) -> int:
+    """Return a pod's limit of memory, at least what it requests."""
+    return max(pod.limits.get(MEMORY, 0), pod.request_of(MEMORY))
+
+
+# each is computed once for the pods of a template
+LIMITS = {CPU: cpu_limit, MEMORY: memory_limit}
 
 
 def _share(amounts: NDArray[np.int64], capacity: NDArray[np.int64]) -> Array:

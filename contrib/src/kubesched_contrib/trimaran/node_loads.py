@@ -5,7 +5,7 @@ single value that is no number is left out.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
@@ -20,6 +20,11 @@ AVERAGE = "AVG"
 DEVIATION = "STD"
 # statistics that stand for an average if there is none
 LATEST = ("LATEST", "")
+_STATISTICS = {
+    (resource, statistic): (resource, statistic)
+    for resource in (CPU, MEMORY)
+    for statistic in (AVERAGE, DEVIATION, *LATEST)
+}
 
 
 @dataclass
@@ -52,28 +57,24 @@ def from_load_watcher(document: Any) -> NodeLoads:
     if end is None:
         raise ValueError("expected the time of the metrics as a number in `window.end`")
     loads = NodeLoads(end)
+    latest: Measured = {}
     for node, measured in nodes.items():
         metrics = measured.get("metrics") if isinstance(measured, Mapping) else None
-        for resource, statistic, value in _metrics(metrics):
-            if statistic in (AVERAGE, DEVIATION):
-                loads.put(resource, statistic, str(node), value)
-            elif statistic in LATEST:
-                loads.values.setdefault((resource, AVERAGE), {}).setdefault(str(node), value)
+        for metric in metrics if isinstance(metrics, list) else ():
+            if isinstance(metric, Mapping):
+                key, value = _statistic(metric), _number(metric.get("value"))
+                if key is not None and value is not None and value >= 0:
+                    (latest if key[1] in LATEST else loads.values).setdefault(key, {})[node] = value
+    for (resource, _), values in latest.items():
+        loads.values[resource, AVERAGE] = {**values, **loads.of(resource, AVERAGE)}
     return loads
 
 
-def _metrics(metrics: Any) -> Iterator[tuple[str, str, float]]:
-    """Yield resource, statistic and percentage of each metric; averages come first."""
-    found = []
-    for metric in metrics if isinstance(metrics, list) else ():
-        if not isinstance(metric, Mapping):
-            continue
-        resource, value = str(metric.get("type", "")).lower(), _number(metric.get("value"))
-        # the statistic was called rollup before load-watcher had operators
-        statistic = str(metric.get("operator") or metric.get("rollup") or "").upper()
-        if resource in (CPU, MEMORY) and value is not None and value >= 0:
-            found.append((resource, statistic, value))
-    return iter(sorted(found, key=lambda metric: metric[1] in LATEST))
+def _statistic(metric: Mapping[str, Any]) -> tuple[str, str] | None:
+    """Return resource and statistic of a metric, None for others than are read."""
+    # the statistic was called rollup before load-watcher had operators
+    named = metric.get("type"), metric.get("operator") or metric.get("rollup") or ""
+    return _STATISTICS.get((str(named[0]).lower(), str(named[1]).upper()))
 
 
 def from_metrics_api(document: Any) -> NodeLoads:

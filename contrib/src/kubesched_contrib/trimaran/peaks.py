@@ -75,7 +75,8 @@ class Peaks(LoadScore):
     ) -> None:
         models = args.NodePowerModel
         source = TrimaranArgs(watcher_address=args.WatcherAddress)
-        self._used = LoadCollector(source, cluster, background, http, log, metrics).averages[CPU]
+        self._loads = LoadCollector(source, cluster, background, http, log, metrics)
+        self._used = self._loads.averages[CPU]
         self._capacity = capacity_of(cluster, CPU)
 
         def factor(node: NodeRow) -> float:

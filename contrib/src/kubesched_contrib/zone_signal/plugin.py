@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from kubesched import (
     Background,
+    ClusterView,
     CycleState,
     HttpAnswer,
     HttpClient,
@@ -20,6 +21,7 @@ from kubesched import (
     Nodes,
     PluginMetrics,
     PodInfo,
+    Reads,
     Registration,
     ScorePlugin,
 )
@@ -40,10 +42,12 @@ class ZoneSignal(ScorePlugin):
 
     name = "ZoneSignal"
     in_range = True
+    score_key_of_template = True
 
     def __init__(
         self,
         args: ZoneSignalArgs,
+        cluster: ClusterView,
         background: Background,
         http: HttpClient,
         log: logging.Logger,
@@ -57,6 +61,10 @@ class ZoneSignal(ScorePlugin):
             self._headers["Authorization"] = f"Bearer {args.token}"
         # by the source's name of a zone: its value, and when it was looked up
         self._values: dict[str, tuple[float, float]] = {}
+        self._raw_scores = cluster.computed_values(
+            lambda nodes: nodes.by_label(args.topology_key, self._raw_score), reads=Reads.LABELS, default=UNKNOWN
+        )
+        self.score_reads = self._raw_scores.reads
         self._zones = metrics.gauge("zones", "How many zones have a value that is not stale.")
         background.every(
             args.interval_seconds,
@@ -71,9 +79,14 @@ class ZoneSignal(ScorePlugin):
         """Return no events: a score rejects no pod."""
         return ()
 
+    def score_key(self, pod: PodInfo) -> str:
+        """Return nothing of the pod: the score depends on nodes alone."""
+        return ""
+
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
         """Return the signal of each node's zone, negative where low values are preferred."""
-        return nodes.by_label(self._args.topology_key, self._raw_score)
+        scores: NDArray[np.int64] = nodes.values_of(self._raw_scores)
+        return scores
 
     def normalize_scores(self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return 100 for the best value and 0 for the worst, and for nodes without one; 100 if all are the same."""
@@ -138,6 +151,7 @@ class ZoneSignal(ScorePlugin):
         now = asyncio.get_running_loop().time()
         for zone, value in values.items():
             self._values[zone] = (value, now)
+        self._raw_scores.recompute()
         self._drop_stale()
 
     def _drop_stale(self) -> None:
@@ -147,6 +161,7 @@ class ZoneSignal(ScorePlugin):
         for zone in stale:
             del self._values[zone]
         if stale:
+            self._raw_scores.recompute()
             seconds = f"{self._args.stale_after_seconds:g}"
             self._log.warning(f"Signals are older than {seconds} seconds and dropped", extra={"zones": sorted(stale)})
         self._zones.set(len(self._values))

@@ -42,7 +42,12 @@ SOME_ROWS: Final = 8
 
 def too_many(rows: int, size: int) -> bool:
     """Return whether to make a column of `size` rows anew is cheaper than to look at so many of its rows."""
-    return rows > FEW_ROWS and rows > size // SOME_ROWS
+    return rows > most_rows(size)
+
+
+def most_rows(size: int) -> int:
+    """Return how many rows of a column are looked at again; of more, it is made anew."""
+    return max(FEW_ROWS, size // SOME_ROWS)
 
 
 class Extent(Enum):

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from kubesched.core.cluster.changes import EVERYWHERE
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.node_values import NodeValues, Number
+from kubesched.core.framework.node_values import NodeValues, Number, own_group
 from kubesched.core.framework.nodes import Nodes
 
 
@@ -21,9 +22,13 @@ class ComputedValues(NodeValues):
     def __init__(
         self, table: NodeTable, compute: Callable[[Nodes], NDArray[Any]], reads: int, dtype: DTypeLike, default: Number
     ) -> None:
-        super().__init__(table, reads, dtype, default)
+        super().__init__(table, reads | own_group(table), dtype, default)
         self.held_to = reads
         self.compute = compute
+
+    def recompute(self) -> None:
+        """Compute all values again: for a function that reads more than nodes, such as what was looked up outside."""
+        self.table.log.record(EVERYWHERE, self._own_group)
 
     def evaluate_few(self, rows: Sequence[int]) -> None:
         """Compute the values of a few rows."""

@@ -8,6 +8,7 @@ where the column changed. A value must not depend on pods, since those of a what
 import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain, islice
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from numpy.typing import DTypeLike, NDArray
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.changes import ANYTHING, EVERYWHERE, FIRST_OF_KINDS, Reads
 from kubesched.core.cluster.columns import grown
-from kubesched.core.cluster.following import RowwiseColumn, too_many
+from kubesched.core.cluster.following import RowwiseColumn, most_rows
 from kubesched.core.cluster.kind_reads import kind_reads
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.table import NodeTable
@@ -74,7 +75,7 @@ class NodeValues(RowwiseColumn, ABC):
     def record(self, rows: Sequence[int]) -> None:
         """Log that the values of some rows changed beside the table."""
         log = self.table.log
-        if too_many(len(rows), self.table.size):
+        if len(rows) > most_rows(self.table.size):
             # so many entries would push others out of the log
             log.record(EVERYWHERE, self._own_group)
             return
@@ -132,17 +133,20 @@ class AssignedValues(NodeValues):
     def _value(self, row: int) -> Number:
         return self._by_name.get(self.table.names[row], self._default)
 
+    def evaluate_few(self, rows: Sequence[int]) -> None:
+        """Make the column anew at some rows, also at all of them."""
+        nodes, names, default, value_of = self.table.nodes, self.table.names, self._default, self._by_name.get
+        self._values[rows] = [default if nodes[row] is None else value_of(names[row], default) for row in rows]
+
     def assign(self, values: Mapping[str, Number]) -> None:
         """Replace all values; nodes that are not named have the default. Raises ValueError for what is no number."""
         np.array(list(values.values()), self._values.dtype)
         before, self._by_name = self._by_name, dict(values)
         row_of, default = self.table.row_of, self._default
-        rows = [
-            row_of[name]
-            for name in before.keys() | values.keys()
-            if name in row_of and before.get(name, default) != values.get(name, default)
-        ]
-        self.record(rows)
+        changed = (name for name, value in values.items() if before.get(name, default) != value)
+        dropped = (name for name, value in before.items() if name not in values and value != default)
+        rows = (row_of[name] for name in chain(changed, dropped) if name in row_of)
+        self.record(list(islice(rows, most_rows(self.table.size) + 1)))
 
 
 class ValuesOfObjects(NodeValues):
