@@ -26,7 +26,10 @@ def a_topology(
         {
             "name": f"node-{number}",
             "type": "Node",
-            "resources": [{"name": key, "available": value} for key, value in zone.items()],
+            "resources": [
+                {"name": name, **dict.fromkeys(("capacity", "allocatable", "available"), amount)}
+                for name, amount in zone.items()
+            ],
             "costs": [{"name": f"node-{other}", "value": value} for other, value in enumerate(costs[number])]
             if costs
             else [],

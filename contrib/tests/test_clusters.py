@@ -1,13 +1,15 @@
-"""Gangs and quotas in a whole cluster: the API server with the definitions, controllers, nodes that run pods."""
+"""Gangs, quotas and NUMA zones in a whole cluster: API server with definitions, controllers, nodes that run pods."""
 
 from pathlib import Path
 from typing import Any
 
 import pytest
+from contrib.tests.numa_nodes import a_big_node, a_guaranteed_pod, a_topology
 
 from kubesched.testing import ClusterFactory, EmbeddedCluster, a_custom_object, a_namespace, a_node, a_pod
 from kubesched_contrib.capacity_scheduling import CapacityScheduling
 from kubesched_contrib.coscheduling import Coscheduling
+from kubesched_contrib.node_resource_topology import NodeResourceTopologyMatch
 
 DEFINITIONS = Path(__file__).parents[1] / "crds"
 POD_GROUPS = "podgroups.v1alpha1.scheduling.x-k8s.io"
@@ -103,3 +105,24 @@ def test_what_a_namespace_does_not_use_is_borrowed_and_taken_back(cluster: Clust
     assert (len(made.bound_pods("a")), len(made.bound_pods("b"))) == (3, 2), "no more than was lent"
     assert len(made.evicted) == 2
     assert "more than" in made.message_of(next(pod.name for pod in made.pods() if not pod.spec.node_name), "b")
+
+
+def test_zones_that_fit_in_sum_only_are_left_alone_and_a_new_object_counts_the_pods_that_run(
+    cluster: ClusterFactory,
+) -> None:
+    made = cluster(NodeResourceTopologyMatch)
+    made.apply(DEFINITIONS)
+    zone = {"cpu": 4, "memory": "8Gi"}
+    made.put(a_big_node(), a_topology("n1", zone, zone))
+    made.put(a_guaranteed_pod("wide", cpu=6), a_guaranteed_pod("first", cpu=3))
+    made.settle()
+    assert (made.node_of("wide"), made.node_of("first")) == ("", "n1")
+    assert "1 cannot align container" in made.message_of("wide")
+    made.put(a_guaranteed_pod("second", cpu=3))
+    made.settle()
+    assert made.node_of("second") == "", "which zone the first one takes is not known"
+    made.run(10)
+    made.put(a_topology("n1", {"cpu": 1, "memory": "7Gi"}, zone))
+    made.run(30)
+    made.settle()
+    assert (made.node_of("wide"), made.node_of("second")) == ("", "n1")

@@ -21,10 +21,13 @@ from kubesched import (
     Nodes,
     NodeValues,
     PodInfo,
+    PostBindPlugin,
     Reads,
     Registration,
+    ReservePlugin,
     Resource,
     ScorePlugin,
+    Status,
     Verdict,
     unschedulable,
 )
@@ -63,8 +66,8 @@ STRATEGIES = {
 ANY_RESOURCE = ""
 
 
-class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin):
-    """Filters and scores nodes by their NUMA zones."""
+class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin, ReservePlugin, PostBindPlugin):
+    """Filters and scores nodes by their NUMA zones; nothing has to be reserved, and nothing forgotten after Bind."""
 
     name = "NodeResourceTopologyMatch"
     looks_up = (KIND,)
@@ -91,6 +94,13 @@ class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin):
             Registration(ClusterEvent(Resource.NODE, Action.ADD)),
             Registration(ClusterEvent(KIND, Action.ALL)),
         )
+
+    def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
+        """Do nothing: the pod counts as soon as it is on the node."""
+        return None
+
+    async def post_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
+        """Do nothing: the pod counts until the object does."""
 
     # -- Filter
 

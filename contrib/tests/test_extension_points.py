@@ -1,0 +1,38 @@
+"""Plugins can be enabled at every extension point at which those of scheduler-plugins v0.34 can."""
+
+from importlib import import_module
+
+import pytest
+from contrib.tests.examples import ENTRY_POINTS
+
+from kubesched import Registry, build_engine
+
+CONFIG = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- plugins:
+    queueSort: {disabled: [{name: "*"}], enabled: [{name: SORT}]}
+    POINT: {enabled: [{name: NAME}]}
+  pluginConfig: [{name: NAME, args: ARGS}]
+"""
+SORT = "PrioritySort"
+POINTS = {
+    "NetworkOverhead": "preFilter filter score",
+    "NodeMetadata": "score",
+    "NodeResourceTopologyMatch": "filter score reserve postBind",
+    "SySched": "score",
+    "TopologicalSort": "queueSort",
+}
+ARGS = {"NodeMetadata": "{metadataKey: k, metadataSource: Label, metadataType: Number, scoringStrategy: Lowest}"}
+
+
+@pytest.mark.parametrize(("name", "point"), [(name, point) for name in POINTS for point in POINTS[name].split()])
+def test_a_plugin_is_enabled_at_a_point_alone(name: str, point: str) -> None:
+    module, _, attribute = ENTRY_POINTS[name].partition(":")
+    registry = Registry()
+    registry.register(getattr(import_module(module), attribute))
+    config = CONFIG.replace("ARGS", ARGS.get(name, "{}")).replace("SORT", name if point == "queueSort" else SORT)
+    config = config.replace("    POINT: {enabled: [{name: NAME}]}\n", "") if point == "queueSort" else config
+    engine = build_engine(config.replace("POINT", point).replace("NAME", name), registry=registry)
+    assert name in next(iter(engine.profiles.values())).plugins
