@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 
 from kubesched import PluginError
@@ -71,7 +73,9 @@ def with_controllers(world: VirtualScheduler) -> None:
         delete(kind, full_name)
         if kind == "Pod" and pod is not None and pod.metadata.owner_references:
             name = f"{pod.metadata.name}-again"
-            again = a_pod(name, cpu="1", owner="ReplicaSet/web", labels=dict(pod.metadata.labels))
+            assert isinstance(pod, type(a_pod()))
+            requests = pod.spec.containers[0].resources.requests
+            again = a_pod(name, cpu=requests["cpu"], owner="ReplicaSet/web", labels=dict(pod.metadata.labels))
             world.loop.call_later(0.2, world.put, again)
 
     world.delete = recreate  # type: ignore[method-assign]
@@ -219,6 +223,32 @@ def test_in_mode_evict_pods_are_moved_and_the_gang_gets_their_places() -> None:
     assert "Defragmented" in reasons(world)
 
 
+def test_pods_that_take_their_time_to_go_are_waited_for() -> None:
+    with scheduling(mode="Evict") as world:
+        world.grace_seconds = 40.0
+        put_fragmented(world)
+        world.run(70)
+        assert placed(world) == 0
+        assert sum(pod.status.nominated_node_name != "" for pod in world.pods()) == 2, "their places are kept"
+        # what comes meanwhile does not take them
+        world.put(a_pod("other", cpu="4"))
+        world.run(60)
+        assert placed(world) == 2
+        assert world.node_of("other") == ""
+    assert len(world.evicted) == 2
+
+
+def test_a_plan_that_takes_too_long_is_given_up() -> None:
+    with scheduling(mode="Evict", planTimeoutSeconds=20) as world:
+        world.grace_seconds = 100.0
+        put_fragmented(world)
+        world.run(90)
+        assert [pod.status.nominated_node_name for pod in world.pods() if pod.name.startswith("train")] == ["", ""]
+        world.run(100)
+    note = next(event.message for event in world.events_of("train") if event.reason == "DefragmentationAbandoned")
+    assert note == "the plan was given up: evicted pods did not go in time"
+
+
 def test_an_eviction_that_is_refused_ends_the_plan_and_nominations_are_taken_back() -> None:
     with scheduling(mode="Evict") as world:
         world.refuse = lambda effect: "a budget does not allow it" if type(effect).__name__ == "Evict" else ""
@@ -264,6 +294,25 @@ def test_the_example_makes_room_for_the_gang_in_a_whole_cluster() -> None:
         web = {pod.spec.node_name for pod in cluster.pods() if pod.name.startswith("web")}
         assert (len(train), len(web)) == (2, 1)
         assert not [note for note in cluster.notes if "rejected" in note], "it may write what it writes"
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    nodes=st.lists(st.lists(st.integers(1, 3), max_size=3), min_size=2, max_size=4),
+    gang=st.tuples(st.integers(1, 3), st.integers(2, 4)),
+)
+def test_whatever_is_carried_out_all_pods_have_nodes_afterwards(nodes: list[list[int]], gang: tuple[int, int]) -> None:
+    with scheduling(mode="Evict", intervalSeconds=5, pendingSeconds=5, coolDownSeconds=1000) as world:
+        with_controllers(world)
+        for number, cpus in enumerate(nodes):
+            world.put(a_node(f"n{number}", cpu=str(max(4, sum(cpus)))))
+            for place, cpu in enumerate(cpus):
+                put_small(world, f"small-{number}-{place}", f"n{number}", cpu=str(cpu))
+        put_gang(world, "train", gang[0], str(gang[1]))
+        world.run(120)
+        if world.evicted:
+            assert all(pod.spec.node_name for pod in world.pods()), world.evicted
+            assert placed(world) == gang[0]
 
 
 # -- bad input

@@ -39,6 +39,7 @@ def test_a_pod_fits_where_another_was() -> None:
         trial.remove(small)
         assert trial.feasible_nodes(large) == ["n1"]
         assert trial.feasible_nodes(small) == ["n1", "n2"]
+        assert trial.feasible_nodes(small, ["n2", "gone"]) == ["n2"]
         trial.place(large, "n1")
         assert not trial.fits(small, "n1")
         assert trial.fits(small, "n2")

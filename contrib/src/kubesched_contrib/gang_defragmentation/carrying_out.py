@@ -1,8 +1,9 @@
 """Carrying out a plan: the gang's pods are nominated, the pods that move are evicted one after the other.
 
 From a proved plan to evictions through the API, which respects PodDisruptionBudgets. Nominations come first, and have
-to be reported: from then on no less important pod takes the places that become free. Nothing more is evicted once an
-eviction is refused, a pod of the gang is gone, or time is up; the nominations are then taken back.
+to be reported: from then on no less important pod takes the places that become free. The gang waits until all of them
+are, since it would give back what it has if a part of it were tried. Nothing more is evicted once an eviction is
+refused, a pod of the gang is gone, or time is up; the nominations are then taken back.
 """
 
 import asyncio
@@ -26,10 +27,24 @@ class Executor:
         self._background = background
         self._writer = writer
         self._seconds = seconds
+        # of the plan that is carried out: UID of a pod of the gang -> its node
+        self.promised: dict[str, str] = {}
+        # whether all pods that move are gone
+        self._has_room = False
+
+    def holds(self, uid: str) -> bool:
+        """Return whether a pod has to wait: of a gang that is tried too early, some pods would lose their places."""
+        return uid in self.promised and not self._has_room
 
     async def carry_out(self, plan: DefragmentationPlan) -> str:
         """Return an empty text when the gang has its nodes, or why the plan was given up."""
-        problem = await self._move(plan)
+        self.promised = {place.pod.uid: place.node_name for place in plan.places}
+        self._has_room = False
+        try:
+            problem = await self._move(plan)
+        finally:
+            self.promised = {}
+            self._background.activate([place.pod.uid for place in plan.places])
         if problem:
             for place in plan.places:
                 if place.pod.uid in self._cluster.pending:
@@ -51,11 +66,10 @@ class Executor:
         moved = {move.pod.uid for move in plan.moves}
         if not await self._until(lambda: moved.isdisjoint(self._cluster.pods), end):
             return "evicted pods did not go in time"
+        self._has_room = True
         while self._waits.now() < end:
             if not any(place.pod.uid in self._cluster.pending for place in plan.places):
                 return ""
-            # an attempt before the room was there may have cleared nominations
-            self._nominate(plan)
             self._background.activate([place.pod.uid for place in plan.places])
             await asyncio.sleep(LOOK_SECONDS)
         return "the gang did not get its nodes in time"

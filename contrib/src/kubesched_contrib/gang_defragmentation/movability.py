@@ -1,7 +1,9 @@
 """Which pods may be moved for a gang: those that come back elsewhere, and whom nobody wants to stay.
 
-From a pod on a node to whether it may be evicted and is created again, and to the disruption budgets that select it.
+From a pod on a node to whether it may be evicted and is created again, and to the disruption budget that selects it.
 """
+
+from typing import NamedTuple
 
 from kubesched import ClusterView, PlacementTrials, PodInfo
 from kubesched_contrib.coscheduling.pod_group import group_name
@@ -14,13 +16,21 @@ MIRROR = "kubernetes.io/config.mirror"
 BOUND_TO_NODE = frozenset({"DaemonSet", "Node"})
 
 
+class EvictionBudget(NamedTuple):
+    """A PodDisruptionBudget, and how many pods it lets go now."""
+
+    name: str
+    allowed: int
+
+
 class Movability:
-    """Decides about pods."""
+    """Decides about pods, at one moment: budgets are looked up once for all pods that have the same labels."""
 
     def __init__(self, cluster: ClusterView, trials: PlacementTrials, excluded_namespaces: tuple[str, ...]) -> None:
         self._cluster = cluster
         self._trials = trials
         self._excluded = frozenset(excluded_namespaces)
+        self._budgets: dict[tuple[str, frozenset[tuple[str, str]]], tuple[EvictionBudget, ...]] = {}
 
     def allows(self, pod: PodInfo, priority: int) -> bool:
         """Return whether a pod may be moved for a gang of a priority.
@@ -39,16 +49,19 @@ class Movability:
         if group_name(pod) or pod.spec.scheduling_group is not None or pod.spec.resource_claims:
             return False
         # a pod with several budgets cannot be evicted
-        budgets = self._cluster.budgets_of(pod)
-        return self._trials.has_profile(pod) and len(budgets) < 2 and all(map(_allows_one, budgets))
+        budgets = self._budgets_of(pod)
+        return self._trials.has_profile(pod) and len(budgets) < 2 and all(budget.allowed > 0 for budget in budgets)
 
-    def budget_of(self, pod: PodInfo) -> tuple[str, int] | None:
-        """Return the budget that selects a pod, and how many pods it lets go."""
-        for budget in self._cluster.budgets_of(pod):
-            return budget.full_name, budget.status.disruptions_allowed
-        return None
+    def budget_of(self, pod: PodInfo) -> EvictionBudget | None:
+        """Return the budget that selects a pod that may be moved, None if none does."""
+        return next(iter(self._budgets_of(pod)), None)
 
-
-def _allows_one(budget: object) -> bool:
-    allowed: int = budget.status.disruptions_allowed  # type: ignore[attr-defined]
-    return allowed > 0
+    def _budgets_of(self, pod: PodInfo) -> tuple[EvictionBudget, ...]:
+        key = pod.namespace, frozenset(pod.labels.items())
+        found = self._budgets.get(key)
+        if found is None:
+            found = self._budgets[key] = tuple(
+                EvictionBudget(budget.full_name, budget.status.disruptions_allowed)
+                for budget in self._cluster.budgets_of(pod)
+            )
+        return found

@@ -14,6 +14,7 @@ from functools import partial
 from logging import Logger
 
 from kubesched import (
+    SUCCESS,
     Background,
     ClusterView,
     CycleState,
@@ -25,8 +26,11 @@ from kubesched import (
     PodInfo,
     PostFilterPlugin,
     PostFilterResult,
+    PreEnqueuePlugin,
     Registration,
+    Status,
     Waits,
+    unresolvable,
     unschedulable,
 )
 from kubesched_contrib.coscheduling.gangs import Gangs
@@ -50,7 +54,7 @@ PROPOSED, EVICTED, ABANDONED, NO_PLAN, REFUTED, TIMED_OUT = (
 )
 
 
-class GangDefragmentation(PostFilterPlugin):
+class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
     """Finds room for gangs."""
 
     name = "GangDefragmentation"
@@ -91,14 +95,26 @@ class GangDefragmentation(PostFilterPlugin):
         background.every(self._args.interval_seconds, self._look, timeout_seconds=timeout)
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return nothing: the plugin rejects no pod."""
+        """Return nothing: pods that are held back are activated when the others are gone."""
         return ()
 
     # -- in the cycle: what waits
 
+    def pre_enqueue(self, pod: PodInfo) -> Status | None:
+        """Hold a pod of a gang back while pods move for it."""
+        if self._executor.holds(pod.uid):
+            return unresolvable("waiting for pods that are moved for its PodGroup")
+        return None
+
     def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
-        """Note that a pod of a gang found no node; tell the plan for its gang, if there is one."""
+        """Note that a pod of a gang found no node; tell the plan for its gang, if there is one.
+
+        While the plan is carried out, the pod stays nominated to its node there.
+        """
         name = group_name(pod)
+        promised = self._executor.promised.get(pod.uid)
+        if promised is not None:
+            return PostFilterResult(SUCCESS, promised)
         if not name:
             return PostFilterResult(unschedulable())
         self._since.setdefault(name, self._waits.now())

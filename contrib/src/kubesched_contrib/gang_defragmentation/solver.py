@@ -1,12 +1,16 @@
 """The fewest moves that make room for a gang: an integer programme, solved by HiGHS.
 
 From rooms on nodes, kinds of pods that may be moved and kinds of pods that wait to how many of each go where. First the
-number of moves is minimised, then, with that number, their cost. The solver runs in a thread, without the interpreter's
-lock, and ends after so many seconds. All numbers stay integers: a resource is counted in the largest unit that all
-requests are multiples of.
+number of moves is minimised, then, with that number, their cost. Who has to move is asked first, as if there were room
+for all who move: nothing can be better than that answer, and it is small. If all of them find a node it is the best
+one; else, who moves and where to are asked together, which may take long.
+
+The solver runs in a thread, without the interpreter's lock, and ends after so many seconds. All numbers stay integers:
+a resource is counted in the largest unit that all requests are multiples of.
 """
 
 import math
+import time
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -65,14 +69,49 @@ class SolverTimeoutError(Exception):
 
 def solve(problem: DefragmentationProblem, seconds: float) -> Arrangement | None:
     """Return the cheapest arrangement with the fewest moves, None if there is none; raises SolverTimeoutError."""
+    end = time.monotonic() + seconds
+    departure = _solve(_departures(problem), end)
+    if departure is None or not departure.moves:
+        return departure
+    arrival = _solve(_arrivals(problem, departure), end)
+    if arrival is None:
+        return _solve(problem, end)
+    kinds = list(dict.fromkeys(kind for kind, _, _ in departure.moves))
+    moves = tuple((kinds[number], target, count) for number, target, count in arrival.places)
+    return Arrangement(moves, departure.places)
+
+
+def _departures(problem: DefragmentationProblem) -> DefragmentationProblem:
+    """Return the problem of who has to move, with a further node that has room for all of them."""
+    most = [[sum(pods.requests[r] * pods.size for pods in problem.movable) for r in range(problem.room.shape[1])]]
+    anywhere = len(problem.room)
+    movable = tuple(pods._replace(targets=(anywhere,) if pods.targets else ()) for pods in problem.movable)
+    return problem._replace(room=np.vstack([problem.room, np.array(most, np.int64)]), movable=movable)
+
+
+def _arrivals(problem: DefragmentationProblem, departure: Arrangement) -> DefragmentationProblem:
+    """Return the problem of where those who move find a node, with the gang's pods at their places."""
+    room, moving = problem.room.copy(), []
+    for kind, _, count in departure.moves:
+        pods = problem.movable[kind]
+        room[pods.node] += np.array(pods.requests) * count
+        moving.append(WaitingKind(pods.requests, count, pods.targets))
+    for kind, target, count in departure.places:
+        room[target] -= np.array(problem.waiting[kind].requests) * count
+    needed = sum(pods.size for pods in moving)
+    return problem._replace(room=room, movable=(), waiting=tuple(moving), needed=needed, most_moves=0)
+
+
+def _solve(problem: DefragmentationProblem, end: float) -> Arrangement | None:
+    """Return the best arrangement, None if there is none."""
     programme = _Programme(problem)
     if not programme.is_possible:
         return None
-    fewest = programme.minimise(programme.is_move.astype(float), problem.most_moves, seconds)
+    fewest = programme.minimise(programme.is_move.astype(float), problem.most_moves, end)
     if fewest is None:
         return None
     moves = int(fewest @ programme.is_move)
-    cheapest = programme.minimise(programme.costs, moves, seconds) if moves else fewest
+    cheapest = programme.minimise(programme.costs, moves, end) if moves else fewest
     assert cheapest is not None, "the first arrangement is one"
     return programme.arrangement(cheapest)
 
@@ -93,15 +132,18 @@ class _Programme:
         self._bounds = Bounds(np.zeros(size), np.array(most, float))
         self._constraint = self._constraints() if self.is_possible else None
 
-    def minimise(self, objective: NDArray[np.float64], most_moves: int, seconds: float) -> NDArray[np.int64] | None:
-        """Return values of the variables with at most so many moves."""
+    def minimise(self, objective: NDArray[np.float64], most_moves: int, end: float) -> NDArray[np.int64] | None:
+        """Return values of the variables with at most so many moves; `end` is when the solver has to."""
+        left = end - time.monotonic()
+        if left <= 0:
+            raise SolverTimeoutError("no time is left")
         moves = LinearConstraint(self.is_move.astype(float), -np.inf, most_moves)
         found: Any = milp(
             objective,
             integrality=np.ones(len(objective)),
             bounds=self._bounds,
             constraints=[self._constraint, moves],
-            options={"time_limit": seconds, "mip_rel_gap": 0.0},
+            options={"time_limit": left, "mip_rel_gap": 0.0},
         )
         if found.status == INFEASIBLE:
             return None

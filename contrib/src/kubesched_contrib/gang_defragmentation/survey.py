@@ -12,7 +12,7 @@ import numpy as np
 
 from kubesched import ClusterView, NodeRow, PlacementTrial, PlacementTrials, PodInfo
 from kubesched_contrib.gang_defragmentation.args import GangDefragmentationArgs
-from kubesched_contrib.gang_defragmentation.movability import Movability
+from kubesched_contrib.gang_defragmentation.movability import EvictionBudget, Movability
 from kubesched_contrib.gang_defragmentation.plan import DefragmentationPlan, PlannedMove, PlannedPlace
 from kubesched_contrib.gang_defragmentation.solver import (
     Arrangement,
@@ -73,12 +73,12 @@ class Surveyor:
         self._cluster = cluster
         self._trials = trials
         self._args = args
-        self._movability = Movability(cluster, trials, args.excluded_namespaces)
 
     def survey(self, gang: WaitingGang, excluded: Exclusions) -> Survey:
         """Return the problem of a gang as the cluster is now."""
+        movability = Movability(self._cluster, self._trials, self._args.excluded_namespaces)
         nodes = [node for node in self._nodes(gang.pods) if min(node.free) >= 0]
-        movable = self._movable(nodes, gang.priority, excluded)
+        movable = self._movable(movability, nodes, gang.priority, excluded)
         resources = sorted({name for pod in (*gang.pods, *movable) for name in pod.requests} | {"pods"})
         room = np.array([[node.free_of(name) for name in resources] for node in nodes], np.int64)
         # what is overcommitted has no room, and does not get any
@@ -89,12 +89,12 @@ class Surveyor:
                 trial.remove(pod)
             waiting = _waiting_kinds(trial, gang, numbers, excluded)
             moving = _movable_kinds(trial, movable, numbers)
-        budgets = _numbered(self._movability.budget_of(pods[0]) for pods in moving.values())
+        budgets = _numbered(movability.budget_of(pods[0]) for pods in moving.values())
         ranks = {priority: rank for rank, priority in enumerate(sorted({pod.priority for pod in movable}))}
         largest = np.maximum(room.max(axis=0, initial=1), 1)
 
         def kind(key: tuple[object, ...], pods: Sequence[PodInfo]) -> MovableKind:
-            pod, budget = pods[0], self._movability.budget_of(pods[0])
+            pod, budget = pods[0], movability.budget_of(pods[0])
             requests, home = _requests(pod, resources), numbers[pod.spec.node_name]
             share = float(np.minimum(np.array(requests) / largest, 1.0).max())
             targets = tuple(target for target in key[-1] if target != home)  # type: ignore[attr-defined]
@@ -110,7 +110,7 @@ class Surveyor:
             ),
             gang.needed,
             self._args.max_moves,
-            tuple(allowed for _, allowed in budgets),
+            tuple(budget.allowed for budget in budgets),
         )
         names = tuple(node.name for node in nodes)
         return Survey(gang, problem, names, tuple(map(tuple, moving.values())), tuple(map(tuple, waiting.values())))
@@ -136,13 +136,15 @@ class Surveyor:
         chosen += [place for place in roomiest if place in nodes and place not in taken][: most - len(chosen)]
         return [nodes[place] for place in chosen]
 
-    def _movable(self, nodes: Sequence[NodeRow], priority: int, excluded: Exclusions) -> list[PodInfo]:
+    def _movable(
+        self, movability: Movability, nodes: Sequence[NodeRow], priority: int, excluded: Exclusions
+    ) -> list[PodInfo]:
         found: list[PodInfo] = []
         for node in nodes:
             for pod in sorted(node.pods, key=lambda pod: pod.full_name):
                 if len(found) >= self._args.max_movable_pods:
                     return found
-                if pod.uid not in excluded.moves and self._movability.allows(pod, priority):
+                if pod.uid not in excluded.moves and movability.allows(pod, priority):
                     found.append(pod)
         return found
 
@@ -151,8 +153,8 @@ def _waiting_kinds(trial: PlacementTrial, gang: WaitingGang, numbers: Mapping[st
     """Return the gang's pods by what they request and where they may go."""
     kinds: Kinds = {}
     for pod in gang.pods:
-        names = [name for name in trial.feasible_nodes(pod) if (pod.uid, name) not in excluded.places]
-        targets = tuple(numbers[name] for name in names if name in numbers)
+        names = trial.feasible_nodes(pod, list(numbers))
+        targets = tuple(numbers[name] for name in names if (pod.uid, name) not in excluded.places)
         kinds.setdefault((*sorted(pod.requests.items()), targets), []).append(pod)
     return kinds
 
@@ -165,7 +167,7 @@ def _movable_kinds(trial: PlacementTrial, movable: Iterable[PodInfo], numbers: M
         controller = pod.metadata.controller
         alike = (controller.uid if controller else "", *sorted(pod.requests.items()))
         if alike not in targets:
-            targets[alike] = tuple(numbers[name] for name in trial.feasible_nodes(pod) if name in numbers)
+            targets[alike] = tuple(numbers[name] for name in trial.feasible_nodes(pod, list(numbers)))
         kinds.setdefault((pod.spec.node_name, pod.priority, *alike, targets[alike]), []).append(pod)
     return kinds
 
@@ -182,6 +184,6 @@ def _requests(pod: PodInfo, resources: Sequence[str]) -> tuple[int, ...]:
     return tuple(pod.request_of(name) for name in resources)
 
 
-def _numbered(budgets: Iterable[tuple[str, int] | None]) -> dict[tuple[str, int], int]:
+def _numbered(budgets: Iterable[EvictionBudget | None]) -> dict[EvictionBudget, int]:
     found = dict.fromkeys(budget for budget in budgets if budget is not None)
     return {budget: number for number, budget in enumerate(found)}

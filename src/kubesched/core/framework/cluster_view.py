@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
-from kubesched.api.labels import InvalidSelectorError, from_label_selector
+from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.meta import ApiObject
 from kubesched.api.policy import PodDisruptionBudget
 from kubesched.core.cluster.changes import OTHER_ROWS, Reads
@@ -38,6 +38,8 @@ class ClusterView:
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
+        # of PodDisruptionBudgets, by name
+        self._selectors: dict[str, tuple[PodDisruptionBudget, Selector]] = {}
 
     # -- objects
 
@@ -110,9 +112,22 @@ class ClusterView:
         """Return the PodDisruptionBudgets that select a pod; the plugin names their kind in `looks_up`."""
         found = []
         for budget in self.all(PodDisruptionBudget) if pod.labels else ():
-            if budget.metadata.namespace == pod.namespace and _selects(budget, pod):
-                found.append(budget)
+            if budget.metadata.namespace == pod.namespace:
+                selector = self._selector_of(budget)
+                if not selector.empty and selector.matches(pod.labels):
+                    found.append(budget)
         return found
+
+    def _selector_of(self, budget: PodDisruptionBudget) -> Selector:
+        """Return the selector of a budget, which is read once."""
+        known = self._selectors.get(budget.full_name)
+        if known is None or known[0] is not budget:
+            try:
+                selector = from_label_selector(budget.spec.selector)
+            except InvalidSelectorError:
+                selector = NOTHING
+            known = self._selectors[budget.full_name] = budget, selector
+        return known[1]
 
     def best_candidates(self, candidates: Sequence[Candidate]) -> list[str]:
         """Return, sorted, the names of the nodes that tie for best, as DefaultPreemption chooses among candidates."""
@@ -197,14 +212,6 @@ class ClusterView:
                 "pods elsewhere or other nodes are read, on which an answer that is kept must not depend: it would be "
                 "kept although they change; leave out `key`, or `score_key`"
             )
-
-
-def _selects(budget: PodDisruptionBudget, pod: PodInfo) -> bool:
-    try:
-        selector = from_label_selector(budget.spec.selector)
-    except InvalidSelectorError:
-        return False
-    return not selector.empty and selector.matches(pod.labels)
 
 
 def _name_of(kind: Kind) -> str:

@@ -6,7 +6,7 @@ as long as it is open, and takes everything back at its end: open it between two
 their devices.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Protocol
 
@@ -21,8 +21,8 @@ class PlacementJudge(Protocol):
     def has_profile(self, pod: PodInfo) -> bool:
         """Return whether a pod is for this scheduler."""
 
-    def feasible_nodes(self, pod: PodInfo) -> list[str]:
-        """Return the nodes that pass PreFilter and Filter."""
+    def feasible_nodes(self, pod: PodInfo, among: Sequence[str] | None = None) -> list[str]:
+        """Return the nodes, all or among some, that pass PreFilter and Filter."""
 
     def chosen_node(self, pod: PodInfo) -> str:
         """Return the node that the scheduler would choose (the first of several), an empty text if none passes."""
@@ -43,13 +43,13 @@ class PlacementTrial:
         """Put a pod, which waits or was removed, on a node; filters are not asked."""
         self._moved.put_on(pod, node_name)
 
-    def feasible_nodes(self, pod: PodInfo) -> list[str]:
-        """Return the nodes on which a pod, which waits or was removed, passes all filters."""
-        return self._judge.feasible_nodes(self._moved.as_waiting(pod))
+    def feasible_nodes(self, pod: PodInfo, among: Sequence[str] | None = None) -> list[str]:
+        """Return the nodes, all or among some, on which a pod, which waits or was removed, passes all filters."""
+        return self._judge.feasible_nodes(self._moved.as_waiting(pod), among)
 
     def fits(self, pod: PodInfo, node_name: str) -> bool:
         """Return whether a pod, which waits or was removed, passes all filters on a node."""
-        return node_name in self.feasible_nodes(pod)
+        return bool(self.feasible_nodes(pod, [node_name]))
 
     def chosen_node(self, pod: PodInfo) -> str:
         """Return the node that the scheduler would choose for a pod; an empty text if it fits nowhere."""

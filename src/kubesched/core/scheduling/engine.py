@@ -3,6 +3,8 @@
 From a pod to its evaluation under the profile that its `spec.schedulerName` names. The registry has the plugins.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from kubesched.config.load import Loaded
@@ -45,9 +47,12 @@ class Engine:
         """Return whether there is a profile for a pod."""
         return _scheduler_of(pod) in self.evaluators
 
-    def feasible_nodes(self, pod: PodInfo) -> list[str]:
-        """Return the nodes that pass PreFilter and Filter for a pod; none if a plugin fails."""
+    def feasible_nodes(self, pod: PodInfo, among: Sequence[str] | None = None) -> list[str]:
+        """Return the nodes, all or among some, that pass PreFilter and Filter for a pod; none if a plugin fails."""
         evaluation = self.evaluation_of(pod)
+        if among is not None:
+            row_of = evaluation.table.row_of
+            evaluation.within = np.array(sorted(row_of[name] for name in among if name in row_of), np.intp)
         if evaluation.pre_filtered.rejection is not None:
             return []
         passing = evaluation.feasible().mask & evaluation.present()
