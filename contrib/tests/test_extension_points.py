@@ -6,6 +6,7 @@ import pytest
 from contrib.tests.examples import ENTRY_POINTS
 
 from kubesched import Registry, build_engine
+from kubesched_contrib.node_resource_topology import NodeResourceTopologyMatch
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -18,10 +19,17 @@ profiles:
 """
 SORT = "PrioritySort"
 POINTS = {
+    "Coscheduling": "queueSort preFilter postFilter permit reserve",
+    "CapacityScheduling": "preFilter postFilter",
+    "LoadVariationRiskBalancing": "score",
+    "LowRiskOverCommitment": "score",
     "NetworkOverhead": "preFilter filter score",
     "NodeMetadata": "score",
     "NodeResourceTopologyMatch": "filter score reserve postBind",
+    "NodeResourcesAllocatable": "score",
+    "PreemptionToleration": "postFilter",
     "SySched": "score",
+    "TargetLoadPacking": "score",
     "TopologicalSort": "queueSort",
 }
 ARGS = {"NodeMetadata": "{metadataKey: k, metadataSource: Label, metadataType: Number, scoringStrategy: Lowest}"}
@@ -36,3 +44,28 @@ def test_a_plugin_is_enabled_at_a_point_alone(name: str, point: str) -> None:
     config = config.replace("    POINT: {enabled: [{name: NAME}]}\n", "") if point == "queueSort" else config
     engine = build_engine(config.replace("POINT", point).replace("NAME", name), registry=registry)
     assert name in next(iter(engine.profiles.values())).plugins
+
+
+TOPOLOGY_AWARE = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+leaderElection: {leaderElect: false}
+profiles:
+- schedulerName: topo-aware-scheduler
+  plugins:
+    multiPoint: {enabled: [{name: NodeResourceTopologyMatch}]}
+    reserve: {disabled: [{name: NodeResourceTopologyMatch}]}
+  pluginConfig:
+  - name: NodeResourceTopologyMatch
+    args:
+      apiVersion: kubescheduler.config.k8s.io/v1
+      kind: NodeResourceTopologyMatchArgs
+      scoringStrategy: {type: LeastAllocated}
+      cacheResyncPeriodSeconds: 5
+"""
+
+
+def test_a_configuration_for_scheduler_plugins_is_taken_as_it_is() -> None:
+    registry = Registry()
+    registry.register(NodeResourceTopologyMatch)
+    assert list(build_engine(TOPOLOGY_AWARE, registry=registry).profiles) == ["topo-aware-scheduler"]
