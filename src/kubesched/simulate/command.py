@@ -109,6 +109,7 @@ def _span(text: str) -> range:
 )
 @click.option("-o", "--output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
 @click.option("--file", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file.")
+@click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of CSV files are (kind CsvMapping).")
 @gate_options
 @plugin_option
 def simulate_command(
@@ -123,13 +124,15 @@ def simulate_command(
     recreate: bool,
     output: str,
     file: Path | None,
+    mapping: Path | None,
     gates: FeatureGates,
     registry: Registry,
 ) -> None:
     """Simulate a cluster in virtual time: pods arrive, wait, run and leave, under the real scheduler.
 
-    A TRACE is a file of events (.jsonl, .jsonl.gz), a Workload that generates them (.yaml), or a cluster (manifests, a
-    snapshot), all of which is there at the beginning. Several are one trace: nodes may be in one file, pods in another.
+    A TRACE is a file of events (.jsonl, .jsonl.gz), a CSV file with a --mapping, a Workload that generates pods
+    (.yaml), or a cluster (manifests, a snapshot), all of which is there at the beginning.
+    Several are one trace: nodes may be in one file, pods in another.
 
     The same traces, configurations and seeds give the same report, to the byte.
 
@@ -145,7 +148,8 @@ def simulate_command(
     for name, config in loaded.items():
         if config.config.extenders:
             raise KubeschedError(f"configuration {name} has extenders, which cannot be simulated: leave them out")
-    trace = read_traces(traces, sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)}))
+    kinds = sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)})
+    trace = read_traces(traces, kinds, mapping, lambda line: click.echo(line, err=True))
     pace = Pace(binding_time, starting_time, stopping_time, recreate)
     runs = [
         Run(trace, config, registry, name, seed, until, warm_up, pace)

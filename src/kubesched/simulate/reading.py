@@ -1,6 +1,7 @@
 """Traces of any format, by what a file is.
 
-From paths to one trace: .jsonl (and .jsonl.gz) are trace files; YAML of kind Workload is generated; other files
+From paths to one trace: .jsonl (and .jsonl.gz) are trace files; .csv has a mapping; YAML of kind Workload is generated;
+other files
 and folders are manifests and snapshots, all of which are there at the beginning.
 """
 
@@ -8,7 +9,10 @@ from collections.abc import Collection, Sequence
 from pathlib import Path
 
 from kubesched.common.files import read_at_most
+from kubesched.common.notes import Note
 from kubesched.config.document import DocumentError, parse
+from kubesched.simulate.csv_mapping import mapping_of
+from kubesched.simulate.csv_trace import trace_of_csv
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.manifest_trace import trace_of_cluster
 from kubesched.simulate.trace import Trace, merged
@@ -18,13 +22,22 @@ from kubesched.simulate.workload_spec import is_workload, trace_of_workload
 LARGEST_SPEC = 1 << 24
 
 
-def read_traces(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> Trace:
-    """Return the trace in some files; raises TraceError."""
+def read_traces(
+    paths: Sequence[str],
+    custom_kinds: Collection[str] = (),
+    mapping: Path | None = None,
+    note: Note = lambda line: None,
+) -> Trace:
+    """Return the trace in some files; raises TraceError. `mapping` is that of CSV files."""
     clusters: list[str] = []
     traces: list[Trace] = []
     for path in paths:
         if _is_trace(path):
             traces.append(trace_of_file(Path(path)))
+        elif path.removesuffix(".gz").endswith(".csv"):
+            if mapping is None:
+                raise TraceError(f"{path}: a CSV file needs --mapping FILE, which says what its columns are")
+            traces.append(trace_of_csv(Path(path), mapping_of(mapping.name, _document(mapping)), note))
         elif (document := _workload(path)) is not None:
             traces.append(trace_of_workload(Path(path).name, document))
         else:
@@ -44,10 +57,16 @@ def _workload(path: str) -> object:
     if not path.endswith((".yaml", ".yml")):
         return None
     text = read_at_most(path, LARGEST_SPEC)
-    if b"simulate." not in text:
-        return None
+    document = _parsed(path, text) if b"simulate." in text else None
+    return document if is_workload(document) else None
+
+
+def _document(path: Path) -> object:
+    return _parsed(str(path), read_at_most(path, LARGEST_SPEC))
+
+
+def _parsed(path: str, text: bytes) -> object:
     try:
-        document: object = parse(text)
+        return parse(text)
     except DocumentError as error:
         raise TraceError(f"{path}: {error}") from None
-    return document if is_workload(document) else None
