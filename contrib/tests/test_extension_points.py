@@ -22,17 +22,21 @@ POINTS = {
     "Coscheduling": "queueSort preFilter postFilter permit reserve",
     "CapacityScheduling": "preFilter postFilter",
     "LoadVariationRiskBalancing": "score",
-    "LowRiskOverCommitment": "score",
+    "LowRiskOverCommitment": "preScore score",
     "NetworkOverhead": "preFilter filter score",
     "NodeMetadata": "score",
     "NodeResourceTopologyMatch": "filter score reserve postBind",
     "NodeResourcesAllocatable": "score",
+    "Peaks": "score",
     "PreemptionToleration": "postFilter",
     "SySched": "score",
     "TargetLoadPacking": "score",
     "TopologicalSort": "queueSort",
 }
-ARGS = {"NodeMetadata": "{metadataKey: k, metadataSource: Label, metadataType: Number, scoringStrategy: Lowest}"}
+ARGS = {
+    "NodeMetadata": "{metadataKey: k, metadataSource: Label, metadataType: Number, scoringStrategy: Lowest}",
+    "Peaks": "{WatcherAddress: 'http://load-watcher:2020', NodePowerModel: {n: {k0: 1, k1: 2, k2: 0.1}}}",
+}
 
 
 @pytest.mark.parametrize(("name", "point"), [(name, point) for name in POINTS for point in POINTS[name].split()])

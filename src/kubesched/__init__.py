@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from kubesched.core.cluster.pod_totals import PodTotals
     from kubesched.core.framework.background import Background
     from kubesched.core.framework.cluster_view import ClusterView
+    from kubesched.core.framework.computed_values import ComputedValues
     from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState, StateKey
     from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
     from kubesched.core.framework.functions import filter_plugin, score_plugin
@@ -71,6 +72,7 @@ _HOMES = {
     "core.cluster.pod_totals": "PodTotals",
     "errors": "InvalidObjectError KubeschedError PluginError",
     "core.framework.cluster_view": "ClusterView",
+    "core.framework.computed_values": "ComputedValues",
     "core.framework.cycle": "PODS_TO_ACTIVATE CycleState StateKey",
     "core.framework.events": "Action ClusterEvent Hint Registration Resource",
     "core.framework.functions": "filter_plugin score_plugin",
@@ -118,6 +120,7 @@ __all__ = [
     "ClusterState",
     "ClusterView",
     "Code",
+    "ComputedValues",
     "CycleState",
     "Decision",
     "Engine",

@@ -10,6 +10,7 @@ from contrib.tests.trimaran.loads import WATCHER, a_metric, watched
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubesched import SKIP, ClusterView
 from kubesched.testing import FakeHttp, a_cluster, a_container, a_node, a_pod, check_plugin
 from kubesched_contrib.trimaran import LowRiskOverCommitment
 from kubesched_contrib.trimaran.beta_distribution import regularized_incomplete_beta
@@ -55,6 +56,13 @@ OTHER = asking("other", "1", "2", "n1")
 )
 def test_the_larger_risk_is_taken_off(pod: Any, pods: tuple[Any, ...], metrics: list[Any], expected: int) -> None:
     assert score(pod, *pods, metrics=metrics) == expected
+
+
+@pytest.mark.parametrize(("pod", "skipped"), [(a_pod("p"), True), (POD, False), (a_pod("p", memory="1Gi"), False)])
+def test_pods_without_requests_and_limits_are_skipped(pod: Any, skipped: bool) -> None:
+    cluster = a_cluster(a_node("n1"))
+    plugin, _ = built(LowRiskOverCommitment, LowRiskOverCommitmentArgs(), cluster, FakeHttp())
+    assert (plugin.pre_score(None, cluster.reader.read(pod), ClusterView(cluster).nodes) is SKIP) == skipped
 
 
 def test_weights_and_smoothing() -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched import (
+    SKIP,
     Background,
     ClusterView,
     CycleState,
@@ -23,7 +24,9 @@ from kubesched import (
     PluginMetrics,
     PodInfo,
     PodSums,
+    PreScorePlugin,
     Reads,
+    Status,
 )
 from kubesched_contrib.trimaran.arguments import TrimaranArgs
 from kubesched_contrib.trimaran.beta_distribution import Array, at_most_possible, probability_below
@@ -53,7 +56,7 @@ class LowRiskOverCommitmentArgs(TrimaranArgs):
                 raise ValueError(f"riskLimitWeights.{resource}: must be between 0 and 1, got {weight}")
 
 
-class LowRiskOverCommitment(LoadScore):
+class LowRiskOverCommitment(LoadScore, PreScorePlugin):
     """Prefers nodes with little risk that pods do not get what they may take."""
 
     name = "LowRiskOverCommitment"
@@ -87,6 +90,10 @@ class LowRiskOverCommitment(LoadScore):
     def score_key(self, pod: PodInfo) -> tuple[int, ...]:
         """Return the pod's requests and limits."""
         return (*map(pod.request_of, RESOURCES), *map(pod.derive, LIMITS.values()))
+
+    def pre_score(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Status | None:
+        """Skip pods without requests and limits; all nodes would score 0."""
+        return None if any(self.score_key(pod)) else SKIP
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
         """Return 100 less the larger risk."""
