@@ -129,3 +129,17 @@ def test_a_cluster_that_does_not_settle_says_what_is_under_way(cluster: ClusterF
     made.settle()
     with pytest.raises(AssertionError, match=r"not settled after 0\.01 seconds"):
         made.settle(seconds=0.01)
+
+
+@pytest.mark.parametrize(("lifelike", "phase"), [(False, "Running"), (True, "Pending")])
+def test_nodes_and_pods_take_their_time_if_asked_to(cluster: ClusterFactory, lifelike: bool, phase: str) -> None:
+    made = cluster(lifelike=lifelike)
+    made.put(a_node("n"), a_pod("p"))
+    made.run(1)
+    pod = made.pod("p")
+    assert pod is not None
+    assert pod.status.phase == phase
+    made.run(60)
+    pod = made.pod("p")
+    assert pod is not None
+    assert pod.status.phase == "Running"

@@ -23,3 +23,17 @@ def test_an_engine_decides_with_the_plugins_of_a_test(engine: EngineFactory) -> 
 def test_loading_the_fixtures_imports_nothing_heavy() -> None:
     code = "import sys, kubesched.testing.pytest_plugin; sys.exit('numpy' in sys.modules or 'msgspec' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_schedulers_and_clusters_need_no_extra() -> None:
+    code = (
+        "import sys; sys.modules.update(hypothesis=None, pytest=None)\n"
+        "from kubesched.testing import EmbeddedCluster, VirtualScheduler, a_node, a_pod\n"
+        "for kind in (VirtualScheduler, EmbeddedCluster):\n"
+        "    with kind() as made:\n"
+        "        made.put(a_node('n'), a_pod('p'))\n"
+        "        made.run(5)\n"
+        "        assert made.node_of('p') == 'n'\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert ran.returncode == 0, ran.stderr

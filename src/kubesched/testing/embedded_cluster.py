@@ -23,7 +23,7 @@ from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.bootstrap.objects import bootstrap
-from kubesched.controlplane.controllers.framework.options import Options
+from kubesched.controlplane.controllers.framework.options import LIFELIKE, Options
 from kubesched.controlplane.loading.loader import LoadReport, create, load
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
@@ -51,7 +51,8 @@ class EmbeddedCluster(PodLookup, VirtualTime):
             assert len(made.bound_pods()) == 3
 
     Objects are structs of the builders, or documents as in YAML. It begins with the first `run` or `settle`: the kinds
-    that plugins look up have to be there by then. Options as for `VirtualScheduler`.
+    that plugins look up have to be there by then. Options as for `VirtualScheduler`; with `lifelike` nodes and pods
+    take about as long as on a real cluster until they are ready, and to end.
     """
 
     def __init__(
@@ -61,6 +62,7 @@ class EmbeddedCluster(PodLookup, VirtualTime):
         config: str | None = None,
         gates: str = "",
         seed: int = 0,
+        lifelike: bool = False,
     ) -> None:
         VirtualTime.__init__(self)
         self.notes: list[str] = []
@@ -68,7 +70,7 @@ class EmbeddedCluster(PodLookup, VirtualTime):
         loaded = load_config(
             config_of(plugins, args) if config is None and plugins else config, FeatureGates.parse(gates), registry
         )
-        self._spec = ClusterSpec(loaded, registry, Options(), seed, lambda: self.date)
+        self._spec = ClusterSpec(loaded, registry, LIFELIKE if lifelike else Options(), seed, lambda: self.date)
         self.server = ApiServer(
             clock=lambda: self.date,
             seed=seed,
@@ -231,6 +233,7 @@ class ClusterFactory(Protocol):
         config: str | None = None,
         gates: str = "",
         seed: int = 0,
+        lifelike: bool = False,
     ) -> EmbeddedCluster:
         """Return a cluster whose scheduler has some plugins."""
 
