@@ -155,10 +155,11 @@ class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin, ReservePlugin, PostBi
         """Return what a pod on a node takes of a resource (1 for any) that the node's object does not count yet."""
         amounts = exclusive_amounts(pod)
         amount = amounts.get(resource, 0) if resource else int(bool(amounts))
-        started = pod.status.start_time
-        if not amount or started is None:
+        started, node_name = pod.status.start_time, pod.spec.node_name
+        # a pod that is put on the node in a what-if world has no node name
+        if not amount or started is None or not node_name:
             return amount
-        written = self._zones.written(pod.spec.node_name)
+        written = self._zones.written(node_name)
         # times are whole seconds: of two in one second the pod may be the later
         return amount if written is not None and started >= written else 0
 
