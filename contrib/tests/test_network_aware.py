@@ -310,8 +310,9 @@ def test_pods_of_a_group_are_tried_in_its_order(
 def test_the_contract() -> None:
     pods = [a_member("web"), a_member("db"), a_member("db2", "db"), a_pod("other")]
     objects = [an_app_group(SHOP), an_app_group({"web": {"db": 0}}), a_network(), a_network({})]
-    report = check_plugin(NetworkOverhead, nodes=PLACES, pods=pods, objects=objects, examples=15, speed=False)
-    assert report, str(report)
+    for plugin in (NetworkOverhead, TopologicalSort):
+        report = check_plugin(plugin, nodes=PLACES, pods=pods, objects=objects, examples=15, speed=False)
+        assert report, str(report)
 
 
 @pytest.mark.parametrize(
