@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from contrib.tests.examples import run_example
 
-from kubesched.testing import SchedulerFactory, VirtualScheduler, a_custom_object, a_node, a_pod
+from kubesched.testing import SchedulerFactory, VirtualScheduler, a_budget, a_custom_object, a_node, a_pod, check_plugin
 from kubesched_contrib.capacity_scheduling import CapacityScheduling
 from kubesched_contrib.capacity_scheduling.quotas import KIND
 from kubesched_contrib.capacity_scheduling.status import quantity
@@ -196,6 +196,30 @@ def test_the_example_takes_back_what_was_borrowed() -> None:
     nodes = run_example("capacity-scheduling", "CapacityScheduling")
     assert sum(bool(node) for name, node in nodes.items() if name.startswith("research-")) == 4
     assert sum(bool(node) for name, node in nodes.items() if name.startswith("serving-")) == 2
+
+
+def test_a_disruption_budget_is_violated_only_if_nothing_else_helps(world: VirtualScheduler) -> None:
+    world.put(a_budget("kept", "app=kept", namespace="a", allowed=0))
+    put_quota(world, "a", {GPU: 1})
+    put_quota(world, "b", {GPU: 2})
+    world.put(a_node("n1", allocatable={GPU: "3"}))
+    # without the budget the less important one would go
+    put_pods(world, "a", "kept", labels={"app": "kept"})
+    put_pods(world, "a", "a1", "a2", priority=5)
+    world.run(5)
+    put_pods(world, "b", "b1")
+    world.run(30)
+    assert world.evicted in (["a1"], ["a2"])
+    assert "kept" in world.bound_pods("a")
+    put_pods(world, "b", "b2")
+    world.run(30)
+    assert sorted(world.evicted) == ["a1", "a2"]
+
+
+def test_it_keeps_to_the_contract() -> None:
+    quotas = [a_custom_object(KIND, "quota", namespace="default", spec={"min": {"cpu": "4"}, "max": {"cpu": "8"}})]
+    report = check_plugin(CapacityScheduling, objects=quotas, examples=10, speed=False)
+    assert report, str(report)
 
 
 # -- status

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched import PluginError
-from kubesched.testing import EngineFactory, VirtualScheduler, a_custom_object, a_node, a_pod
+from kubesched.testing import EngineFactory, VirtualScheduler, a_custom_object, a_node, a_pod, check_plugin
 from kubesched_contrib.coscheduling import Coscheduling
 from kubesched_contrib.coscheduling.pod_group import KIND, LABEL
 
@@ -334,6 +334,13 @@ def test_the_example_binds_the_gang_that_fits_and_nothing_of_the_other() -> None
     nodes = run_example("coscheduling", "Coscheduling")
     assert sorted(node for name, node in nodes.items() if name.startswith("train-")) == ["node-1"] * 2 + ["node-2"] * 2
     assert [node for name, node in nodes.items() if name.startswith("giant-")] == [""] * 6
+
+
+def test_it_keeps_to_the_contract() -> None:
+    pods = [a_pod("a-0", labels={LABEL: "a"}), a_pod("a-1", labels={LABEL: "a"}), a_pod("other")]
+    groups = [a_group("a", 2), a_group("a", 3, minResources={"cpu": "4"})]
+    report = check_plugin(Coscheduling, pods=pods, objects=groups, examples=10, speed=False)
+    assert report, str(report)
 
 
 @settings(max_examples=25, deadline=None)

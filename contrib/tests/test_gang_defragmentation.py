@@ -13,7 +13,16 @@ from hypothesis import strategies as st
 from prometheus_client import REGISTRY
 
 from kubesched import PluginError
-from kubesched.testing import EmbeddedCluster, VirtualScheduler, a_budget, a_custom_object, a_node, a_pod, an_affinity
+from kubesched.testing import (
+    EmbeddedCluster,
+    VirtualScheduler,
+    a_budget,
+    a_custom_object,
+    a_node,
+    a_pod,
+    an_affinity,
+    check_plugin,
+)
 from kubesched_contrib.coscheduling import Coscheduling
 from kubesched_contrib.coscheduling.pod_group import KIND, LABEL
 from kubesched_contrib.gang_defragmentation import GangDefragmentation
@@ -336,3 +345,10 @@ def test_without_the_solver_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(PluginError, match=r"pip install 'kubesched-contrib\[defragment\]'"), scheduling():
         pass
+
+
+def test_it_keeps_to_the_contract() -> None:
+    pods = [a_pod("a-0", labels={LABEL: "a"}), a_pod("other", owner="ReplicaSet/web", phase="Running")]
+    groups = [a_custom_object(KIND, "a", namespace="default", spec={"minMember": 1})]
+    report = check_plugin(GangDefragmentation, pods=pods, objects=groups, examples=10, speed=False)
+    assert report, str(report)

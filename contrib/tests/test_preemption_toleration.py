@@ -7,7 +7,7 @@ import pytest
 from contrib.tests.examples import run_example
 
 from kubesched import PluginError, Registry, build_engine
-from kubesched.testing import SchedulerFactory, a_custom_object, a_node, a_pod
+from kubesched.testing import SchedulerFactory, a_budget, a_custom_object, a_node, a_pod, check_plugin
 from kubesched_contrib.preemption_toleration import KIND, MINIMUM, SECONDS, PreemptionToleration, toleration_policy
 
 CONFIG = """
@@ -25,6 +25,20 @@ profiles:
 def a_class(minimum: str | None, seconds: str | None) -> Any:
     annotations = {key: text for key, text in ((MINIMUM, minimum), (SECONDS, seconds)) if text is not None}
     return a_custom_object(KIND, "careful", annotations=annotations, value=10)
+
+
+def test_a_disruption_budget_is_violated_only_if_nothing_else_helps(scheduler: SchedulerFactory) -> None:
+    world = scheduler(PreemptionToleration, config=CONFIG.replace("ARGS", "{}"))
+    world.put(a_node("n1", cpu="2"), a_budget("kept", "app=kept", allowed=0))
+    world.put(a_pod("kept", node="n1", cpu="1", labels={"app": "kept"}), a_pod("plain", node="n1", cpu="1", priority=5))
+    world.put(a_pod("urgent", cpu="1", priority=10))
+    world.run(20)
+    assert world.evicted == ["plain"]
+
+
+def test_it_keeps_to_the_contract() -> None:
+    report = check_plugin(PreemptionToleration, objects=[a_class("20", "5")], examples=10, speed=False)
+    assert report, str(report)
 
 
 def evicted_after(

@@ -31,7 +31,7 @@ from kubesched import (
     Waits,
     unschedulable,
 )
-from kubesched_contrib.victims import PreemptingPlugin, importance, necessary_victims
+from kubesched_contrib.victims import BUDGETS, PreemptingPlugin, candidate, importance
 
 KIND = "priorityclasses.v1.scheduling.k8s.io"
 PREFIX = "preemption-toleration.scheduling.x-k8s.io/"
@@ -68,7 +68,7 @@ class PreemptionToleration(PreemptingPlugin):
     """Preempts less important pods that do not tolerate it."""
 
     name = "PreemptionToleration"
-    looks_up = (KIND,)
+    looks_up = (KIND, BUDGETS)
 
     def __init__(
         self,
@@ -109,9 +109,9 @@ class PreemptionToleration(PreemptingPlugin):
             len(nodes) * self._args.min_candidate_nodes_percentage // PERCENT, self._args.min_candidate_nodes_absolute
         )
         for node in nodes:
-            victims = self._victims(cycle, pod, node)
-            if victims:
-                candidates.append(Candidate(node.name, victims, 0))
+            found = self._candidate(cycle, pod, node)
+            if found is not None:
+                candidates.append(found)
             if len(candidates) >= wanted:
                 break
         if not candidates:
@@ -119,18 +119,18 @@ class PreemptionToleration(PreemptingPlugin):
         self._until.pop(pod.uid, None)
         return PostFilterResult(SUCCESS, self._cluster.best_candidates(candidates)[0], candidates)
 
-    def _victims(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> tuple[PodInfo, ...]:
-        """Return the victims on a node; none if evicting all that may be does not help."""
+    def _candidate(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Candidate | None:
+        """Return a node with its victims; None if evicting all that may be does not help."""
         potential = [other for other in node.pods if other.priority < pod.priority and not self._tolerates(other, pod)]
         if not potential:
-            return ()
+            return None
         potential.sort(key=importance)
         trial = NodeTrial(cycle, node)
         for other in potential:
             trial.remove(other)
         if not trial.fits:
-            return ()
-        return necessary_victims(potential, trial.remove, trial.restore, lambda: trial.fits)
+            return None
+        return candidate(self._cluster, node.name, potential, trial.remove, trial.restore, lambda: trial.fits)
 
     # -- tolerations
 

@@ -6,6 +6,7 @@ From a pod that found no node to a refusal, or to those of the pods that may be 
 from collections.abc import Callable, Iterable, Sequence
 
 from kubesched import (
+    Candidate,
     ClusterView,
     NodeRow,
     PodInfo,
@@ -15,6 +16,8 @@ from kubesched import (
     Status,
     unresolvable,
 )
+
+BUDGETS = "PodDisruptionBudget"
 
 
 class PreemptingPlugin(PreEnqueuePlugin, PostFilterPlugin):
@@ -46,17 +49,50 @@ def importance(pod: PodInfo) -> tuple[int, float]:
     return pod.priority, -started.timestamp() if started is not None else float("-inf")
 
 
-def necessary_victims(
+def eviction_order(cluster: ClusterView) -> Callable[[PodInfo], tuple[bool, int, float]]:
+    """Return a key by which pods whose PodDisruptionBudget lets none go come last, else less important pods first."""
+
+    def key(pod: PodInfo) -> tuple[bool, int, float]:
+        return bool(violating_pods(cluster, [pod])), *importance(pod)
+
+    return key
+
+
+def candidate(
+    cluster: ClusterView,
+    node_name: str,
     removed: Sequence[PodInfo],
     remove: Callable[[PodInfo], None],
     restore: Callable[[PodInfo], None],
     fits: Callable[[], bool],
-) -> tuple[PodInfo, ...]:
-    """Return who has to go, most important first; `removed` are all who may, least important first."""
+) -> Candidate | None:
+    """Return a node with those who have to go, most important first; `removed` are all who may, in the order to go.
+
+    Pods whose PodDisruptionBudget would be violated come back first. None if nobody has to go.
+    """
+    important = list(reversed(removed))
+    violating = violating_pods(cluster, important)
     victims = []
-    for pod in reversed(removed):
+    # the sort is stable
+    for pod in sorted(important, key=lambda pod: pod.uid not in violating):
         restore(pod)
         if not fits():
             remove(pod)
             victims.append(pod)
-    return tuple(victims)
+    victims.sort(key=importance, reverse=True)
+    violations = sum(pod.uid in violating for pod in victims)
+    return Candidate(node_name, tuple(victims), violations) if victims else None
+
+
+def violating_pods(cluster: ClusterView, pods: Iterable[PodInfo]) -> set[str]:
+    """Return the UIDs of the pods that a PodDisruptionBudget does not let go, if they go in this order."""
+    left: dict[str, int] = {}
+    found = set()
+    for pod in pods:
+        for budget in cluster.budgets_of(pod):
+            # one that is being disrupted is counted already
+            if pod.name not in budget.status.disrupted_pods:
+                left[budget.full_name] = left.get(budget.full_name, budget.status.disruptions_allowed) - 1
+                if left[budget.full_name] < 0:
+                    found.add(pod.uid)
+    return found

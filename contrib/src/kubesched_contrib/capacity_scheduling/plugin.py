@@ -34,7 +34,7 @@ from kubesched import (
 )
 from kubesched_contrib.capacity_scheduling.quotas import KIND, Amounts, ElasticQuotas, QuotaUsage
 from kubesched_contrib.capacity_scheduling.status import ElasticQuotaStatuses
-from kubesched_contrib.victims import PreemptingPlugin, importance, necessary_victims
+from kubesched_contrib.victims import BUDGETS, PreemptingPlugin, candidate, eviction_order
 
 NOMINATED = "nominated"
 NOBODY_TO_EVICT = "no node has pods whose eviction helps within the quotas"
@@ -51,7 +51,7 @@ class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
     """Keeps namespaces within their quotas, and takes back what others borrowed."""
 
     name = "CapacityScheduling"
-    looks_up = (KIND,)
+    looks_up = (KIND, BUDGETS)
     writes = (f"{KIND}/status",)
 
     def __init__(
@@ -126,22 +126,22 @@ class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
         """Return the nodes on which evictions would help, and the best of them."""
         usage = self._usage()
         demand = self._demand(usage, pod)
-        refusal = self.refusal(pod, lambda node: _potential_victims(usage, pod, node, demand))
+        refusal = self.refusal(pod, lambda node: _potential_victims(self._cluster, usage, pod, node, demand))
         if refusal:
             return PostFilterResult(unschedulable(f"preemption: {refusal}"))
         leaving = [self._cluster.pods[uid] for uid in self._leaving()]
         for victim in leaving:
             usage.remove(victim)
         candidates = [
-            candidate
+            found
             for node in self._cluster.nodes
             if verdicts.of(node).code is Code.UNSCHEDULABLE
-            and (candidate := _candidate(cycle, pod, node, usage.copy(), demand, leaving)) is not None
+            and (found := _candidate(self._cluster, cycle, pod, node, usage.copy(), demand, leaving)) is not None
         ]
         if not candidates:
             return PostFilterResult(unschedulable(f"preemption: {NOBODY_TO_EVICT}"))
         best = self._cluster.best_candidates(candidates)[0]
-        victims = next(candidate.victims for candidate in candidates if candidate.node_name == best)
+        victims = next(each.victims for each in candidates if each.node_name == best)
         self._evicted_for.update({victim.uid: pod.uid for victim in victims})
         return PostFilterResult(SUCCESS, best, candidates)
 
@@ -162,7 +162,13 @@ def after_quota(pod: PodInfo, old: Any, new: Any) -> Hint:
 
 
 def _candidate(
-    cycle: CycleState, pod: PodInfo, node: NodeRow, usage: QuotaUsage, demand: Demand, leaving: Sequence[PodInfo]
+    cluster: ClusterView,
+    cycle: CycleState,
+    pod: PodInfo,
+    node: NodeRow,
+    usage: QuotaUsage,
+    demand: Demand,
+    leaving: Sequence[PodInfo],
 ) -> Candidate | None:
     """Return the victims on a node, None if evicting all of them does not help.
 
@@ -180,7 +186,7 @@ def _candidate(
         if victim.spec.node_name == node.name:
             trial.remove(victim)
     potential = []
-    for victim in _potential_victims(usage, pod, node, demand):
+    for victim in _potential_victims(cluster, usage, pod, node, demand):
         if victim.uid in gone:
             continue
         potential.append(victim)
@@ -197,18 +203,19 @@ def _candidate(
         trial.restore(victim)
         usage.restore(victim)
 
-    victims = necessary_victims(potential, remove, restore, lambda: trial.fits and allowed())
-    return Candidate(node.name, victims, 0) if victims else None
+    return candidate(cluster, node.name, potential, remove, restore, lambda: trial.fits and allowed())
 
 
-def _potential_victims(usage: QuotaUsage, pod: PodInfo, node: NodeRow, demand: Demand) -> Iterator[PodInfo]:
-    """Yield the pods on a node that may be evicted for a pod, the least important first.
+def _potential_victims(
+    cluster: ClusterView, usage: QuotaUsage, pod: PodInfo, node: NodeRow, demand: Demand
+) -> Iterator[PodInfo]:
+    """Yield the pods on a node that may be evicted for a pod, in the order to go.
 
     Whoever takes a pod off its quota meanwhile stops at the quota's min.
     """
     own, names = pod.namespace, pod.requests
     borrowing = own in usage and usage.over_min(own, names, demand.own)
-    for other in sorted(node.pods, key=importance):
+    for other in sorted(node.pods, key=eviction_order(cluster)):
         if own not in usage or other.namespace not in usage:
             # pods without a quota are among themselves
             if own not in usage and other.namespace not in usage and other.priority < pod.priority:

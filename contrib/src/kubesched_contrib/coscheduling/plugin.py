@@ -87,7 +87,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
             Registration(ClusterEvent(Resource.POD, arrivals), after_pod),
             Registration(ClusterEvent(Resource.POD, Action.DELETE), self._after_room),
             Registration(ClusterEvent(Resource.NODE, Action.ADD | Action.UPDATE_NODE_ALLOCATABLE), self._after_room),
-            Registration(ClusterEvent(KIND, Action.ADD | Action.UPDATE), after_group),
+            Registration(ClusterEvent(KIND, Action.ALL), after_group),
         )
 
     def _after_room(self, pod: PodInfo, old: Any, new: Any) -> Hint:
@@ -239,7 +239,8 @@ def after_pod(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
 
 def after_group(pod: PodInfo, old: Any, new: Any) -> Hint:
     """Return whether a PodGroup is the pod's own, and not only its status or metadata changed."""
-    return Hint.when(group_name(pod) == new.full_name and (old is None or old.spec != new.spec))
+    own = group_name(pod) == (new or old).full_name
+    return Hint.when(own and (old is None or new is None or old.spec != new.spec))
 
 
 def _as_number(name: str) -> int:

@@ -24,13 +24,12 @@ class EvictionBudget(NamedTuple):
 
 
 class Movability:
-    """Decides about pods, at one moment: budgets are looked up once for all pods that have the same labels."""
+    """Decides about pods."""
 
     def __init__(self, cluster: ClusterView, trials: PlacementTrials, excluded_namespaces: tuple[str, ...]) -> None:
         self._cluster = cluster
         self._trials = trials
         self._excluded = frozenset(excluded_namespaces)
-        self._budgets: dict[tuple[str, frozenset[tuple[str, str]]], tuple[EvictionBudget, ...]] = {}
 
     def allows(self, pod: PodInfo, priority: int) -> bool:
         """Return whether a pod may be moved for a gang of a priority.
@@ -56,12 +55,6 @@ class Movability:
         """Return the budget that selects a pod that may be moved, None if none does."""
         return next(iter(self._budgets_of(pod)), None)
 
-    def _budgets_of(self, pod: PodInfo) -> tuple[EvictionBudget, ...]:
-        key = pod.namespace, frozenset(pod.labels.items())
-        found = self._budgets.get(key)
-        if found is None:
-            found = self._budgets[key] = tuple(
-                EvictionBudget(budget.full_name, budget.status.disruptions_allowed)
-                for budget in self._cluster.budgets_of(pod)
-            )
-        return found
+    def _budgets_of(self, pod: PodInfo) -> list[EvictionBudget]:
+        budgets = self._cluster.budgets_of(pod)
+        return [EvictionBudget(budget.full_name, budget.status.disruptions_allowed) for budget in budgets]

@@ -33,12 +33,18 @@ Kind = type[ApiObject] | str
 OF_NODE = Reads.LABELS | Reads.TAINTS | Reads.IMAGES | Reads.FEATURES | Reads.ANNOTATIONS | Reads.NODE_OBJECT
 
 
+# of so many namespaces and labels is remembered which budgets select them
+REMEMBERED_LABELS = 10_000
+
+
 class ClusterView:
     """Nodes, pods and other objects, to be read."""
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
-        # of PodDisruptionBudgets, by name
+        # of PodDisruptionBudgets: those that select pods by namespace and labels, and selectors by name
+        self._budgets: dict[tuple[str, frozenset[tuple[str, str]]], list[PodDisruptionBudget]] = {}
+        self._budgets_version = -1
         self._selectors: dict[str, tuple[PodDisruptionBudget, Selector]] = {}
 
     # -- objects
@@ -110,12 +116,20 @@ class ClusterView:
 
     def budgets_of(self, pod: PodInfo) -> list[PodDisruptionBudget]:
         """Return the PodDisruptionBudgets that select a pod; the plugin names their kind in `looks_up`."""
-        found = []
-        for budget in self.all(PodDisruptionBudget) if pod.labels else ():
-            if budget.metadata.namespace == pod.namespace:
-                selector = self._selector_of(budget)
-                if not selector.empty and selector.matches(pod.labels):
-                    found.append(budget)
+        if not pod.labels:
+            return []
+        version = self._state.objects.versions.get(PodDisruptionBudget.__name__, 0)
+        if version != self._budgets_version or len(self._budgets) > REMEMBERED_LABELS:
+            self._budgets_version = version
+            self._budgets = {}
+        key = pod.namespace, frozenset(pod.labels.items())
+        found = self._budgets.get(key)
+        if found is None:
+            found = self._budgets[key] = [
+                budget
+                for budget in self.all(PodDisruptionBudget)
+                if budget.metadata.namespace == pod.namespace and self._selector_of(budget).matches(pod.labels)
+            ]
         return found
 
     def _selector_of(self, budget: PodDisruptionBudget) -> Selector:
@@ -126,6 +140,8 @@ class ClusterView:
                 selector = from_label_selector(budget.spec.selector)
             except InvalidSelectorError:
                 selector = NOTHING
+            # an empty selector selects no pods here
+            selector = NOTHING if selector.empty else selector
             known = self._selectors[budget.full_name] = budget, selector
         return known[1]
 
