@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-pytest.importorskip("scipy")
-
-from kubesched_contrib.gang_defragmentation.solver import (
-    Arrangement,
-    DefragmentationProblem,
-    MovableKind,
-    WaitingKind,
-    solve,
-)
+from kubesched_contrib.gang_defragmentation.problem import Arrangement, DefragmentationProblem, MovableKind, WaitingKind
+from kubesched_contrib.gang_defragmentation.solver import solve
 
 SECONDS = 30.0
 

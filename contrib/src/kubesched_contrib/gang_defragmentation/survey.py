@@ -14,7 +14,7 @@ from kubesched import ClusterView, NodeRow, PlacementTrial, PlacementTrials, Pod
 from kubesched_contrib.gang_defragmentation.args import GangDefragmentationArgs
 from kubesched_contrib.gang_defragmentation.movability import EvictionBudget, Movability
 from kubesched_contrib.gang_defragmentation.plan import DefragmentationPlan, PlannedMove, PlannedPlace
-from kubesched_contrib.gang_defragmentation.solver import (
+from kubesched_contrib.gang_defragmentation.problem import (
     Arrangement,
     DefragmentationProblem,
     MovableKind,
