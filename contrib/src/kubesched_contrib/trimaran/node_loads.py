@@ -8,6 +8,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from kubesched import InvalidObjectError, resource_amounts
@@ -20,11 +21,6 @@ AVERAGE = "AVG"
 DEVIATION = "STD"
 # statistics that stand for an average if there is none
 LATEST = ("LATEST", "")
-_STATISTICS = {
-    (resource, statistic): (resource, statistic)
-    for resource in (CPU, MEMORY)
-    for statistic in (AVERAGE, DEVIATION, *LATEST)
-}
 
 
 @dataclass
@@ -53,15 +49,15 @@ def from_load_watcher(document: Any) -> NodeLoads:
     # as a library load-watcher writes the nodes within another object
     nodes = _mapping(nodes.get("NodeMetricsMap", nodes), "nodes in `data`")
     window = document.get("window")
-    end = _number(window.get("end")) if isinstance(window, Mapping) else None
+    end = _number(window.get("end")) if isinstance(window, dict) else None
     if end is None:
         raise ValueError("expected the time of the metrics as a number in `window.end`")
     loads = NodeLoads(end)
     latest: Measured = {}
     for node, measured in nodes.items():
-        metrics = measured.get("metrics") if isinstance(measured, Mapping) else None
+        metrics = measured.get("metrics") if isinstance(measured, dict) else None
         for metric in metrics if isinstance(metrics, list) else ():
-            if isinstance(metric, Mapping):
+            if isinstance(metric, dict):
                 key, value = _statistic(metric), _number(metric.get("value"))
                 if key is not None and value is not None and value >= 0:
                     (latest if key[1] in LATEST else loads.values).setdefault(key, {})[node] = value
@@ -73,8 +69,14 @@ def from_load_watcher(document: Any) -> NodeLoads:
 def _statistic(metric: Mapping[str, Any]) -> tuple[str, str] | None:
     """Return resource and statistic of a metric, None for others than are read."""
     # the statistic was called rollup before load-watcher had operators
-    named = metric.get("type"), metric.get("operator") or metric.get("rollup") or ""
-    return _STATISTICS.get((str(named[0]).lower(), str(named[1]).upper()))
+    resource, statistic = metric.get("type"), metric.get("operator") or metric.get("rollup") or ""
+    return _known(resource, statistic) if isinstance(resource, str) and isinstance(statistic, str) else None
+
+
+@lru_cache(maxsize=256)
+def _known(resource: str, statistic: str) -> tuple[str, str] | None:
+    key = resource.lower(), statistic.upper()
+    return key if key[0] in (CPU, MEMORY) and key[1] in (AVERAGE, DEVIATION, *LATEST) else None
 
 
 def from_metrics_api(document: Any) -> NodeLoads:
@@ -99,7 +101,7 @@ def from_metrics_api(document: Any) -> NodeLoads:
 def add_from_prometheus(loads: NodeLoads, resource: str, statistic: str, document: Any) -> None:
     """Add the loads in an answer of Prometheus to an instant query; the label `instance` is the node's name."""
     data = _mapping(document, "an object").get("data")
-    result = data.get("result") if isinstance(data, Mapping) else None
+    result = data.get("result") if isinstance(data, dict) else None
     if not isinstance(result, list) or document["data"].get("resultType") != "vector":
         raise ValueError("expected a vector in `data.result`")
     for sample in result:
@@ -114,7 +116,7 @@ def add_from_prometheus(loads: NodeLoads, resource: str, statistic: str, documen
 
 
 def _mapping(value: Any, what: str) -> Mapping[str, Any]:
-    if not isinstance(value, Mapping):
+    if not isinstance(value, dict):
         raise ValueError(f"expected {what}")
     return value
 
