@@ -1,5 +1,6 @@
 """The load of nodes in virtual time: looked up on an interval, dropped when it is stale, and told so."""
 
+import asyncio
 import logging
 from typing import Any
 
@@ -9,7 +10,7 @@ from contrib.tests.looking_up import built, run, scores
 from contrib.tests.trimaran.loads import WATCHER, a_metric, watched
 from prometheus_client import REGISTRY
 
-from kubesched import HttpError
+from kubesched import HttpAnswer, HttpError
 from kubesched.testing import FakeHttp, SchedulerFactory, VirtualScheduler, a_cluster, a_node, a_pod
 from kubesched_contrib.trimaran import TargetLoadPacking
 from kubesched_contrib.trimaran.sources import METRICS_API
@@ -82,6 +83,28 @@ def test_nothing_is_blocked_by_a_source_that_is_down(scheduler: SchedulerFactory
     world.run(1)
     assert world.node_of("p")
     assert metric("load_stale") == 1
+
+
+class SilentHttp(FakeHttp):
+    """Never answers."""
+
+    async def get(self, url: str, **options: Any) -> HttpAnswer:
+        await asyncio.get_running_loop().create_future()
+        raise AssertionError("nobody answers")
+
+
+def test_pods_wait_five_seconds_for_a_source_that_never_answers(
+    scheduler: SchedulerFactory, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.WARNING, "kubesched.plugins"):
+        world = a_world(scheduler, SilentHttp())
+        world.put(a_pod("first", cpu="1m"))
+        world.run(4.9)
+        assert world.node_of("first") == ""
+        world.run(0.3)
+        assert world.node_of("first")
+        world.run(60)
+    assert [vars(record)["err"] for record in caplog.records] == ["TimeoutError: no answer within 60 seconds"]
 
 
 def test_amounts_become_percentages_of_the_capacity() -> None:
