@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from contrib.tests.looking_up import built, run, scores
 from contrib.tests.trimaran.loads import WATCHER, a_metric, watched
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from kubesched import SKIP, ClusterView
@@ -120,6 +120,7 @@ def test_the_incomplete_beta_function_of_whole_numbers_is_a_sum(x: float, a: int
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.floats(0.01, 500), st.floats(0.01, 500)), min_size=1, max_size=5))
+@example([(5e-324, 0.015625, 1.0)])
 def test_a_few_values_and_many_are_the_same(asked: list[tuple[float, float, float]]) -> None:
     x, a, b = (np.array(column) for column in zip(*asked, strict=True))
     many = regularized_incomplete_beta(np.tile(x, 30), np.tile(a, 30), np.tile(b, 30))

@@ -16,6 +16,7 @@ MOST_VARIANCE = 0.99
 MOST_STEPS = 500
 PRECISION = 1e-12
 TINY = 1e-300
+SMALLEST = 5e-324
 # up to so many values are computed one by one
 FEW = 25
 
@@ -39,7 +40,8 @@ def regularized_incomplete_beta(x: Array, a: Array, b: Array) -> Array:
     # the fraction converges fast below the mean; beyond it, I_x(a, b) = 1 - I_(1-x)(b, a)
     beyond = x > (a + 1) / (a + b + 2)
     x, a, b = np.where(beyond, 1 - x, x), np.where(beyond, b, a), np.where(beyond, a, b)
-    inside = np.clip(x, TINY, 1 - 1e-16)
+    # 0 and 1 are answered at the end; here they only have to have logarithms
+    inside = np.clip(x, SMALLEST, 1 - 1e-16)
     front = a * np.log(inside) + b * np.log1p(-inside) + _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)
     value = np.exp(front) / a * _fraction(inside, a, b)
     value = np.where(x <= 0, 0.0, np.where(x >= 1, 1.0, value.clip(0, 1)))
