@@ -98,6 +98,27 @@ def test_two_files_of_one_name_are_kept_apart(tmp_path: Path) -> None:
     assert list(load_plugins(files)) == ["Pa", "Pb"]
 
 
+def test_an_installed_plugin_may_be_named_and_its_file_given(
+    good: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "installed"
+    (package / "good-1.0.dist-info").mkdir(parents=True)
+    (package / "good_package.py").write_text(GOOD)
+    (package / "good-1.0.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: good\nVersion: 1.0\n")
+    points = "[kubesched.plugins]\nTenants = good_package:Tenants\n"
+    (package / "good-1.0.dist-info" / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(str(package))
+    installed = load_plugins([])
+    assert installed.source("Tenants") == "entry point 'Tenants' of good"
+    for given in ("Tenants", "good_package:Tenants", f"{package / 'good_package.py'}:Tenants"):
+        registry = load_plugins([given])
+        assert list(registry) == ["Tenants"]
+        assert registry.source("Tenants") == f"--plugin {given}"
+    checked = run("plugins", "check", "--examples", "2", "Tenants")
+    assert checked.stdout.startswith("plugin Tenants\n")
+    sys.modules.pop("good_package", None)
+
+
 def test_the_same_source_twice_is_no_clash(good: Path) -> None:
     assert list(load_plugins([str(good), str(good)])) == ["QuietNodes", "Newest", "Tenants"]
 

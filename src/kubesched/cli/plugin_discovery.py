@@ -23,6 +23,8 @@ from kubesched.core.framework.texts import described
 from kubesched.errors import PluginError
 
 ENTRY_POINT_GROUP = "kubesched.plugins"
+# modules of files that --plugin names
+OF_FILE = "kubesched_plugins_"
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 
 T = TypeVar("T")
@@ -39,7 +41,7 @@ class SourcedRegistry(Registry):
         """Register a plugin class; the same class from a second source is no clash."""
         name = plugin.name
         earlier = self._sources.get(name)
-        if earlier is not None and earlier[1] is plugin:
+        if earlier is not None and _is_the_same(earlier[1], plugin):
             return
         if name in IN_TREE or earlier is not None:
             owner = "in-tree" if earlier is None else f"from {earlier[0]}"
@@ -56,6 +58,22 @@ class SourcedRegistry(Registry):
     def source(self, name: str) -> str:
         """Return where a plugin comes from."""
         return self._sources[name][0] if name in self._sources else ""
+
+
+def _is_the_same(earlier: type[Plugin], plugin: type[Plugin]) -> bool:
+    """Return whether two classes are one plugin: the same class, or that of a file which is installed, too."""
+    if earlier is plugin:
+        return True
+    modules = earlier.__module__, plugin.__module__
+    return earlier.__qualname__ == plugin.__qualname__ and any(name.startswith(OF_FILE) for name in modules)
+
+
+def installed_reference(name: str) -> str:
+    """Return what an installed package declares under the name of a plugin; an empty text if none does."""
+    if not name.isidentifier():
+        return ""
+    found = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP, name=name)
+    return next((each.value for each in found), "")
 
 
 def installed_plugins(warn: Callable[[str], None] | None = None) -> SourcedRegistry:

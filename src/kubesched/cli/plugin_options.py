@@ -18,11 +18,13 @@ from typing import Any, TypeVar
 import click
 
 from kubesched.cli.plugin_discovery import (
+    OF_FILE,
     SourcedRegistry,
     add_from_module,
     add_reference,
+    discover_installed,
     guarded_load,
-    installed_plugins,
+    installed_reference,
     make_importable,
 )
 from kubesched.config.errors import ConfigError
@@ -54,10 +56,14 @@ def plugin_option(command: F) -> F:
 
 
 def load_plugins(sources: Iterable[str] = ()) -> Registry:
-    """Return the out-of-tree plugins, first of installed packages, then of `sources`."""
-    registry = installed_plugins(lambda problem: click.echo(f"Warning: {problem}", err=True))
+    """Return the out-of-tree plugins, first of `sources`, then of installed packages.
+
+    A plugin that is also installed, as its author has it, is the one of `sources`.
+    """
+    registry = SourcedRegistry()
     for source in dict.fromkeys(sources):
         _add(registry, source)
+    discover_installed(registry, warn=lambda problem: click.echo(f"Warning: {problem}", err=True))
     return registry
 
 
@@ -88,7 +94,7 @@ def _add(registry: SourcedRegistry, text: str) -> None:
         add_from_module(registry, _module_in(Path(file), source), attribute, source)
     else:
         make_importable(os.getcwd())
-        add_reference(registry, text, source)
+        add_reference(registry, installed_reference(text) or text, source)
 
 
 def _split_file(text: str) -> tuple[str, str]:
@@ -109,7 +115,7 @@ def _module_in(path: Path, source: str) -> ModuleType:
         reason = getattr(error, "strerror", None) or str(error)
         raise PluginError(f"{source}: {reason}; give a Python file or module:Class") from None
     # Two files may have one name; a stable one of its own keeps them apart.
-    name = f"kubesched_plugins_{path.stem.replace('.', '_')}_{sha256(str(resolved).encode()).hexdigest()[:8]}"
+    name = f"{OF_FILE}{path.stem.replace('.', '_')}_{sha256(str(resolved).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, resolved)
     if spec is None or spec.loader is None:
         raise PluginError(f"{source}: is no Python file; its name must end in .py")

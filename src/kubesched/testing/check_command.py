@@ -42,7 +42,7 @@ WRONG = 3
 def check(
     ctx: click.Context, sources: tuple[str, ...], examples: int, config: str | None, files: tuple[str, ...]
 ) -> None:
-    """Check the plugins of SOURCE: a Python file, a module, or module:Class, as for --plugin.
+    """Check the plugins of SOURCE: a Python file, a module, module:Class, or the name of an installed plugin.
 
     Random clusters, pods and changes are made of the words in the plugin's code. Exit code 3 means that something is
     wrong.
@@ -55,7 +55,7 @@ def check(
         given = _examples(files, name, factory, args.get(name)).options() if files else {}
         reports.append(check_plugin(factory, args=args.get(name), examples=examples, **given))
         click.echo(reports[-1].text)
-    if not all(reports):
+    if not reports or not all(reports):
         ctx.exit(WRONG)
 
 

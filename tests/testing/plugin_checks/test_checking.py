@@ -1,6 +1,7 @@
 """Plugins that are right pass every check; one that is not is shown the smallest example."""
 
 import sys
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -108,3 +109,24 @@ def test_without_hypothesis_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) 
         check_plugin(quiet_nodes)
     sentence = 'checks of plugins need hypothesis, which is not installed: pip install "kubesched[testing]"'
     assert str(caught.value) == sentence
+
+
+@dataclass(frozen=True)
+class LabelArgs:
+    label: str = "quiet-nodes"
+
+
+class LabelledOff(FilterPlugin):
+    name = "LabelledOff"
+
+    def __init__(self, args: LabelArgs) -> None:
+        self.label = args.label
+
+    def filter(self, cycle: Any, pod: Any, node: NodeRow) -> Any:
+        return 5 if node.labels.get(self.label) else None
+
+
+def test_defaults_of_arguments_are_words_too() -> None:
+    report = check_plugin(LabelledOff, examples=40, speed=False)
+    assert not report
+    assert "filter returned 5" in report.text

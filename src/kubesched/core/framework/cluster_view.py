@@ -90,6 +90,15 @@ class ClusterView:
         self._look_around()
         return self._state.placed
 
+    def as_reported(self, pod: PodInfo) -> PodInfo:
+        """Return a pod as the API server last reported it.
+
+        A pod that is assumed on a node, as those that wait in Permit are, is otherwise seen as it was when its node was
+        chosen.
+        """
+        self._look_around()
+        return self._state.as_reported(pod)
+
     def pod_index(self, keys_of: Callable[[PodInfo], Iterable[Hashable]]) -> Index[PodInfo]:
         """Return all pods by keys, with and without a node, kept up to date from now on; call it in the constructor."""
         return self._state.keep_index(Index(keys_of, self._look_around))

@@ -18,7 +18,7 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster_effects import ClusterEffects
 from kubesched.core.framework.plugin import Plugin, extension_points_of
-from kubesched.core.framework.plugin_args import shown_args
+from kubesched.core.framework.plugin_args import args_fields, args_schema, shown_args
 from kubesched.core.framework.profile import registered_events
 from kubesched.core.framework.registry import Registry, plugin_class
 from kubesched.core.framework.services import Services
@@ -56,6 +56,14 @@ class CheckedPlugin:
     @cached_property
     def _everything(self) -> Registry:
         return with_in_tree(self.registry)
+
+    @property
+    def args_with_defaults(self) -> Any:
+        """Return the arguments, and the defaults of those that are not given."""
+        schema = args_schema(self._everything.factory(self.name))
+        defaults = {} if schema is None else {field.name: field.default for field in args_fields(schema)}
+        given = {} if self._args is None else _plain(self._args)
+        return {**defaults, **given} if isinstance(given, Mapping) else given
 
     def engine(self, objects: Iterable[ApiObject] = ()) -> Engine:
         """Return a new engine, with a new plugin, over copies of the objects."""

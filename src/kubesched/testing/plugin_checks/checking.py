@@ -76,7 +76,8 @@ def check_plugin(
         checked.start()
     except PluginError as error:
         return PluginReport(_name_of(plugin), (CheckResult(BUILDS, Outcome.FAILED, (str(error),)),))
-    parts = ExampleStrategies.for_words(words_of(checked.kind, args), nodes=nodes, pods=pods, objects=objects)
+    words = words_of(checked.kind, checked.args_with_defaults)
+    parts = ExampleStrategies.for_words(words, nodes=nodes, pods=pods, objects=objects)
     results = [CheckResult(BUILDS, Outcome.PASSED)]
     blocking = blocking_calls(checked)
     results.append(CheckResult(BLOCKS, Outcome.FAILED if blocking else Outcome.PASSED, tuple(blocking)))
