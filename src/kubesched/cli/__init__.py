@@ -24,7 +24,7 @@ COMMANDS = {
     "run": LazyCommand("kubesched.run.command:run", "Schedule pods on a cluster, in place of kube-scheduler."),
     "simulate": LazyCommand(
         "kubesched.simulate.command:simulate_command",
-        "Simulate a cluster in virtual time: pods arrive, wait, run and leave.",
+        "Simulate a cluster in virtual time: pods arrive, wait, run and leave, under the real scheduler.",
     ),
     "snapshot": LazyCommand(
         "kubesched.cli.asking.snapshot:snapshot", "Write a cluster to a file, to ask about it later or elsewhere."

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from kubesched import FilterPlugin, Reads, Registry, ScorePlugin, build_engine, decide
+from kubesched.core.cluster.kind_reads import kind_reads
 from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.nodes import Nodes
 from kubesched.core.scheduling.engine import Engine
@@ -202,3 +203,11 @@ def test_what_is_assigned_to_many_nodes_leaves_the_answers_of_others_alone() -> 
 def test_tables_number_their_columns_anew() -> None:
     first = [ClusterView(a_cluster()).assigned_values().reads for _ in range(100)]
     assert len(set(first)) == 1
+
+
+def test_columns_share_no_group_with_kinds_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    # other tests need groups, too
+    monkeypatch.setattr("kubesched.core.cluster.kind_reads._OTHERS", {})
+    column = ClusterView(a_cluster()).assigned_values()
+    kinds = [kind_reads(f"things{number}.v1.example.com") for number in range(100)]
+    assert not any(column.reads & kind for kind in kinds)

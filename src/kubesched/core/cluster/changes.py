@@ -47,10 +47,13 @@ class Reads:
 WHOLE_ROW: Final = (Reads.NAMESPACES - 1) | Reads.ANNOTATIONS | Reads.NODE_OBJECT | Reads.POD_OBJECTS
 # Kinds of objects that have no epoch above get one each; see `kind_reads`.
 FIRST_OF_KINDS: Final = 2 * Reads.POD_OBJECTS
-LAST_OF_KINDS: Final = 1 << 61
-ANYTHING: Final = 2 * LAST_OF_KINDS - 1
+LAST_OF_KINDS: Final = 1 << 45
+# Columns of plugins get one each, in each table; see `node_values`.
+FIRST_OF_COLUMNS: Final = 2 * LAST_OF_KINDS
+LAST_OF_COLUMNS: Final = 1 << 61
+ANYTHING: Final = 2 * LAST_OF_COLUMNS - 1
 # Other rows than the one that is asked about: no change is logged under it, so that kept answers must not read them.
-OTHER_ROWS: Final = 2 * LAST_OF_KINDS
+OTHER_ROWS: Final = 2 * LAST_OF_COLUMNS
 UNHELD: Final = ANYTHING | OTHER_ROWS
 
 

@@ -15,10 +15,9 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from kubesched.api.meta import ApiObject
-from kubesched.core.cluster.changes import ANYTHING, EVERYWHERE, FIRST_OF_KINDS, Reads
+from kubesched.core.cluster.changes import ANYTHING, EVERYWHERE, FIRST_OF_COLUMNS, LAST_OF_COLUMNS, Reads
 from kubesched.core.cluster.columns import grown
 from kubesched.core.cluster.following import RowwiseColumn, most_rows
-from kubesched.core.cluster.kind_reads import kind_reads
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.nodes import NodeRow
@@ -30,15 +29,16 @@ Number = int | float | bool
 OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
 
 # groups that are assigned on demand
-OWN_GROUPS = ANYTHING & ~(FIRST_OF_KINDS - 1)
+OWN_GROUPS = ANYTHING & ~(FIRST_OF_COLUMNS - 1)
 
 _log = logging.getLogger("kubesched.plugins")
 
 
 def own_group(table: NodeTable) -> int:
-    """Return a group for the changes of one column; tables have logs of their own, so that numbers begin anew."""
+    """Return a group for the changes of one column; after the last number columns share it."""
+    number = table.log.own_columns
     table.log.own_columns += 1
-    return kind_reads(f"column {table.log.own_columns}")
+    return min(FIRST_OF_COLUMNS << number, LAST_OF_COLUMNS)
 
 
 class NodeValues(RowwiseColumn, ABC):
