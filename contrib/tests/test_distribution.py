@@ -52,3 +52,10 @@ def test_a_definition_is_named_after_its_group_and_plural(file: Path) -> None:
     spec = definition["spec"]
     assert definition["metadata"]["name"] == f"{spec['names']['plural']}.{spec['group']}"
     assert file.stem == f"{spec['group']}_{spec['names']['plural']}"
+
+
+@pytest.mark.parametrize("folder", sorted(path.name for path in (CONTRIB / "examples").iterdir()))
+def test_pages_show_the_configuration_of_their_example(folder: str) -> None:
+    config = (CONTRIB / "examples" / folder / "config.yaml").read_text().rstrip()
+    page = (CONTRIB.parent / "docs" / "contrib" / f"{folder}.md").read_text()
+    assert f"```yaml\n{config}\n```\n" in page
