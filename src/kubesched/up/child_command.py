@@ -8,6 +8,7 @@ import os
 import signal
 import sys
 from collections.abc import Coroutine, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +28,26 @@ async def run_command(
     Signals are sent to the command; a second signal kills it.
     """
     watching = asyncio.create_task(failing)
+    process: asyncio.subprocess.Process | None = None
+    # signals that come while the command is being started
+    early: list[int] = []
+
+    def pass_on(number: int) -> None:
+        if process is None:
+            early.append(number)
+        # with Ctrl-C a terminal signals the whole foreground process group
+        elif number != signal.SIGINT or not sys.stdin.isatty():
+            _send(process, number)
+
+    shutdown.pass_on = pass_on
     try:
         process = await asyncio.create_subprocess_exec(*command, env={**os.environ, "KUBECONFIG": str(kubeconfig)})
     except OSError as error:
         watching.cancel()
         click.echo(f"{command[0]}: {error.strerror or error}", err=True)
         return NOT_FOUND if isinstance(error, FileNotFoundError) else NOT_EXECUTABLE
-
-    def pass_on(number: int) -> None:
-        # with Ctrl-C a terminal signals the whole foreground process group
-        if number != signal.SIGINT or not sys.stdin.isatty():
-            process.send_signal(number)
-
-    shutdown.pass_on = pass_on
+    for number in early:
+        _send(process, number)
 
     def kill() -> None:
         if process.returncode is None:
@@ -54,3 +62,8 @@ async def run_command(
     watching.cancel()
     code = waiting.result()
     return BY_SIGNAL - code if code < 0 else code
+
+
+def _send(process: asyncio.subprocess.Process, number: int) -> None:
+    with suppress(ProcessLookupError):
+        process.send_signal(number)
