@@ -16,9 +16,9 @@ from kubesched.cli.plugin_discovery import (
     add_reference,
     discover_installed,
     guarded_load,
-    installed_plugins,
     plugin_classes,
 )
+from kubesched.cli.plugin_options import load_plugins
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
 from kubesched.errors import PluginError
 
@@ -121,7 +121,7 @@ def test_the_group_is_looked_up_where_packages_are_installed(monkeypatch: pytest
         return [entry_point(f"{here}:First")]
 
     monkeypatch.setattr(importlib.metadata, "entry_points", entry_points)
-    assert list(installed_plugins()) == ["First"]
+    assert list(load_plugins()) == ["First"]
     assert asked == ["kubesched.plugins"]
 
 

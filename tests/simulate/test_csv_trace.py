@@ -92,6 +92,16 @@ def test_what_is_wrong_is_told(change: dict[str, Any], why: str, tmp_path: Path)
     assert str(raised.value).startswith(why)
 
 
+@pytest.mark.parametrize(("mapped", "priority"), [({}, 7), ({"priority": {"column": "t"}}, 1)])
+def test_the_priority_of_the_template_counts_where_rows_have_none(
+    mapped: dict[str, Any], priority: int, tmp_path: Path
+) -> None:
+    file = tmp_path / "f.csv"
+    file.write_text("t,n\n1,a\n")
+    found, _ = read(file, {**SMALL, **mapped, "template": {"spec": {"priority": 7}}})
+    assert [each[-1] for each in found] == [priority]
+
+
 def test_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     file = tmp_path / "f.csv"
     file.write_text("t,n\nsoon,a\n5,b\n1,c,d\n,e\n")

@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
+from kubesched import ClusterView, CycleState, ObjectWriter, PodInfo, ReservePlugin
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.cli import main
@@ -21,7 +22,7 @@ from kubesched.simulate.reading import read_traces
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
 from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
-from kubesched.testing import a_claim, a_node, a_pod, a_storage_class
+from kubesched.testing import a_claim, a_custom_object, a_node, a_pod, a_storage_class
 
 
 def pod(at: float, name: str, runs: float | None = None, **options: Any) -> PodArrival:
@@ -194,3 +195,40 @@ def test_pods_that_run_from_the_beginning_hold_their_places() -> None:
     running: Pod = a_pod("running", node="n", cpu="2")
     figures = simulated(NODE, PodArrival(0, running, 30.0), pod(0, "p", 5, cpu="2"))
     assert figures.waiting.largest == 30
+
+
+class Marking(ReservePlugin):
+    """Writes the status of a custom object for each pod that gets a node."""
+
+    name = "Marking"
+    looks_up = ("racks.v1.example.com",)
+    writes = ("racks.v1.example.com/status",)
+
+    def __init__(self, cluster: ClusterView, writer: ObjectWriter) -> None:
+        self.cluster = cluster
+        self.writer = writer
+        self.seen: list[Any] = []
+
+    def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
+        rack = self.cluster.get("racks.v1.example.com", "default/r")
+        self.seen.append((rack.status or {}).get("pods", 0))
+        MARKED[:] = self.seen
+        self.writer.status(rack, {"pods": len(self.seen)})
+
+
+MARKED: list[int] = []
+
+
+def test_plugins_write_custom_objects() -> None:
+    registry = Registry()
+    registry.register(Marking)
+    config = (
+        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+        "profiles: [{plugins: {multiPoint: {enabled: [{name: Marking}]}}}]\n"
+    )
+    rack = a_custom_object("racks.v1.example.com", "r", namespace="default")
+    events: list[TraceEvent] = [put(rack), NODE, pod(0, "p", 5), pod(10, "q", 5)]
+    loaded = load_config(config, registry=registry)
+    run = Run(Trace("racks", lambda seed: iter(events)), loaded, registry, until=60.0)
+    assert simulate(run).pods["bound"] == 2
+    assert MARKED == [0, 1]

@@ -76,13 +76,6 @@ def installed_reference(name: str) -> str:
     return next((each.value for each in found), "")
 
 
-def installed_plugins(warn: Callable[[str], None] | None = None) -> SourcedRegistry:
-    """Return a new registry with the plugins of all installed packages; `warn` takes lines about those that fail."""
-    registry = SourcedRegistry()
-    discover_installed(registry, warn=warn)
-    return registry
-
-
 def discover_installed(
     registry: SourcedRegistry,
     entry_points: Iterable[importlib.metadata.EntryPoint] | None = None,

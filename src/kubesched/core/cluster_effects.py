@@ -11,11 +11,10 @@ from typing import Any, TypeVar, cast
 
 import msgspec
 
-from kubesched.api.codec import decode, to_builtins
 from kubesched.api.kinds import KINDS
-from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.nodes import Node
+from kubesched.api.patching import patched
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.effects import (
@@ -139,11 +138,10 @@ class ClusterEffects:
 
     def _patch(self, patch: Patch) -> ApiObject:
         old = self._existing(patch.kind, patch.namespace, patch.name)
-        document = to_builtins(old)
         uid = patch.body.get("metadata", {}).get("uid", old.uid)
         if uid != old.uid:
             raise ConflictError(f"Precondition failed: UID in precondition: {uid}, UID in object meta: {old.uid}")
-        return self._settle(decode(strategic_merge(document, patch.body)))
+        return self._settle(patched(old, patch.body))
 
     def _delete(self, delete: Delete) -> ApiObject:
         old = self._existing(delete.kind, delete.namespace, delete.name)

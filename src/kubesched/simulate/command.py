@@ -4,11 +4,13 @@ From a command line to runs, one for each configuration and seed, one after the 
 goes to standard error, the report to standard output or into a file.
 """
 
+import functools
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 from rich.console import Console
@@ -28,6 +30,7 @@ from kubesched.simulate.reports import as_csv, as_json, as_table
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, SimulationProgress, simulate
 
+F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT = "default"
 TELL_SECONDS = 0.2
 
@@ -73,6 +76,45 @@ def _span(text: str) -> range:
     return range(int(first), int(last if dash else first) + 1)
 
 
+def pace_options(command: F) -> F:
+    """Give a command the options about how long things take, as its parameter `pace`."""
+
+    @click.option(
+        "--binding-time",
+        type=DurationType(),
+        default="0s",
+        show_default=True,
+        help="How long a request of the scheduler takes.",
+    )
+    @click.option(
+        "--starting-time",
+        type=DurationType(),
+        default="0s",
+        show_default=True,
+        help="How long containers take to start.",
+    )
+    @click.option(
+        "--stopping-time",
+        type=DurationType(),
+        default="0s",
+        show_default=True,
+        help="How long evicted pods take to end.",
+    )
+    @click.option(
+        "--recreate/--no-recreate",
+        default=True,
+        show_default=True,
+        help="Create evicted pods again, as controllers do.",
+    )
+    @functools.wraps(command)
+    def with_pace(
+        *args: Any, binding_time: float, starting_time: float, stopping_time: float, recreate: bool, **kwargs: Any
+    ) -> Any:
+        return command(*args, pace=Pace(binding_time, starting_time, stopping_time, recreate), **kwargs)
+
+    return with_pace  # type: ignore[return-value]
+
+
 @click.command("simulate")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...", type=click.Path(exists=True))
 @click.option(
@@ -91,22 +133,7 @@ def _span(text: str) -> range:
 @click.option(
     "--warm-up", type=DurationType(), default="0s", show_default=True, help="Measure nothing before that time."
 )
-@click.option(
-    "--binding-time",
-    type=DurationType(),
-    default="0s",
-    show_default=True,
-    help="How long a request of the scheduler takes.",
-)
-@click.option(
-    "--starting-time", type=DurationType(), default="0s", show_default=True, help="How long containers take to start."
-)
-@click.option(
-    "--stopping-time", type=DurationType(), default="0s", show_default=True, help="How long evicted pods take to end."
-)
-@click.option(
-    "--recreate/--no-recreate", default=True, show_default=True, help="Create evicted pods again, as controllers do."
-)
+@pace_options
 @click.option("-o", "--output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
 @click.option("--file", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file.")
 @click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of CSV files are (kind CsvMapping).")
@@ -118,10 +145,7 @@ def simulate_command(
     seeds: list[int],
     until: float | None,
     warm_up: float,
-    binding_time: float,
-    starting_time: float,
-    stopping_time: float,
-    recreate: bool,
+    pace: Pace,
     output: str,
     file: Path | None,
     mapping: Path | None,
@@ -150,7 +174,6 @@ def simulate_command(
             raise KubeschedError(f"configuration {name} has extenders, which cannot be simulated: leave them out")
     kinds = sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)})
     trace = read_traces(traces, kinds, mapping, lambda line: click.echo(line, err=True))
-    pace = Pace(binding_time, starting_time, stopping_time, recreate)
     runs = [
         Run(trace, config, registry, name, seed, until, warm_up, pace)
         for name, config in loaded.items()

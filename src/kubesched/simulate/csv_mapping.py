@@ -71,7 +71,8 @@ class MappedRow(NamedTuple):
     name: str
     pods: int
     amounts: tuple[tuple[str, int], ...]
-    priority: int
+    # None: that of the template
+    priority: int | None
     labels: tuple[tuple[str, str], ...]
 
 
@@ -156,7 +157,7 @@ class RowReader:
             self._filled(mapping.name, row),
             count,
             amounts,
-            0 if mapping.priority is None else round(self._number(mapping.priority, row)),
+            None if mapping.priority is None else round(self._number(mapping.priority, row)),
             tuple((key, self._filled(text, row)) for key, text in mapping.labels.items()),
         )
 

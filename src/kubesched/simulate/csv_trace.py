@@ -18,6 +18,7 @@ from kubesched.api.pods import Pod
 from kubesched.simulate.admission import TraceAdmission
 from kubesched.simulate.csv_mapping import CsvMapping, MappedRow, RowReader, UnusableRowError
 from kubesched.simulate.errors import TraceError
+from kubesched.simulate.pod_template import admitted_pod, with_priority, with_requests
 from kubesched.simulate.trace import PodArrival, Trace, TraceEvent
 
 _NOT_IN_NAMES = re.compile("[^a-z0-9.-]+")
@@ -31,7 +32,8 @@ def trace_of_csv(path: Path, mapping: CsvMapping, note: Callable[[str], None]) -
         raise TraceError(f"{path.name}: no row of the file is a pod by the mapping")
     rows.sort(key=lambda row: row.at)
     first = rows[0].at
-    template = _template(mapping, path.name)
+    named = {"name": "template", "namespace": mapping.namespace}
+    template = admitted_pod(mapping.template, named, TraceAdmission(), f"{path.name}: template")
 
     def events(seed: int) -> Iterator[TraceEvent]:
         sized: dict[tuple[object, ...], Pod] = {}
@@ -77,25 +79,12 @@ def _opened(path: Path) -> TextIO:
     return path.open(newline="", encoding="utf-8")
 
 
-def _template(mapping: CsvMapping, where: str) -> Pod:
-    given = mapping.template
-    spec = {**(given.get("spec") or {})}
-    spec.setdefault("containers", [{"name": "main", "image": "simulated"}])
-    metadata = {**(given.get("metadata") or {}), "name": "template", "namespace": mapping.namespace}
-    document = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": spec}
-    pod = TraceAdmission().admit(document, f"{where}: template")
-    assert isinstance(pod, Pod)
-    return pod
-
-
 def _sized(template: Pod, row: MappedRow) -> Pod:
     """Return the template with the requests, priority and labels of a row."""
-    requests = {name: f"{amount}m" if name == "cpu" else str(amount) for name, amount in row.amounts}
-    first, *others = template.spec.containers
-    first = replace(first, resources=replace(first.resources, requests={**first.resources.requests, **requests}))
-    spec = replace(template.spec, containers=(first, *others), priority=row.priority)
-    labels = {**template.metadata.labels, **dict(row.labels)}
-    return replace(template, metadata=replace(template.metadata, labels=labels), spec=spec)
+    pod = with_requests(template, dict(row.amounts))
+    if row.priority is not None:
+        pod = with_priority(pod, row.priority)
+    return replace(pod, metadata=replace(pod.metadata, labels={**pod.metadata.labels, **dict(row.labels)}))
 
 
 def _valid(name: str) -> str:

@@ -7,17 +7,17 @@ whose node is gone, is created again).
 
 import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from kubesched.api.codec import decode, to_builtins
-from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject, Condition
 from kubesched.api.nodes import Node
+from kubesched.api.patching import patched
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.api.storage import PersistentVolumeClaim
+from kubesched.common.virtual_time import BEGINNING
 from kubesched.core.framework.effects import (
     Bind,
     ConflictError,
@@ -35,8 +35,6 @@ from kubesched.core.loop.loop_events import Dropped, Put
 from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, TraceEvent
 from kubesched.simulate.volumes import volumes_after
 
-# the date at the beginning of a simulation
-BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 replace = msgspec.structs.replace
 T = TypeVar("T", bound=ApiObject)
 
@@ -297,7 +295,7 @@ class SimulatedApi:
         if isinstance(found, Pod) and set(patch.body) <= {"metadata", "status"} and set(patch.body["status"]) <= _FAST:
             return self._store(replace(found, status=_with_status(found, patch.body["status"])))
         metadata = {key: value for key, value in patch.body.get("metadata", {}).items() if key in _MERGED}
-        return self.put(decode(strategic_merge(to_builtins(found), {**patch.body, "metadata": metadata})))
+        return self.put(patched(found, {**patch.body, "metadata": metadata}))
 
     def _write(self, write: Write) -> ApiObject:
         obj = write.obj

@@ -11,7 +11,7 @@ from datetime import timedelta
 import msgspec
 
 from kubesched.common.notes import Note
-from kubesched.common.virtual_time import run_in_virtual_time
+from kubesched.common.virtual_time import BEGINNING, run_in_virtual_time
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, scheduler_of
 from kubesched.core.framework.observer import Observers
@@ -22,7 +22,7 @@ from kubesched.core.queue.queued_pod import Place
 from kubesched.simulate.figures import Figures, figures_of
 from kubesched.simulate.measurements import Measurements
 from kubesched.simulate.pod_log import PodLog
-from kubesched.simulate.simulated_api import BEGINNING, Pace, SimulatedApi
+from kubesched.simulate.simulated_api import Pace, SimulatedApi
 from kubesched.simulate.trace import Trace
 
 # pods in these places of the queue are tried without any further event

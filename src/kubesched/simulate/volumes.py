@@ -9,9 +9,9 @@ import msgspec
 
 from kubesched.api.meta import ApiObject, ObjectMeta, ObjectReference
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec
+from kubesched.controlplane.controllers.storage.provisioning import SELECTED_NODE
+from kubesched.controlplane.controllers.storage.volume_binder import BIND_COMPLETED
 
-BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
-SELECTED_NODE = "volume.kubernetes.io/selected-node"
 replace = msgspec.structs.replace
 
 

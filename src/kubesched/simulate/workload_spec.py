@@ -32,6 +32,7 @@ from kubesched.api.pods import Pod
 from kubesched.simulate.admission import TraceAdmission, renamed
 from kubesched.simulate.distributions import MEBIBYTE, Draw, distribution, milli_cpu, milliseconds, whole
 from kubesched.simulate.errors import TraceError
+from kubesched.simulate.pod_template import admitted_pod, with_priority, with_requests
 from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 
 API_VERSION, KIND = "simulate.kubesched.io/v1alpha1", "Workload"
@@ -158,18 +159,11 @@ class _Source:
         self._sized: dict[tuple[int, ...], Pod] = {}
 
     def _admitted(self, admission: TraceAdmission) -> Pod:
-        given = self.spec.template
-        inner = {**(given.get("spec") or {})}
-        inner.setdefault("containers", [{"name": "main", "image": "simulated"}])
-        if self.spec.priority is not None:
-            inner["priority"] = self.spec.priority
-        metadata = {"labels": {"app": self.spec.name}, **(given.get("metadata") or {})}
-        metadata |= {"name": self.spec.name, "namespace": self.spec.namespace}
-        priority = inner.pop("priority", None)
-        document = {"apiVersion": "v1", "kind": "Pod", "metadata": metadata, "spec": inner}
-        pod = admission.admit(document, f"{self.where}.template")
-        assert isinstance(pod, Pod)
-        return pod if priority is None else replace(pod, spec=replace(pod.spec, priority=priority))
+        named = {"name": self.spec.name, "namespace": self.spec.namespace}
+        template = {**self.spec.template}
+        template["metadata"] = {"labels": {"app": self.spec.name}, **(template.get("metadata") or {})}
+        pod = admitted_pod(template, named, admission, f"{self.where}.template")
+        return pod if self.spec.priority is None else with_priority(pod, self.spec.priority)
 
     def arrival(self, at: float, number: int, random: Random) -> PodArrival:
         """Return the arrival of the next pod."""
@@ -184,15 +178,7 @@ class _Source:
 
     def _with(self, amounts: tuple[int, ...]) -> Pod:
         """Return the template with requests of its first container."""
-        if not amounts:
-            return self._template
-        requests = {
-            name: f"{amount}m" if name == "cpu" else str(amount)
-            for name, amount in zip(self._draws, amounts, strict=True)
-        }
-        first, *others = self._template.spec.containers
-        first = replace(first, resources=replace(first.resources, requests={**first.resources.requests, **requests}))
-        return replace(self._template, spec=replace(self._template.spec, containers=(first, *others)))
+        return with_requests(self._template, dict(zip(self._draws, amounts, strict=True)))
 
 
 class _Workload:

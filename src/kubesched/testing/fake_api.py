@@ -12,10 +12,8 @@ from random import Random
 
 import msgspec
 
-from kubesched.api.codec import decode, to_builtins
-from kubesched.api.custom import CustomObject, custom_document, custom_object
-from kubesched.api.merging import strategic_merge
 from kubesched.api.meta import ApiObject
+from kubesched.api.patching import patched
 from kubesched.api.pods import Pod
 from kubesched.core.framework.effects import (
     Bind,
@@ -250,9 +248,5 @@ class FakeApi(PodLookup):
         body = {key: value for key, value in patch.body.items() if key != "metadata"}
         metadata = {key: value for key, value in patch.body.get("metadata", {}).items() if key in ("annotations",)}
         change = {**body, "metadata": metadata}
-        if isinstance(found, CustomObject):
-            patched: ApiObject = custom_object(patch.kind, strategic_merge(custom_document(found), change))
-        else:
-            patched = decode(strategic_merge(to_builtins(found), change))
-        self.put(patched)
+        self.put(patched(found, change))
         return self.objects[patch.kind, full_name]

@@ -61,7 +61,7 @@ def _reported(quota: Any) -> Amounts | None:
 
 
 def quantity(resource: str, amount: int) -> str:
-    """Return an amount as it is written in resource lists; of CPU it is in thousandths."""
+    """Return a quantity, such as 1500m or 1024; `amount` of CPU is in thousandths."""
     if resource == "cpu":
         return f"{amount}m" if amount % 1000 else str(amount // 1000)
     if resource in ("memory", "ephemeral-storage") and amount:

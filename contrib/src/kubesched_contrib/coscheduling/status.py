@@ -134,7 +134,7 @@ class PodGroupStatuses:
     # -- finished pods
 
     async def _look_up(self) -> Any:
-        """Return the finished pods of all gangs, None if nobody asks for them."""
+        """Return the finished pods of all PodGroups, None if no PodGroup needs them."""
         return await self._http.get_from_api_server(FINISHED_PODS) if self._lost_pods else None
 
     def _apply(self, found: Any) -> None:

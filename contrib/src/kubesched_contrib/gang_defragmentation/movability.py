@@ -1,4 +1,4 @@
-"""Which pods may be moved for a gang: those that come back elsewhere, and whom nobody wants to stay.
+"""Which pods may be evicted to make room for a gang: those that a controller creates again, unless they opt out.
 
 From a pod on a node to whether it may be evicted and is created again, and to the disruption budget that selects it.
 """

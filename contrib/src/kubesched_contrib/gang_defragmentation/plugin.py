@@ -176,7 +176,7 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
         return WaitingGang(name, pods, needed) if 0 < needed <= len(pods) else None
 
     async def _plan_for(self, gang: WaitingGang) -> DefragmentationPlan | str:
-        """Return a plan that the engine proved, or why there is none."""
+        """Return a plan that passed the scheduler's filters, or the reason why no plan was found."""
         from kubesched_contrib.gang_defragmentation.solver import SolverTimeoutError, solve
 
         excluded = Exclusions(set(), set())

@@ -34,7 +34,10 @@ class SolverTimeoutError(Exception):
 
 
 def solve(problem: DefragmentationProblem, seconds: float) -> Arrangement | None:
-    """Return the cheapest arrangement with the fewest moves, None if there is none; raises SolverTimeoutError."""
+    """Return an arrangement with the fewest moves, and among those the lowest cost; None if it is infeasible.
+
+    Raises SolverTimeoutError.
+    """
     end = time.monotonic() + seconds
     departure = _solve(_departures(problem), end)
     if departure is None or not departure.moves:
@@ -69,7 +72,7 @@ def _arrivals(problem: DefragmentationProblem, departure: Arrangement) -> Defrag
 
 
 def _solve(problem: DefragmentationProblem, end: float) -> Arrangement | None:
-    """Return the best arrangement, None if there is none."""
+    """Return the optimal arrangement, None if the programme is infeasible."""
     programme = _Programme(problem)
     if not programme.is_possible:
         return None

@@ -64,7 +64,7 @@ def read_app_group(obj: Any) -> AppGroupSpec:
 
 
 def topology_order(dependencies: Mapping[str, Sequence[WorkloadDependency]], algorithm: str) -> list[str]:
-    """Return the workloads, each before those that it depends on; workloads in a circle are last.
+    """Return the workloads in topological order, dependents first; workloads that depend on each other come last.
 
     An algorithm that begins with Reverse turns the order round, one with Alternate takes its first, its last, its
     second, and so on. Which algorithm finds the order makes no difference here.

@@ -31,7 +31,7 @@ class NetworkCosts(NamedTuple):
     zones: Costs
 
     def between(self, here: NetworkLocation, there: NetworkLocation) -> int | None:
-        """Return the cost from a node to another one, None if nobody wrote it down."""
+        """Return the network cost between two nodes, None if the NetworkTopology has none."""
         if here.region != there.region:
             return self.regions.get((here.region, there.region)) if here.region else None
         if here.zone == there.zone:

@@ -5,7 +5,8 @@ object or a pod names the node. A row without a Node object (`present` False) do
 the mutating methods.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,9 @@ from kubesched.core.cluster.pod_totals import PodTotals
 from kubesched.core.cluster.ports import HostPorts
 from kubesched.core.cluster.scalar_resources import ScalarResources
 from kubesched.core.cluster.storage.volume_users import VolumeUsers
+
+if TYPE_CHECKING:
+    from kubesched.core.cluster.row_amounts import KeptAmounts
 
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 NATIVE = ("cpu", "memory", "ephemeral-storage")
@@ -77,7 +81,7 @@ class NodeTable:
         self.slots = PodSlots()
         self.pods: dict[str, PodInfo] = {}
         # lists of amounts that are kept for plugins of single nodes (`row_amounts`)
-        self.kept_amounts: dict[Any, Any] = {}
+        self.kept_amounts: dict[Callable[..., Any], KeptAmounts] = {}
 
     # -- reading
 
