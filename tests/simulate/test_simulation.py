@@ -16,12 +16,12 @@ from kubesched.api.pods import Pod
 from kubesched.cli import main
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
-from kubesched.simulate.figures import Figures
-from kubesched.simulate.pod_log import PodLog, PodRecord
-from kubesched.simulate.reading import read_traces
+from kubesched.simulate.measuring.figures import Figures
+from kubesched.simulate.measuring.pod_log import PodLog, PodRecord
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
-from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.reading import read_traces
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 from kubesched.testing import a_claim, a_custom_object, a_node, a_pod, a_storage_class
 
 

@@ -24,11 +24,11 @@ from kubesched.config.golang import parse_duration
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
-from kubesched.simulate.figures import Figures
-from kubesched.simulate.reading import read_traces
-from kubesched.simulate.reports import as_csv, as_json, as_table
+from kubesched.simulate.measuring.figures import Figures
+from kubesched.simulate.reports.texts import as_csv, as_json, as_table
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, SimulationProgress, simulate
+from kubesched.simulate.traces.reading import read_traces
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT = "default"

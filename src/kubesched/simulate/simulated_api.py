@@ -32,7 +32,7 @@ from kubesched.core.framework.effects import (
 )
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_events import Dropped, Put
-from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, TraceEvent
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, TraceEvent
 from kubesched.simulate.volumes import volumes_after
 
 replace = msgspec.structs.replace

@@ -19,11 +19,11 @@ from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 from kubesched.core.queue.queued_pod import Place
-from kubesched.simulate.figures import Figures, figures_of
-from kubesched.simulate.measurements import Measurements
-from kubesched.simulate.pod_log import PodLog
+from kubesched.simulate.measuring.figures import Figures, figures_of
+from kubesched.simulate.measuring.measurements import Measurements
+from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.simulated_api import Pace, SimulatedApi
-from kubesched.simulate.trace import Trace
+from kubesched.simulate.traces.trace import Trace
 
 # pods in these places of the queue are tried without any further event
 _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)

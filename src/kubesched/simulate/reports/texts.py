@@ -10,8 +10,8 @@ from collections.abc import Sequence
 import msgspec
 from rich.table import Table
 
-from kubesched.simulate.comparison import Interval, compared
-from kubesched.simulate.figures import Figures
+from kubesched.simulate.measuring.comparison import Interval, compared
+from kubesched.simulate.measuring.figures import Figures
 
 
 def as_json(figures: Sequence[Figures]) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kubesched.simulate.histogram import Histogram
-from kubesched.simulate.measurements import LARGEST_SIZE, SIZES, Measurements
-from kubesched.simulate.timeline import Sample
+from kubesched.simulate.measuring.histogram import Histogram
+from kubesched.simulate.measuring.measurements import LARGEST_SIZE, SIZES, Measurements
+from kubesched.simulate.measuring.timeline import Sample
 
 if TYPE_CHECKING:
     from kubesched.simulate.simulation import Run

@@ -12,7 +12,7 @@ from kubesched.api.pods import Pod
 from kubesched.asking.sources.files import read_files
 from kubesched.controlplane.nodes.kubelets import RUN_SECONDS
 from kubesched.simulate.errors import TraceError
-from kubesched.simulate.trace import ObjectPut, PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.trace import ObjectPut, PodArrival, Trace, TraceEvent
 
 
 def trace_of_cluster(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> Trace:

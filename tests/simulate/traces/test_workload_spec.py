@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from kubesched.errors import KubeschedError
-from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, TraceEvent
-from kubesched.simulate.workload_spec import API_VERSION, trace_of_workload
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, TraceEvent
+from kubesched.simulate.traces.workload_spec import API_VERSION, trace_of_workload
 
 POOL = {"name": "n", "count": 3, "cpu": 4, "memory": "8Gi", "zones": 2}
 

@@ -7,9 +7,9 @@ import pytest
 import yaml
 
 from kubesched.errors import KubeschedError
-from kubesched.simulate.csv_mapping import mapping_of
-from kubesched.simulate.csv_trace import trace_of_csv
-from kubesched.simulate.trace import PodArrival
+from kubesched.simulate.traces.csv_mapping import mapping_of
+from kubesched.simulate.traces.csv_trace import trace_of_csv
+from kubesched.simulate.traces.trace import PodArrival
 
 DATA = Path(__file__).parent / "data"
 MAPPINGS = Path("examples/simulate/mappings")

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.simulate.histogram import Histogram
+from kubesched.simulate.measuring.histogram import Histogram
 
 
 @given(st.lists(st.floats(0, 1e9), min_size=1), st.sampled_from([50, 90, 99]))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kubesched.errors import KubeschedError
-from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival
-from kubesched.simulate.trace_file import trace_of_file
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival
+from kubesched.simulate.traces.trace_file import trace_of_file
 
 EXAMPLE = Path("examples/simulate/small.jsonl")
 TEMPLATES = EXAMPLE.read_text().split("\n")[:2]

@@ -11,13 +11,13 @@ from pathlib import Path
 from kubesched.common.files import read_at_most
 from kubesched.common.notes import Note
 from kubesched.config.document import DocumentError, parse
-from kubesched.simulate.csv_mapping import mapping_of
-from kubesched.simulate.csv_trace import trace_of_csv
 from kubesched.simulate.errors import TraceError
-from kubesched.simulate.manifest_trace import trace_of_cluster
-from kubesched.simulate.trace import Trace, merged
-from kubesched.simulate.trace_file import trace_of_file
-from kubesched.simulate.workload_spec import is_workload, trace_of_workload
+from kubesched.simulate.traces.csv_mapping import mapping_of
+from kubesched.simulate.traces.csv_trace import trace_of_csv
+from kubesched.simulate.traces.manifest_trace import trace_of_cluster
+from kubesched.simulate.traces.trace import Trace, merged
+from kubesched.simulate.traces.trace_file import trace_of_file
+from kubesched.simulate.traces.workload_spec import is_workload, trace_of_workload
 
 LARGEST_SPEC = 1 << 24
 

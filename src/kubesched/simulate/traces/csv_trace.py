@@ -15,11 +15,11 @@ from typing import TextIO
 import msgspec
 
 from kubesched.api.pods import Pod
-from kubesched.simulate.admission import TraceAdmission
-from kubesched.simulate.csv_mapping import CsvMapping, MappedRow, RowReader, UnusableRowError
 from kubesched.simulate.errors import TraceError
-from kubesched.simulate.pod_template import admitted_pod, with_priority, with_requests
-from kubesched.simulate.trace import PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.admission import TraceAdmission
+from kubesched.simulate.traces.csv_mapping import CsvMapping, MappedRow, RowReader, UnusableRowError
+from kubesched.simulate.traces.pod_template import admitted_pod, with_priority, with_requests
+from kubesched.simulate.traces.trace import PodArrival, Trace, TraceEvent
 
 _NOT_IN_NAMES = re.compile("[^a-z0-9.-]+")
 replace = msgspec.structs.replace

@@ -19,10 +19,10 @@ from kubesched.core.cluster.columns import Rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import CPU, MEMORY
 from kubesched.core.framework.observer import FailedAttempt, Observer
-from kubesched.simulate.histogram import Histogram
-from kubesched.simulate.pod_log import ENDED, LOST, PodLog
-from kubesched.simulate.timeline import Sample, Timeline
-from kubesched.simulate.usage import Gauge, Gauges
+from kubesched.simulate.measuring.histogram import Histogram
+from kubesched.simulate.measuring.pod_log import ENDED, LOST, PodLog
+from kubesched.simulate.measuring.timeline import Sample, Timeline
+from kubesched.simulate.measuring.usage import Gauge, Gauges
 
 # classes of pods by the CPU that they request: below so many thousandths
 SIZES = ((1000, "below 1 CPU"), (4000, "1 to 4 CPU"), (16000, "4 to 16 CPU"))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 from typing import NamedTuple
 
-from kubesched.simulate.figures import Figures
+from kubesched.simulate.measuring.figures import Figures
 
 # of Student's t, at 97.5 %, by degrees of freedom; then as of the normal distribution
 _T: tuple[float, ...] = (

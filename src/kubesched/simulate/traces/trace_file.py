@@ -20,9 +20,9 @@ import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.simulate.admission import TraceAdmission, renamed
 from kubesched.simulate.errors import TraceError
-from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.admission import TraceAdmission, renamed
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 
 LONGEST_LINE = 1 << 24
 

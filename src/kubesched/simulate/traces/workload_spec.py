@@ -29,11 +29,11 @@ import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.simulate.admission import TraceAdmission, renamed
-from kubesched.simulate.distributions import MEBIBYTE, Draw, distribution, milli_cpu, milliseconds, whole
 from kubesched.simulate.errors import TraceError
-from kubesched.simulate.pod_template import admitted_pod, with_priority, with_requests
-from kubesched.simulate.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.admission import TraceAdmission, renamed
+from kubesched.simulate.traces.distributions import MEBIBYTE, Draw, distribution, milli_cpu, milliseconds, whole
+from kubesched.simulate.traces.pod_template import admitted_pod, with_priority, with_requests
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 
 API_VERSION, KIND = "simulate.kubesched.io/v1alpha1", "Workload"
 ZONE = "topology.kubernetes.io/zone"

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from kubesched.api.pods import Pod
-from kubesched.simulate.admission import TraceAdmission
+from kubesched.simulate.traces.admission import TraceAdmission
 
 replace = msgspec.structs.replace
 

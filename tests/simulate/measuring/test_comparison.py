@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.simulate.comparison import interval
+from kubesched.simulate.measuring.comparison import interval
 
 
 @pytest.mark.parametrize(

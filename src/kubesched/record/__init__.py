@@ -1,0 +1,1 @@
+"""Records: what happens on a live cluster, written into a trace file."""

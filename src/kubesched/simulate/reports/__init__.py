@@ -1,0 +1,1 @@
+"""From figures to reports: tables, JSON, CSV, pictures, a page."""

@@ -1,0 +1,1 @@
+"""Sweeps: many simulations, over configurations, seeds, traces and sizes of clusters, on one machine or many."""
