@@ -45,7 +45,7 @@ NODE = put(a_node("n", cpu="2", memory="4Gi"))
 
 def test_a_pod_waits_until_another_one_has_run() -> None:
     figures = simulated(NODE, pod(0, "first", 100, cpu="2"), pod(10, "second", 50, cpu="2"))
-    assert figures.pods == {"arrived": 2, "attempts": 3, "bound": 2, "ended": 2, "failed attempts": 1}
+    assert figures.pods == {"arrived": 2, "attempts": 3, "bound": 2, "ended": 2, "failedAttempts": 1}
     assert figures.waiting.largest == 90
     assert (figures.pending_at_end, figures.running_at_end) == (0, 0)
     # from 0 to 150, all CPUs are taken, and a pod waits from 10 to 100
@@ -88,7 +88,7 @@ def test_pods_of_a_node_that_fails_go_elsewhere() -> None:
 
 def test_a_pod_that_is_deleted_while_it_waits_is_gone() -> None:
     figures = simulated(NODE, pod(0, "giant", cpu="64"), ObjectDeletion(5, "Pod", "default/giant"))
-    assert figures.pods["deleted before they were bound"] == 1
+    assert figures.pods["deletedBeforeBound"] == 1
     assert figures.pending_at_end == 0
 
 

@@ -8,11 +8,11 @@ import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from importlib import import_module
 from typing import Any, ClassVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
+from kubesched.common.extras import extra_module
 from kubesched.errors import KubeschedError
 
 # how notebooks show an answer, by its class; filled in by `reports`, which this module does not know
@@ -38,10 +38,7 @@ class Answer:
 
     def to_pandas(self, field: str = "") -> Any:
         """Return a pandas DataFrame with a row for each value of a field: `ROWS`, or another one that has several."""
-        try:
-            pandas = import_module("pandas")
-        except ImportError:
-            raise KubeschedError("pandas is not installed: pip install 'kubesched[pandas]'") from None
+        pandas = extra_module("pandas", "pandas", "a DataFrame")
         rows = self._rows(field or self.ROWS)
         # also if there are none
         return pandas.DataFrame(rows, columns=list(rows[0]) if rows else _columns(type(self), field or self.ROWS))

@@ -27,6 +27,8 @@ from kubesched.simulate.measuring.usage import Gauge, Gauges
 # classes of pods by the CPU that they request: below so many thousandths
 SIZES = ((1000, "below 1 CPU"), (4000, "1 to 4 CPU"), (16000, "4 to 16 CPU"))
 LARGEST_SIZE = "16 CPU and more"
+# what is counted
+COUNTS = ("arrived", "bound", "ended", "lost", "deletedBeforeBound", "preempted", "attempts", "failedAttempts")
 
 
 class Living(msgspec.Struct):
@@ -104,7 +106,7 @@ class Measurements(Observer):
 
     def ended(self, pod: Pod) -> None:
         """A pod has run to its end, or was deleted."""
-        self.counts["ended" if pod.spec.node_name else "deleted before they were bound"] += 1
+        self.counts["ended" if pod.spec.node_name else "deletedBeforeBound"] += 1
         self._leave(pod, ENDED)
 
     def lost(self, pod: Pod) -> None:
@@ -145,7 +147,7 @@ class Measurements(Observer):
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
         """Count an attempt that failed."""
-        self.counts["failed attempts"] += 1
+        self.counts["failedAttempts"] += 1
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
         """Count a pod that was preempted."""
