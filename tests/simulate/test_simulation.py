@@ -45,7 +45,8 @@ NODE = put(a_node("n", cpu="2", memory="4Gi"))
 
 def test_a_pod_waits_until_another_one_has_run() -> None:
     figures = simulated(NODE, pod(0, "first", 100, cpu="2"), pod(10, "second", 50, cpu="2"))
-    assert figures.pods == {"arrived": 2, "attempts": 3, "bound": 2, "ended": 2, "failedAttempts": 1}
+    failed = {"failedAttempts": 1, "unschedulableAttempts": 1}
+    assert figures.pods == {"arrived": 2, "attempts": 3, "bound": 2, "ended": 2, **failed}
     assert figures.waiting.largest == 90
     assert (figures.pending_at_end, figures.running_at_end) == (0, 0)
     # from 0 to 150, all CPUs are taken, and a pod waits from 10 to 100

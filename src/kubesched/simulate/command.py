@@ -25,6 +25,7 @@ from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.figures import Figures
+from kubesched.simulate.measuring.rates import POWER_LABEL, PRICE_LABEL, RateLabels
 from kubesched.simulate.reports.texts import as_csv, as_json, as_table
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, SimulationProgress, simulate
@@ -115,6 +116,30 @@ def pace_options(command: F) -> F:
     return with_pace  # type: ignore[return-value]
 
 
+def rate_options(command: F) -> F:
+    """Give a command the options about what nodes cost and draw, as its parameter `rates`."""
+
+    @click.option(
+        "--price-label",
+        default=PRICE_LABEL,
+        show_default=True,
+        metavar="KEY",
+        help="The label or annotation of nodes with their price an hour, such as 0.192.",
+    )
+    @click.option(
+        "--power-label",
+        default=POWER_LABEL,
+        show_default=True,
+        metavar="KEY",
+        help="The label or annotation of nodes with their watts, idle and full, such as 90-350.",
+    )
+    @functools.wraps(command)
+    def with_rates(*args: Any, price_label: str, power_label: str, **kwargs: Any) -> Any:
+        return command(*args, rates=RateLabels(price_label, power_label), **kwargs)
+
+    return with_rates  # type: ignore[return-value]
+
+
 @click.command("simulate")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...", type=click.Path(exists=True))
 @click.option(
@@ -137,6 +162,7 @@ def pace_options(command: F) -> F:
 @click.option("-o", "--output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
 @click.option("--file", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file.")
 @click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of CSV files are (kind CsvMapping).")
+@rate_options
 @gate_options
 @plugin_option
 def simulate_command(
@@ -149,6 +175,7 @@ def simulate_command(
     output: str,
     file: Path | None,
     mapping: Path | None,
+    rates: RateLabels,
     gates: FeatureGates,
     registry: Registry,
 ) -> None:
@@ -175,7 +202,7 @@ def simulate_command(
     kinds = sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)})
     trace = read_traces(traces, kinds, mapping, lambda line: click.echo(line, err=True))
     runs = [
-        Run(trace, config, registry, name, seed, until, warm_up, pace)
+        Run(trace, config, registry, name, seed, until, warm_up, pace, rates)
         for name, config in loaded.items()
         for seed in seeds
     ]

@@ -22,6 +22,7 @@ from kubesched.core.queue.queued_pod import Place
 from kubesched.simulate.measuring.figures import Figures, figures_of
 from kubesched.simulate.measuring.measurements import Measurements
 from kubesched.simulate.measuring.pod_log import PodLog
+from kubesched.simulate.measuring.rates import RateLabels
 from kubesched.simulate.simulated_api import Pace, SimulatedApi
 from kubesched.simulate.traces.trace import Trace
 
@@ -50,6 +51,7 @@ class Run(msgspec.Struct, frozen=True):
     until: float | None = None
     warm_up: float = 0.0
     pace: Pace = Pace()
+    rates: RateLabels = RateLabels()
 
 
 def simulate(
@@ -78,7 +80,7 @@ class _Simulation:
         """Simulate from the beginning to the end."""
         loop = asyncio.get_running_loop()
         services = LoopServices(self._note, lambda: BEGINNING + timedelta(seconds=loop.time()))
-        measurements = Measurements(loop.time, self._log)
+        measurements = Measurements(loop.time, self._log, self._run.rates)
         api = SimulatedApi(self._run.pace, measurements, services.inbox)
         engine = engine_of(
             self._run.loaded,

@@ -32,6 +32,10 @@ _T += (2.12, 2.11, 2.101, 2.093, 2.086, 2.08, 2.074, 2.069, 2.064, 2.06, 2.056, 
 _NORMAL = 1.96
 
 
+# a name, a unit, and the figure
+NamedFigure = tuple[str, str, Callable[[Figures], float]]
+
+
 class Interval(NamedTuple):
     """A mean, and how far it may be off; None with a single seed."""
 
@@ -73,9 +77,9 @@ def compared(figures: Sequence[Figures]) -> tuple[list[str], list[Row]]:
     return configs, rows
 
 
-def _named(figures: Sequence[Figures]) -> list[tuple[str, str, Callable[[Figures], float]]]:
+def _named(figures: Sequence[Figures]) -> list[NamedFigure]:
     """Return the figures that are compared, by name and unit."""
-    found: list[tuple[str, str, Callable[[Figures], float]]] = [
+    found: list[NamedFigure] = [
         ("simulated time", "s", lambda f: f.seconds),
         ("pods arrived", "", lambda f: f.pods.get("arrived", 0)),
         ("pods bound", "", lambda f: f.pods.get("bound", 0)),
@@ -84,7 +88,9 @@ def _named(figures: Sequence[Figures]) -> list[tuple[str, str, Callable[[Figures
         ("pods lost with their nodes, or evicted", "", lambda f: f.pods.get("lost", 0)),
         ("pods pending, mean", "", lambda f: f.mean_pending),
         ("pods running, mean", "", lambda f: f.mean_running),
+        ("pods bound a second", "", lambda f: f.bound_a_second),
         ("attempts a pod", "", lambda f: f.attempts_a_pod),
+        ("bound at the first attempt", "%", lambda f: 100 * f.bound_at_first_attempt),
         ("waiting, mean", "s", lambda f: f.waiting.mean),
         ("waiting, median", "s", lambda f: f.waiting.p50),
         ("waiting, 90 %", "s", lambda f: f.waiting.p90),
@@ -93,14 +99,30 @@ def _named(figures: Sequence[Figures]) -> list[tuple[str, str, Callable[[Figures
     ]
     for resource in sorted({name for each in figures for name in each.resources}):
         found.append((f"{resource} requested", "%", _share_of(resource)))
-    found.append(("cpu stranded, mean", "%", lambda f: 100 * _mean([each.stranded_cpu for each in f.timeline])))
-    found.append(("memory stranded, mean", "%", lambda f: 100 * _mean([each.stranded_memory for each in f.timeline])))
-    return found
+    for column in sorted({name for each in figures for name in each.over_time if name.startswith("stranded.")}):
+        found.append((f"{column.removeprefix('stranded.')} stranded, mean", "%", _mean_of(column, 100)))
+    return [*found, *_OF_SAMPLES, *_OF_RATES]
 
 
 def _share_of(resource: str) -> Callable[[Figures], float]:
     return lambda figures: 100 * figures.resources[resource].share if resource in figures.resources else 0.0
 
 
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+def _mean_of(column: str, times: float = 1.0) -> Callable[[Figures], float]:
+    return lambda figures: figures.over_time[column].mean * times if column in figures.over_time else 0.0
+
+
+_OF_SAMPLES: tuple[NamedFigure, ...] = (
+    ("largest pod that fits, mean", "CPU", _mean_of("largestPodMilliCpu", 0.001)),
+    ("largest pod that fits, least", "CPU", lambda f: f.over_time["largestPodMilliCpu"].least / 1000),
+    ("CPU shares of nodes, deviation", "%", _mean_of("deviation.cpu", 100)),
+    ("skew of pods over nodes, mean", "", _mean_of("skew.nodes")),
+    ("skew of pods over zones, mean", "", _mean_of("skew.zones")),
+    ("skew of equal pods over zones, mean", "", _mean_of("skew.groups")),
+)
+_OF_RATES: tuple[NamedFigure, ...] = (
+    ("cost of nodes", "", lambda f: f.cost.total if f.cost else 0.0),
+    ("cost of what nobody requests", "", lambda f: f.cost.idle if f.cost else 0.0),
+    ("cost a pod and hour", "", lambda f: f.cost.a_pod_hour if f.cost else 0.0),
+    ("energy", "kWh", lambda f: f.energy.kilowatt_hours if f.energy else 0.0),
+)

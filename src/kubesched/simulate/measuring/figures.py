@@ -3,18 +3,25 @@
 From measurements to `Figures`. Shares are of what nodes offer; times are simulated seconds.
 """
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from kubesched.simulate.measuring.histogram import Histogram
 from kubesched.simulate.measuring.measurements import LARGEST_SIZE, SIZES, Measurements
-from kubesched.simulate.measuring.timeline import Sample
+from kubesched.simulate.measuring.rates import PRICE_UNIT
+from kubesched.simulate.measuring.timeline import Timeline
 
 if TYPE_CHECKING:
     from kubesched.simulate.simulation import Run
 
 _DIGITS = 6
+HOUR = 3600
+# pods that took so many attempts or more are counted together
+MANY_ATTEMPTS = 10
+# columns of the timeline that are no state of the cluster
+_NO_STATE = ("at", "bound")
 
 
 class Waiting(msgspec.Struct, frozen=True, rename="camel"):
@@ -36,8 +43,38 @@ class Use(msgspec.Struct, frozen=True, rename="camel"):
     share: float
 
 
-class Figures(msgspec.Struct, frozen=True, rename="camel"):
-    """What came out of one simulation."""
+class Span(msgspec.Struct, frozen=True, rename="camel"):
+    """A column of the timeline: its mean, its least and its greatest value."""
+
+    mean: float
+    least: float
+    most: float
+
+
+class Cost(msgspec.Struct, frozen=True, rename="camel"):
+    """What nodes cost while they were up, by their price labels.
+
+    `idle` is the part for what nobody requests: of each node the free share of CPU or memory, whichever is less free.
+    """
+
+    total: float
+    an_hour: float
+    idle: float
+    a_pod_hour: float
+
+
+class Energy(msgspec.Struct, frozen=True, rename="camel"):
+    """What nodes draw by their power labels, from the samples."""
+
+    kilowatt_hours: float
+    mean_watts: float
+
+
+class Figures(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
+    """What came out of one simulation.
+
+    `over_time` has the columns of the timeline in short. The percentiles of waiting times are those of 0 to 100 %.
+    """
 
     trace: str
     config: str
@@ -50,12 +87,20 @@ class Figures(msgspec.Struct, frozen=True, rename="camel"):
     mean_pending: float
     mean_running: float
     mean_nodes: float
+    bound_a_second: float
     attempts_a_pod: float
+    bound_at_first_attempt: float
+    pods_by_attempts: dict[str, int]
+    preempted_by_priority: dict[str, int]
     waiting: Waiting
+    waiting_percentiles: list[float]
     waiting_by_priority: dict[str, Waiting]
     waiting_by_size: dict[str, Waiting]
     resources: dict[str, Use]
-    timeline: list[Sample]
+    over_time: dict[str, Span]
+    timeline: dict[str, list[float]]
+    cost: Cost | None = None
+    energy: Energy | None = None
 
 
 def figures_of(run: "Run", measured: Measurements, now: float) -> Figures:
@@ -72,7 +117,9 @@ def figures_of(run: "Run", measured: Measurements, now: float) -> Figures:
         used_mean = mean(used.area(now)) if used else 0.0
         share = round(used_mean / offered_mean, _DIGITS) if offered_mean else 0.0
         uses[name] = Use(offered_mean, used_mean, share)
-    counts = measured.counts
+    counts, first_attempts = measured.counts, measured.attempts_until_bound
+    timeline = columns_of(measured.timeline)
+    over_time = _over_time(timeline, measured.began)
     sizes = [name for _, name in SIZES] + [LARGEST_SIZE]
     return Figures(
         trace=run.trace.name,
@@ -87,13 +134,21 @@ def figures_of(run: "Run", measured: Measurements, now: float) -> Figures:
         mean_running=mean(measured.running.area(now)),
         mean_nodes=mean(measured.nodes.area(now)),
         attempts_a_pod=round(counts["attempts"] / max(1, counts["bound"]), _DIGITS),
+        bound_a_second=mean(counts["bound"]),
+        bound_at_first_attempt=round(first_attempts[1] / max(1, first_attempts.total()), _DIGITS),
+        pods_by_attempts=_by_attempts(first_attempts),
+        preempted_by_priority={str(key): count for key, count in sorted(measured.preempted_by_priority.items())},
         waiting=_waiting(measured.waiting),
+        waiting_percentiles=[round(each, _DIGITS) for each in measured.waiting.percentiles(range(101))],
         waiting_by_priority={str(key): _waiting(each) for key, each in sorted(measured.waiting_by_priority.items())},
         waiting_by_size={
             size: _waiting(measured.waiting_by_size[size]) for size in sizes if size in measured.waiting_by_size
         },
         resources=uses,
-        timeline=[_rounded(sample) for sample in measured.timeline.samples],
+        over_time=over_time,
+        timeline=timeline,
+        cost=_cost(measured, over_time, now) if measured.rates.priced else None,
+        energy=_energy(over_time, lasted) if measured.rates.powered else None,
     )
 
 
@@ -113,5 +168,46 @@ def _waiting(times: Histogram) -> Waiting:
     )
 
 
-def _rounded(sample: Sample) -> Sample:
-    return Sample._make(round(value, _DIGITS) if isinstance(value, float) else value for value in sample)
+def _by_attempts(counts: Counter[int]) -> dict[str, int]:
+    found = {str(key): count for key, count in sorted(counts.items()) if key < MANY_ATTEMPTS}
+    many = sum(count for key, count in counts.items() if key >= MANY_ATTEMPTS)
+    return found | ({f"{MANY_ATTEMPTS} and more": many} if many else {})
+
+
+def columns_of(timeline: Timeline) -> dict[str, list[float]]:
+    """Return the samples by column; what a sample does not have is 0."""
+    names = dict.fromkeys(name for sample in timeline.samples for name in sample)
+    return {name: [round(sample.get(name, 0), _DIGITS) for sample in timeline.samples] for name in names}
+
+
+def _over_time(timeline: dict[str, list[float]], began: float) -> dict[str, Span]:
+    """Return each column in short, without the warm-up."""
+    first = sum(at < began for at in timeline["at"])
+    return {
+        name: Span(round(sum(values[first:]) / len(values[first:]), _DIGITS), min(values[first:]), max(values[first:]))
+        for name, values in timeline.items()
+        if name not in _NO_STATE and values[first:]
+    }
+
+
+def _cost(measured: Measurements, over_time: dict[str, Span], now: float) -> Cost:
+    hours = (now - measured.began) / HOUR
+    total = measured.rates.price.area(now) / HOUR / PRICE_UNIT
+    price, idle = (over_time[name].mean if name in over_time else 0.0 for name in ("price", "idlePrice"))
+    pod_hours = measured.running.area(now) / HOUR
+    return Cost(
+        *(
+            round(value, _DIGITS)
+            for value in (
+                total,
+                total / hours if hours else 0.0,
+                total * idle / price if price else 0.0,
+                total / pod_hours if pod_hours else 0.0,
+            )
+        )
+    )
+
+
+def _energy(over_time: dict[str, Span], lasted: float) -> Energy:
+    watts = over_time["watts"].mean if "watts" in over_time else 0.0
+    return Energy(round(watts * lasted / HOUR / 1000, _DIGITS), watts)

@@ -6,6 +6,7 @@ is at most 0.8 % below what went in. No logarithm is used, whose last bit differ
 
 import math
 from collections import Counter
+from collections.abc import Iterable, Iterator
 
 _PARTS = 256
 
@@ -33,16 +34,16 @@ class Histogram:
 
     def percentile(self, percent: float) -> float:
         """Return the time that so many percent of all do not exceed, 0 of none."""
-        left = percent / 100 * self.count
-        zero = self._counts.get((0, 0), 0)
-        left -= zero
-        if left <= 0:
-            return 0.0
-        found = 0.0
-        for (exponent, part), count in sorted(self._counts.items()):
-            if part:
+        return next(self.percentiles([percent]))
+
+    def percentiles(self, percents: Iterable[float]) -> Iterator[float]:
+        """Yield the times that so many percent of all do not exceed, for percents that grow."""
+        ordered = iter(sorted(self._counts.items()))
+        found, counted = 0.0, 0
+        for percent in percents:
+            needed = percent / 100 * self.count
+            while counted < needed:
+                (exponent, part), count = next(ordered)
                 found = math.ldexp(part / _PARTS, exponent)
-                left -= count
-                if left <= 0:
-                    break
-        return found
+                counted += count
+            yield found

@@ -8,27 +8,26 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 
 import msgspec
-import numpy as np
-from numpy.typing import NDArray
 
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.cluster.columns import Rows
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.cluster.table import CPU, MEMORY
-from kubesched.core.framework.observer import FailedAttempt, Observer
+from kubesched.core.framework.observer import UNSCHEDULABLE, FailedAttempt, Observer
 from kubesched.simulate.measuring.histogram import Histogram
 from kubesched.simulate.measuring.pod_log import ENDED, LOST, PodLog
-from kubesched.simulate.measuring.timeline import Sample, Timeline
+from kubesched.simulate.measuring.rates import NodeRates, RateLabels
+from kubesched.simulate.measuring.sampling import Sample, Sampler
+from kubesched.simulate.measuring.timeline import Timeline
 from kubesched.simulate.measuring.usage import Gauge, Gauges
 
 # classes of pods by the CPU that they request: below so many thousandths
 SIZES = ((1000, "below 1 CPU"), (4000, "1 to 4 CPU"), (16000, "4 to 16 CPU"))
 LARGEST_SIZE = "16 CPU and more"
 # what is counted
-COUNTS = ("arrived", "bound", "ended", "lost", "deletedBeforeBound", "preempted", "attempts", "failedAttempts")
+COUNTS: tuple[str, ...] = ("arrived", "bound", "ended", "lost", "deletedBeforeBound", "preempted")
+COUNTS += ("attempts", "failedAttempts", "unschedulableAttempts")
 
 
 class Living(msgspec.Struct):
@@ -40,12 +39,13 @@ class Living(msgspec.Struct):
     priority: int
     amounts: dict[str, int]
     bound: float | None = None
+    attempts: int = 0
 
 
 class Measurements(Observer):
     """Counts, waiting times, usage, and samples over time."""
 
-    def __init__(self, now: Callable[[], float], log: PodLog | None = None) -> None:
+    def __init__(self, now: Callable[[], float], log: PodLog | None, labels: RateLabels) -> None:
         self._now = now
         self._log = log
         self._living: dict[str, Living] = {}
@@ -57,12 +57,16 @@ class Measurements(Observer):
         self.waiting_by_size: dict[str, Histogram] = {}
         self.used, self.offered = Gauges(), Gauges()
         self.pending, self.running, self.nodes = Gauge(), Gauge(), Gauge()
+        # pods by the attempts that they took until they were bound, and victims by their priority
+        self.attempts_until_bound: Counter[int] = Counter()
+        self.preempted_by_priority: Counter[int] = Counter()
+        self.rates = NodeRates(labels)
         self.timeline = Timeline()
 
     def watch(self, cluster: ClusterState) -> None:
         """Read pods and take samples of a scheduler's cluster."""
         self._read = cluster.reader.read
-        self._table = cluster.table
+        self._sampler = Sampler(cluster.table, self.rates)
 
     def warm_up(self) -> None:
         """Count nothing of what happens until `start`."""
@@ -72,10 +76,11 @@ class Measurements(Observer):
         """Count from now on."""
         now = self.began = self._now()
         self._counting = True
-        self.counts.clear()
+        for counts in (self.counts, self.attempts_until_bound, self.preempted_by_priority):
+            counts.clear()
         for gauges in (self.used, self.offered):
             gauges.restart(now)
-        for gauge in (self.pending, self.running, self.nodes):
+        for gauge in (self.pending, self.running, self.nodes, self.rates.price):
             gauge.restart(now)
 
     # -- pods
@@ -99,6 +104,7 @@ class Measurements(Observer):
         living.bound = now
         self.counts["bound"] += 1
         if living.counted:
+            self.attempts_until_bound[living.attempts] += 1
             waited = now - living.arrived
             self.waiting.add(waited)
             self.waiting_by_priority.setdefault(living.priority, Histogram()).add(waited)
@@ -134,6 +140,7 @@ class Measurements(Observer):
     def node_changed(self, old: Node | None, new: Node | None) -> None:
         """A node joined, changed or left."""
         now = self._now()
+        self.rates.node_changed(old, new, now)
         for node, sign in ((old, -1), (new, 1)):
             if node is not None:
                 self.nodes.add(sign, now)
@@ -144,34 +151,32 @@ class Measurements(Observer):
     def attempt_began(self, pod: PodInfo) -> None:
         """Count an attempt."""
         self.counts["attempts"] += 1
+        living = self._living.get(pod.uid)
+        if living is not None:
+            living.attempts += 1
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
         """Count an attempt that failed."""
         self.counts["failedAttempts"] += 1
+        self.counts["unschedulableAttempts"] += failed.result == UNSCHEDULABLE
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
         """Count a pod that was preempted."""
-        self.counts["preempted"] += not in_memory
+        if not in_memory:
+            self.counts["preempted"] += 1
+            self.preempted_by_priority[victim.priority] += 1
 
     # -- samples
 
     def sample(self) -> None:
         """Take a sample of the cluster as it is."""
-        table = self._table
-        rows: Rows = slice(0, table.size) if table.node_count == table.size else table.present_rows()
-        total = table.allocatable[: MEMORY + 1, rows]
-        free = (total - table.requested[: MEMORY + 1, rows]).clip(0)
-        self.timeline.add(
-            Sample(
-                self._now(),
-                self.pending.value,
-                self.running.value,
-                table.node_count,
-                _share(int((total - free)[CPU].sum()), int(total[CPU].sum())),
-                _share(int((total - free)[MEMORY].sum()), int(total[MEMORY].sum())),
-                *_fragmentation(free, total),
-            )
-        )
+        counts: Sample = {
+            "at": self._now(),
+            "pending": self.pending.value,
+            "running": self.running.value,
+            "bound": self.counts["bound"],
+        }
+        self.timeline.add(counts | self._sampler.sample(self.offered.of))
 
 
 def _amounts(info: PodInfo) -> Iterator[tuple[str, int]]:
@@ -190,23 +195,3 @@ def _offered(node: Node) -> dict[str, int]:
         for name, quantity in given.items()
         if name not in ("pods", "ephemeral-storage")
     }
-
-
-def _share(part: int, whole: int) -> float:
-    return part / whole if whole else 0.0
-
-
-def _fragmentation(free: NDArray[np.int64], total: NDArray[np.int64]) -> tuple[int, int, float, float]:
-    """Return the largest free CPU and memory of a node, and the shares of each that are stranded.
-
-    CPU is stranded on a node that has no memory left (less than a hundredth), memory on one without CPU.
-    """
-    if not free.shape[1]:
-        return 0, 0, 0.0, 0.0
-    full = free * 100 < total
-    return (
-        int(free[CPU].max()),
-        int(free[MEMORY].max()),
-        _share(int(free[CPU][full[MEMORY]].sum()), int(total[CPU].sum())),
-        _share(int(free[MEMORY][full[CPU]].sum()), int(total[MEMORY].sum())),
-    )

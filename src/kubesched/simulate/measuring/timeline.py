@@ -3,24 +3,9 @@
 From samples at equal intervals to a list at larger ones, so that a year takes as much memory as an hour.
 """
 
-from typing import NamedTuple
+from kubesched.simulate.measuring.sampling import Sample
 
-MOST = 512
-
-
-class Sample(NamedTuple):
-    """A cluster at a moment: numbers of pods and nodes, shares that are requested, and what is fragmented."""
-
-    at: float
-    pending: int
-    running: int
-    nodes: int
-    cpu: float
-    memory: float
-    largest_free_milli_cpu: int
-    largest_free_memory: int
-    stranded_cpu: float
-    stranded_memory: float
+MOST = 256
 
 
 class Timeline:
