@@ -21,6 +21,9 @@ COMMANDS = {
         "kubesched.cli.asking.explain:explain", "Explain why pods are pending, and what would help."
     ),
     "plugins": LazyCommand("kubesched.cli.plugins:plugins_group", "List, describe, check and begin plugins."),
+    "record": LazyCommand(
+        "kubesched.record.command:record", "Record what happens on a cluster into a trace file, to be replayed."
+    ),
     "run": LazyCommand("kubesched.run.command:run", "Schedule pods on a cluster, in place of kube-scheduler."),
     "simulate": LazyCommand(
         "kubesched.simulate.command:simulate_command",

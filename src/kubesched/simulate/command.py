@@ -30,6 +30,8 @@ from kubesched.simulate.reports.texts import as_csv, as_json, as_table
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, SimulationProgress, simulate
 from kubesched.simulate.traces.reading import read_traces
+from kubesched.simulate.traces.recorded_run_times import Durations
+from kubesched.simulate.traces.trace import at_speed
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT = "default"
@@ -140,6 +142,31 @@ def rate_options(command: F) -> F:
     return with_rates  # type: ignore[return-value]
 
 
+def replay_options(command: F) -> F:
+    """Give a command the options about recordings, as its parameters `speed` and `durations`."""
+
+    @click.option(
+        "--speed",
+        type=click.FloatRange(min=0, min_open=True, max=1e6),
+        default=1.0,
+        show_default=True,
+        help="Have what the trace says happen so many times as fast; pods run as long as before.",
+    )
+    @click.option(
+        "--durations",
+        type=click.Choice([each.value for each in Durations]),
+        default=Durations.COMPLETED.value,
+        show_default=True,
+        help="Pods of a recording that run as long as they did there: those that came to an end by themselves, all "
+        "(also those that were deleted), or none. Others end at their recorded times.",
+    )
+    @functools.wraps(command)
+    def with_replay(*args: Any, durations: str, **kwargs: Any) -> Any:
+        return command(*args, durations=Durations(durations), **kwargs)
+
+    return with_replay  # type: ignore[return-value]
+
+
 @click.command("simulate")
 @click.argument("traces", nargs=-1, required=True, metavar="TRACE...", type=click.Path(exists=True))
 @click.option(
@@ -163,6 +190,7 @@ def rate_options(command: F) -> F:
 @click.option("--file", "file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file.")
 @click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of CSV files are (kind CsvMapping).")
 @rate_options
+@replay_options
 @gate_options
 @plugin_option
 def simulate_command(
@@ -176,6 +204,8 @@ def simulate_command(
     file: Path | None,
     mapping: Path | None,
     rates: RateLabels,
+    speed: float,
+    durations: Durations,
     gates: FeatureGates,
     registry: Registry,
 ) -> None:
@@ -200,7 +230,7 @@ def simulate_command(
         if config.config.extenders:
             raise KubeschedError(f"configuration {name} has extenders, which cannot be simulated: leave them out")
     kinds = sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)})
-    trace = read_traces(traces, kinds, mapping, lambda line: click.echo(line, err=True))
+    trace = at_speed(read_traces(traces, kinds, mapping, lambda line: click.echo(line, err=True), durations), speed)
     runs = [
         Run(trace, config, registry, name, seed, until, warm_up, pace, rates)
         for name, config in loaded.items()

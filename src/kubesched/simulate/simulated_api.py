@@ -107,13 +107,31 @@ class SimulatedApi:
         if isinstance(event, PodArrival):
             self._arrive(event.pod, event.runs, 0)
         elif isinstance(event, ObjectPut):
-            self.put(event.obj)
+            if isinstance(event.obj, Pod):
+                self._change(event.obj)
+            else:
+                self.put(event.obj)
         else:
             self._delete(event)
 
-    def _arrive(self, pod: Pod, runs: float | None, lives: int) -> None:
-        if pod.full_name in self.pods:
+    def _change(self, pod: Pod) -> None:
+        """Change what people and controllers may change of a pod, if it is still there."""
+        known = self.pods.get(pod.full_name)
+        if known is None:
             return
+        metadata = replace(known.metadata, labels=pod.metadata.labels, annotations=pod.metadata.annotations)
+        spec = replace(pod.spec, node_name=known.spec.node_name)
+        status = replace(known.status, resource_claim_statuses=pod.status.resource_claim_statuses)
+        self._store(replace(known, metadata=metadata, spec=spec, status=status))
+
+    def _arrive(self, pod: Pod, runs: float | None, lives: int) -> None:
+        known = self.pods.get(pod.full_name)
+        if known is not None:
+            if pod.metadata.uid in ("", known.metadata.uid):
+                return
+            # where it was recorded, the former pod of that name was gone by now
+            self._remove(known)
+            self._watcher.ended(known)
         self._running[pod.full_name] = _Running(runs, None, lives)
         uid = pod.metadata.uid or (f"{pod.full_name}#{lives}" if lives else pod.full_name)
         stored = self._store(replace(pod, metadata=replace(pod.metadata, uid=uid, creation_timestamp=self.date)))

@@ -25,7 +25,7 @@ from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document, reduced_workload
 from kubesched.client.informers.paged_list import read_pages
 from kubesched.client.informers.watched_kinds import ALWAYS, UNFINISHED, watched_kind
-from kubesched.client.rest import Query, Refused, RestClient, RestConfig, Unreachable
+from kubesched.client.rest import Query, Refused, Rest, RestClient, RestConfig, Unreachable
 from kubesched.errors import InvalidObjectError, KubeschedError
 
 # called with a kind and how many of its objects have arrived
@@ -37,13 +37,13 @@ AGAIN_SECONDS: Final = 0.5
 # refusals that pass
 _PASSING: Final = (429, 500, 503, 504)
 # versions of the same shape that servers before the latest release have
-_OLDER_VERSIONS: Final = {"resource.k8s.io/v1": "resource.k8s.io/v1beta2"}
+OLDER_VERSIONS: Final = {"resource.k8s.io/v1": "resource.k8s.io/v1beta2"}
 _VOLUMES = "pods with volumes may seem to fit or not to fit"
 _DEVICES = "pods with device claims may seem not to fit"
 _SPREADING = "default spreading counts fewer pods as alike"
 _SCALING = "pods of these workloads cannot be scaled or counted together"
 # what is uncertain without a kind
-_UNCERTAIN: Final = {
+UNCERTAIN: Final = {
     "Pod": "nodes may be fuller than they seem",
     "Namespace": "affinity terms with a namespaceSelector select no namespaces",
     "PodDisruptionBudget": "preemption and drains heed no budgets",
@@ -120,10 +120,10 @@ async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progr
     rest = RestClient(target, f"kubesched/{__version__}")
     reading = _Reading(rest, target, progress)
     try:
-        version = await _server_version(rest)
+        version = await server_version(rest)
         await reading.kinds(kinds)
     except (Refused, Unreachable) as error:
-        raise KubeschedError(f"the cluster cannot be read: {error}{_to_check(error, target)}") from None
+        raise KubeschedError(f"the cluster cannot be read: {error}{to_check(error, target)}") from None
     finally:
         await rest.close()
     return replace(
@@ -131,7 +131,7 @@ async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progr
     )
 
 
-def _to_check(error: Refused | Unreachable, target: RestConfig) -> str:
+def to_check(error: Refused | Unreachable, target: RestConfig) -> str:
     """Return the end of a sentence: what to check; some errors say it themselves."""
     if isinstance(error, Refused) or error.maybe_done:
         return ""
@@ -140,7 +140,7 @@ def _to_check(error: Refused | Unreachable, target: RestConfig) -> str:
     return "" if "check " in str(error) else f"; check that it runs, and the server of {target.origin}"
 
 
-async def _server_version(rest: RestClient) -> str:
+async def server_version(rest: Rest) -> str:
     """Return the release of a server, if it tells; credentials that it does not accept are an error."""
     try:
         return msgspec.json.decode(await rest.get("/version"), type=_Version).git_version
@@ -206,7 +206,7 @@ class _Reading:
 
     async def _list_older(self, kind: ListedKind) -> None:
         """List a kind in an older version of its API; it may be one that the server does not have at all."""
-        older = _OLDER_VERSIONS.get(kind.api_version)
+        older = OLDER_VERSIONS.get(kind.api_version)
         if older is not None:
             try:
                 await self._attempts(kind, path_of(kind.name, api_version=older))
@@ -237,7 +237,7 @@ class _Reading:
         self._leave_out(kind, str(refused))
 
     def _leave_out(self, kind: ListedKind, why: str, what: str = "") -> None:
-        uncertain = _UNCERTAIN.get(kind.name, f"answers that depend on {kind.name}")
+        uncertain = UNCERTAIN.get(kind.name, f"answers that depend on {kind.name}")
         self._gaps[kind.name] = Gap(what or kind.name, why, uncertain)
 
     async def _attempts(self, kind: ListedKind, path: str) -> None:

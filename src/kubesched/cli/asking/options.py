@@ -5,6 +5,7 @@ In: texts of options. Out: a model of the cluster as the command's parameter `mo
 
 import functools
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import click
@@ -30,7 +31,7 @@ from kubesched.core.framework.registry import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-SOURCE_PARAMETERS = ("paths", "kubeconfig", "context", "cluster", "user", "namespace", *REQUEST_PARAMETERS)
+LIVE_PARAMETERS = ("kubeconfig", "context", "cluster", "user", *REQUEST_PARAMETERS)
 
 
 def source_options(command: F) -> F:
@@ -88,21 +89,32 @@ def source_option(command: F) -> F:
     """Give a command the options of sources, as its parameter `source`."""
 
     @click.option("--from", "paths", multiple=True, metavar="PATH", help="A snapshot, or manifests: files, folders, -.")
+    @click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace of names without one.")
+    @live_source_option
+    @functools.wraps(command)
+    def with_source(*args: Any, source: ClusterSource, paths: tuple[str, ...], namespace: str, **kwargs: Any) -> Any:
+        return command(*args, source=replace(source, paths=paths, namespace=namespace), **kwargs)
+
+    return with_source  # type: ignore[return-value]
+
+
+def live_source_option(command: F) -> F:
+    """Give a command the options of live clusters, as its parameter `source`."""
+
     @click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig of the cluster; by default as kubectl.")
     @click.option("--context", default="", metavar="NAME", help="Context of the kubeconfig.")
     @click.option(
         "--cluster", default="", metavar="NAME", help="A cluster of kubesched up; with kubectl, of the kubeconfig."
     )
     @click.option("--user", default="", metavar="NAME", help="User of the kubeconfig.")
-    @click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace of names without one.")
     @request_options
     @functools.wraps(command)
-    def with_source(*args: Any, **kwargs: Any) -> Any:
-        given = {name: kwargs.pop(name) for name in SOURCE_PARAMETERS}
+    def with_live_source(*args: Any, **kwargs: Any) -> Any:
+        given = {name: kwargs.pop(name) for name in LIVE_PARAMETERS}
         source = source_of(given, of_kubectl=is_kubectl_plugin(click.get_current_context()))
         return command(*args, source=source, **kwargs)
 
-    return with_source  # type: ignore[return-value]
+    return with_live_source  # type: ignore[return-value]
 
 
 def source_of(given: Mapping[str, Any], *, of_kubectl: bool) -> ClusterSource:

@@ -15,6 +15,7 @@ from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.csv_mapping import mapping_of
 from kubesched.simulate.traces.csv_trace import trace_of_csv
 from kubesched.simulate.traces.manifest_trace import trace_of_cluster
+from kubesched.simulate.traces.recorded_run_times import Durations
 from kubesched.simulate.traces.trace import Trace, merged
 from kubesched.simulate.traces.trace_file import trace_of_file
 from kubesched.simulate.traces.workload_spec import is_workload, trace_of_workload
@@ -27,13 +28,14 @@ def read_traces(
     custom_kinds: Collection[str] = (),
     mapping: Path | None = None,
     note: Note = lambda line: None,
+    durations: Durations = Durations.COMPLETED,
 ) -> Trace:
-    """Return the trace in some files; raises TraceError. `mapping` is that of CSV files."""
+    """Return the trace in some files; raises TraceError. `mapping` is for CSV files, `durations` for recordings."""
     clusters: list[str] = []
     traces: list[Trace] = []
     for path in paths:
         if _is_trace(path):
-            traces.append(trace_of_file(Path(path)))
+            traces.append(trace_of_file(Path(path), durations))
         elif path.removesuffix(".gz").endswith(".csv"):
             if mapping is None:
                 raise TraceError(f"{path}: a CSV file needs --mapping FILE, which says what its columns are")

@@ -6,13 +6,22 @@
     {"at": 3.5, "from": "web", "name": "web-1", "runs": 600}    a pod arrives, and runs for 600 seconds once it is bound
     {"at": 900, "delete": "Node/large-3"}                       Kind/name, or Kind/namespace/name
 
+Recordings (`kubesched record`) have these as well:
+
+    {"recording": {"version": 1, ...}}                          the first line
+    {"at": 4, "change": {...}}                                  an object changes, if it is still there
+    {"at": 4, "bound": "default/web-1", "node": "large-3"}      where the recorded scheduler put a pod; not replayed
+    {"at": 604, "ended": "default/web-1", "ran": 600}           a pod has come to its end, 600 seconds after its binding
+
 From lines, in the order of their times, to events; a file is read while it is simulated. Files that end in .gz are
 unpacked. What is wrong is told with the file, the line, and the field.
 """
 
 import gzip
 import zlib
+from array import array
 from collections.abc import Iterator
+from math import isnan
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -22,9 +31,11 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission, renamed
+from kubesched.simulate.traces.recorded_run_times import Durations, is_recording, run_times
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 
 LONGEST_LINE = 1 << 24
+_EVENT_FIELDS = ("object", "from_", "delete", "change", "bound", "ended")
 
 
 class Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, rename={"from_": "from"}):
@@ -39,53 +50,74 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, renam
     count: int = 1
     runs: float | None = None
     delete: str = ""
+    recording: dict[str, Any] | None = None
+    change: dict[str, Any] | None = None
+    bound: str = ""
+    node: str = ""
+    ended: str = ""
+    ran: float | None = None
 
 
 _decoder = msgspec.json.Decoder(Line)
 
 
-def trace_of_file(path: Path) -> Trace:
-    """Return the trace in a file; it is read when it is simulated."""
+def trace_of_file(path: Path, durations: Durations = Durations.COMPLETED) -> Trace:
+    """Return the trace in a file, which is read when it is simulated; `durations` is about pods of recordings."""
 
-    def events(seed: int) -> Iterator[TraceEvent]:
+    def lines() -> Iterator[bytes]:
         try:
             with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-                yield from read_events(file, path.name)
+                yield from _lines_of(file)
         except OSError as error:
             raise TraceError(f"{path}: {error.strerror or error}") from None
         except (EOFError, zlib.error):
             raise TraceError(f"{path}: the file is damaged: it cannot be unpacked to its end") from None
 
+    # how long pods of a recording ran, read once
+    times: list[array[float]] = []
+
+    def events(seed: int) -> Iterator[TraceEvent]:
+        if not times:
+            times.append(run_times(lines(), durations, path.name))
+        reader = _Reader(path.name, durations, times[0])
+        for line in lines():
+            yield from reader.events_of(line)
+
     return Trace(path.name, events)
 
 
-def read_events(file: BinaryIO | gzip.GzipFile, name: str) -> Iterator[TraceEvent]:
-    """Yield the events of a file; raises TraceError."""
-    reader = _Reader(name)
-    while text := file.readline(LONGEST_LINE):
-        if text.strip():
-            yield from reader.events_of(text)
-        else:
-            reader.skip()
+def _lines_of(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+    """Yield lines; the end of a recording may be torn, if its recorder was killed, and is left out."""
+    recording = False
+    try:
+        while line := file.readline(LONGEST_LINE):
+            recording = recording or is_recording(line)
+            if recording and not line.endswith(b"\n"):
+                return
+            yield line
+    except EOFError:
+        if not recording:
+            raise
 
 
 class _Reader:
     """Reads one line after the other: templates are kept, times must not go back."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, durations: Durations, times: "array[float]") -> None:
         self._name = name
+        self._durations = durations
+        # of pods in the order of their lines, not a number where it is not known
+        self._times = iter(times)
         self._number = 0
         self._at = 0.0
         self._admission = TraceAdmission()
         self._templates: dict[str, ApiObject] = {}
 
-    def skip(self) -> None:
-        """Count an empty line."""
-        self._number += 1
-
     def events_of(self, text: bytes) -> Iterator[TraceEvent]:
         """Yield the events of a line."""
         self._number += 1
+        if text.isspace():
+            return
         try:
             line = _decoder.decode(text)
         except msgspec.DecodeError as error:
@@ -93,23 +125,39 @@ class _Reader:
         if line.template:
             self._keep(line)
             return
+        if line.recording is not None:
+            return
         at = self._time(line)
-        given = [
-            field for field, value in (("object", line.object), ("from", line.from_), ("delete", line.delete)) if value
-        ]
+        given = [field for field in _EVENT_FIELDS if getattr(line, field)]
         if len(given) != 1:
-            found = " and ".join(given) or "none of them"
+            found = " and ".join(field.rstrip("_") for field in given) or "none of them"
             raise self._wrong(f"expected one of `object`, `from`, `delete`; found {found}")
         if line.delete:
-            yield self._deletion(line.delete, at)
-            return
+            if line.ran is None or self._durations is not Durations.ALL:
+                yield self._deletion(line.delete, at)
+        elif line.ended:
+            if line.ran is None or self._durations is Durations.NONE:
+                yield self._deletion(f"Pod/{line.ended}", at)
+        elif line.change is not None:
+            yield ObjectPut(at, self._admission.admit(line.change, self._place))
+        elif not line.bound:
+            yield from self._arrivals(line, at)
+
+    def _arrivals(self, line: Line, at: float) -> Iterator[TraceEvent]:
         for obj in self._objects(line):
             if isinstance(obj, Pod):
-                yield PodArrival(at, obj, line.runs)
+                yield PodArrival(at, obj, self._runs(line))
             elif line.runs is not None:
                 raise self._wrong(f"`runs` is for pods, and this is a {type(obj).__name__}")
             else:
                 yield ObjectPut(at, obj)
+
+    def _runs(self, line: Line) -> float | None:
+        """Return how long a pod runs: as its line says, or as it was recorded later."""
+        if line.object is None:
+            return line.runs
+        recorded = next(self._times, None)
+        return line.runs if recorded is None or isnan(recorded) else recorded
 
     def _keep(self, line: Line) -> None:
         if line.object is None:

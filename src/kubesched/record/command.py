@@ -1,0 +1,155 @@
+"""`kubesched record`: a live cluster in, a trace file out.
+
+From a command line to a recording and a line about it. Progress goes to standard error.
+"""
+
+import asyncio
+import signal
+import sys
+import time
+from pathlib import Path
+
+import click
+
+from kubesched import __version__
+from kubesched.api.quantity import InvalidQuantityError, value_of
+from kubesched.asking.sources.cluster_source import ClusterSource, live_target
+from kubesched.asking.sources.live import to_check
+from kubesched.cli.asking.options import live_source_option
+from kubesched.cli.event_loop import run_loop
+from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.errors import KubeschedError
+from kubesched.record.recording_file import RecordingFile
+from kubesched.record.resuming import RecordingState, read_end
+from kubesched.record.session import Limits, RecordingProgress, RecordingSession
+from kubesched.simulate.command import DurationType
+
+# between lines of progress without a terminal
+LINE_SECONDS = 60.0
+
+
+class SizeType(click.ParamType[int]):
+    """A size such as 100Mi."""
+
+    name = "size"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return bytes."""
+        try:
+            size = value if isinstance(value, int) else int(value_of(str(value)))
+        except InvalidQuantityError:
+            size = 0
+        if size <= 0:
+            self.fail(f"{value!r} is no size such as 100Mi", param, ctx)
+        return size
+
+
+@click.command("record")
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--for", "seconds", type=DurationType(), help="End after so long, such as 1h.")
+@click.option("--until-size", type=SizeType(), metavar="100Mi", help="End when the file has this size.")
+@click.option("--max-events", type=click.IntRange(min=1), help="End after so many events.")
+@click.option("--resume", is_flag=True, help="Go on with a recording that has ended, however it did.")
+@click.option("-l", "--selector", default="", metavar="LABELS", help="Record only pods with these labels.")
+@live_source_option
+def record(
+    file: Path,
+    seconds: float | None,
+    until_size: int | None,
+    max_events: int | None,
+    resume: bool,
+    selector: str,
+    source: ClusterSource,
+) -> None:
+    """Record what happens on a cluster into a trace file, to be replayed.
+
+    FILE ends in .jsonl, or in .jsonl.gz to be packed. At its beginning are all nodes, pods, volumes, claims, classes
+    and budgets, as far as the scheduler reads them; then come the pods that arrive, change and end, nodes that join,
+    change and leave, and deletions, with their times. Where pods were bound is noted, and not replayed. Environment,
+    commands, most annotations, Secrets and ConfigMaps are not in it.
+
+    It needs the rights to get, list and watch. It ends with Ctrl-C, or by a limit. Whatever ends it, the file can be
+    read, and --resume goes on with it: what has happened meanwhile is recorded as differences.
+
+    \b
+    Examples:
+      kubesched record monday.jsonl.gz --for 24h --until-size 1Gi
+      kubesched record monday.jsonl.gz --resume
+      kubesched simulate monday.jsonl.gz --config new.yaml
+      kubesched up --replay monday.jsonl.gz --speed 10
+    """
+    if not file.name.removesuffix(".gz").endswith(".jsonl"):
+        raise click.BadParameter(f"{file.name}: expected a name that ends in .jsonl or .jsonl.gz", param_hint="FILE")
+    target = live_target(source)
+    state = _state(file) if resume else None
+    limits = Limits(seconds, until_size, max_events)
+
+    async def work() -> RecordingProgress:
+        rest = RestClient(target, f"kubesched/{__version__}")
+        output = RecordingFile(file, resume=resume)
+        teller = _RecordingTeller(shown=sys.stderr.isatty())
+        session = RecordingSession(
+            rest, output, limits, state=state, pod_selector=selector, note=teller.note, tell=teller.tell
+        )
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, session.stop.set)
+        try:
+            return await session.run()
+        except (Refused, Unreachable) as error:
+            raise KubeschedError(f"the cluster cannot be recorded: {error}{to_check(error, target)}") from None
+        finally:
+            teller.end()
+            output.close()
+            await rest.close()
+
+    click.echo(_summary(file, run_loop(work())), err=True)
+
+
+def _state(file: Path) -> RecordingState:
+    if not file.exists():
+        raise KubeschedError(f"{file}: there is no such recording: leave --resume out to begin one")
+    state = read_end(file)
+    if state.torn:
+        click.echo(f"{file}: the last {state.torn} bytes were no whole line and are cut off", err=True)
+    return state
+
+
+def _summary(file: Path, progress: RecordingProgress) -> str:
+    if not progress.begun:
+        return f"{file}: ended before the cluster was listed; nothing is recorded"
+    return f"{file}: {_figures(progress)}"
+
+
+def _figures(progress: RecordingProgress) -> str:
+    return f"{progress.seconds:.0f} s recorded, {progress.events} events, {progress.size / 1024:.1f} KiB"
+
+
+class _RecordingTeller:
+    """Tells progress: a line that is written over on a terminal, a line a minute elsewhere."""
+
+    def __init__(self, *, shown: bool) -> None:
+        self._shown = shown
+        self._told = time.monotonic()
+        self._open = False
+
+    def tell(self, progress: RecordingProgress) -> None:
+        """Tell how far the recording is."""
+        text = _figures(progress) if progress.begun else "listing the cluster"
+        if self._shown:
+            self._open = True
+            click.echo(f"\r{text}\x1b[K", nl=False, err=True)
+        elif time.monotonic() - self._told > LINE_SECONDS:
+            self._told = time.monotonic()
+            click.echo(text, err=True)
+
+    def note(self, line: str) -> None:
+        """Write a line of its own."""
+        self.end()
+        click.echo(line, err=True)
+
+    def end(self) -> None:
+        """End a line that is written over."""
+        if self._open:
+            self._open = False
+            click.echo(err=True)

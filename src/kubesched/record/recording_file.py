@@ -1,0 +1,127 @@
+"""The file of a recording: lines that are complete on the disk within a second, whatever becomes of the recorder.
+
+From lines to bytes in a file that only its owner may read. A file that ends in .gz is a sequence of gzip members, each
+with whole lines. What a killed recorder has left half written is cut off when the recording goes on.
+"""
+
+import gzip
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from kubesched.errors import KubeschedError
+
+# more than that is written at once
+MOST_WAITING = 1 << 20
+_PIECE = 1 << 20
+
+
+class RecordingFile:
+    """A file that is appended to; raises KubeschedError if it cannot be written."""
+
+    def __init__(self, path: Path, *, resume: bool = False) -> None:
+        self.path = path
+        self._packed = path.suffix == ".gz"
+        self._waiting: list[bytes] = []
+        self._length = 0
+        flags = os.O_WRONLY | os.O_APPEND | (0 if resume else os.O_CREAT | os.O_EXCL)
+        try:
+            self._file = os.open(path, flags, 0o600)
+            self.size = os.fstat(self._file).st_size
+        except FileExistsError:
+            raise KubeschedError(f"{path}: exists already: go on with it by --resume, or name another file") from None
+        except OSError as error:
+            raise self._unwritable(error) from None
+
+    def write(self, line: bytes) -> None:
+        """Add a line."""
+        self._waiting.append(line)
+        self._length += len(line)
+        if self._length > MOST_WAITING:
+            self.flush()
+
+    def flush(self) -> None:
+        """Have all lines in the file."""
+        if not self._waiting:
+            return
+        content = b"".join(self._waiting)
+        self._waiting, self._length = [], 0
+        if self._packed:
+            content = gzip.compress(content, 6, mtime=0)
+        begin = 0
+        try:
+            while begin < len(content):
+                begin += os.write(self._file, content[begin:])
+        except OSError as error:
+            if begin:
+                # half a line would be in the way of those that come later
+                os.ftruncate(self._file, self.size)
+            raise self._unwritable(error) from None
+        self.size += len(content)
+
+    def close(self) -> None:
+        """Have everything on the disk."""
+        if self._file < 0:
+            return
+        try:
+            self.flush()
+            os.fsync(self._file)
+        except OSError as error:
+            raise self._unwritable(error) from None
+        finally:
+            os.close(self._file)
+            self._file = -1
+            if not self.size:
+                # nothing was recorded
+                self.path.unlink(missing_ok=True)
+
+    def _unwritable(self, error: OSError) -> KubeschedError:
+        return KubeschedError(f"{self.path}: cannot be written: {error.strerror or error}")
+
+
+def cut_torn_end(path: Path) -> int:
+    """Cut off a line, or a gzip member, that is not whole; return how many bytes that was. Raises KubeschedError."""
+    try:
+        with path.open("r+b") as file:
+            size = file.seek(0, os.SEEK_END)
+            file.seek(0)
+            whole = _whole_members(file) if path.suffix == ".gz" else _whole_lines(file)
+            if whole < size:
+                file.truncate(whole)
+            return size - whole
+    except OSError as error:
+        raise KubeschedError(f"{path}: {error.strerror or error}") from None
+
+
+def _whole_lines(file: BinaryIO) -> int:
+    """Return how many bytes are whole lines."""
+    whole = read = 0
+    while piece := file.read(_PIECE):
+        last = piece.rfind(b"\n")
+        if last >= 0:
+            whole = read + last + 1
+        read += len(piece)
+    return whole
+
+
+def _whole_members(file: BinaryIO) -> int:
+    """Return how many bytes are whole gzip members."""
+    return max(_ends_of_members(file), default=0)
+
+
+def _ends_of_members(file: BinaryIO) -> Iterator[int]:
+    """Yield the end of each gzip member that is whole."""
+    unpacking, read, rest = zlib.decompressobj(wbits=31), 0, b""
+    while rest or (rest := file.read(_PIECE)):
+        try:
+            unpacking.decompress(rest)
+        except zlib.error:
+            return
+        read += len(rest) - len(unpacking.unused_data)
+        rest = b""
+        if unpacking.eof:
+            yield read
+            rest = unpacking.unused_data
+            unpacking = zlib.decompressobj(wbits=31)

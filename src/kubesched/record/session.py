@@ -1,0 +1,206 @@
+"""One recording: reflectors watch a cluster, and lines go to a file until somebody or a limit ends it.
+
+From a client and a file to a summary. The recording begins when every kind is listed; what was there then is at time
+0. A watch that breaks is resumed, or the kind is listed again: reflectors report the differences only.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+
+from kubesched.api.codec import encode
+from kubesched.api.meta import ApiObject
+from kubesched.asking.sources.live import server_version
+from kubesched.client.informers.reflector import Reflector
+from kubesched.client.informers.server_incarnation import IncarnationTracker
+from kubesched.client.rest import Rest
+from kubesched.common.notes import Note
+from kubesched.common.virtual_time import BEGINNING
+from kubesched.record.recorder import Recorder
+from kubesched.record.recording_file import RecordingFile
+from kubesched.record.recording_header import HeaderLine, RecordingHeader, new_header
+from kubesched.record.resuming import RecordingState
+from kubesched.record.watched_kinds import RecordableKinds, recordable_kinds
+
+FLUSH_SECONDS = 0.5
+LOOK_SECONDS = 0.05
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """When a recording ends by itself."""
+
+    seconds: float | None = None
+    size: int | None = None
+    events: int | None = None
+
+
+UNLIMITED = Limits()
+
+
+class RecordingProgress(msgspec.Struct, frozen=True):
+    """How far a recording is."""
+
+    seconds: float
+    events: int
+    size: int
+    # False while the cluster is listed
+    begun: bool = True
+
+
+class RecordingSession:
+    """A recording; `stop` is set to end it."""
+
+    def __init__(
+        self,
+        rest: Rest,
+        file: RecordingFile,
+        limits: Limits = UNLIMITED,
+        *,
+        state: RecordingState | None = None,
+        pod_selector: str = "",
+        note: Note = lambda line: None,
+        tell: Callable[[RecordingProgress], None] = lambda progress: None,
+        date: Callable[[], datetime] = lambda: datetime.now(UTC),
+    ) -> None:
+        self._rest = rest
+        self._file = file
+        self._limits = limits
+        self._state = state
+        self._pod_selector = pod_selector
+        self._note = note
+        self._tell = tell
+        self._date = date
+        self._recorder: Recorder | None = None
+        # when this session began, which is later than the recording if that goes on
+        self._began = self._session_began = date()
+        self.stop = asyncio.Event()
+
+    async def run(self) -> RecordingProgress:
+        """Record until the end; raises KubeschedError."""
+        try:
+            await self._record()
+        finally:
+            self._file.close()
+        return self._progress()
+
+    async def _record(self) -> None:
+        version = await server_version(self._rest)
+        kinds = await recordable_kinds(self._rest, self._pod_selector)
+        for kind, why in kinds.left_out:
+            self._note(f"left out: {kind}: {why}")
+        relay = _Relay()
+        server = IncarnationTracker(self._rest, self._note)
+        reflectors = {
+            kind.name: Reflector(
+                self._rest, kind.path, kind.kind, relay, query=kind.query, note=self._note, server=server
+            )
+            for kind in kinds.watched
+        }
+        tasks = [asyncio.create_task(reflector.run()) for reflector in reflectors.values()]
+        try:
+            if await self._synced(reflectors.values()):
+                relay.recorder = self._begin(reflectors, version, kinds)
+                await self._follow()
+        finally:
+            for task in tasks:
+                task.cancel()
+            with suppress(asyncio.CancelledError):
+                await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _synced(self, reflectors: Collection[Reflector[Any]]) -> bool:
+        """Wait until every kind is listed; return False if the recording is ended before."""
+        while not self.stop.is_set():
+            if all(reflector.synced.is_set() for reflector in reflectors):
+                return True
+            self._tell(self._progress())
+            await asyncio.sleep(LOOK_SECONDS)
+        return False
+
+    def _begin(self, reflectors: Mapping[str, Reflector[Any]], version: str, kinds: RecordableKinds) -> Recorder:
+        """Record what is there."""
+        self._session_began = self._date()
+        state = self._state
+        self._began = self._session_began if state is None else state.began
+        recorder = Recorder(
+            self._write,
+            lambda: (self._date() - self._began).total_seconds(),
+            BEGINNING - self._began,
+            None if state is None else state.known,
+            0.0 if state is None else state.at,
+        )
+        recorder.is_listing = lambda kind: not reflectors[kind].complete
+        self._recorder = recorder
+        if state is None:
+            self._write_header(new_header(self._began, version, [kind for kind, _ in kinds.left_out]))
+        recorder.begin(obj for reflector in reflectors.values() for obj in reflector.objects.values())
+        self._file.flush()
+        return recorder
+
+    async def _follow(self) -> None:
+        """Record what happens, until the end."""
+        while not self._is_over():
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pause()):
+                    await self.stop.wait()
+            self._file.flush()
+            self._tell(self._progress())
+
+    def _pause(self) -> float:
+        if self._limits.seconds is None:
+            return FLUSH_SECONDS
+        return max(0.0, min(FLUSH_SECONDS, self._limits.seconds - self._progress().seconds))
+
+    def _is_over(self) -> bool:
+        progress, limits = self._progress(), self._limits
+        return (
+            self.stop.is_set()
+            or (limits.seconds is not None and progress.seconds >= limits.seconds)
+            or (limits.size is not None and progress.size >= limits.size)
+            or (limits.events is not None and progress.events >= limits.events)
+        )
+
+    def _progress(self) -> RecordingProgress:
+        recorder = self._recorder
+        events = 0 if recorder is None else recorder.events
+        if self._limits.events is not None:
+            events = min(events, self._limits.events)
+        seconds = (self._date() - self._session_began).total_seconds()
+        return RecordingProgress(seconds, events, self._file.size, recorder is not None)
+
+    # -- lines
+
+    def _write_header(self, header: RecordingHeader) -> None:
+        self._file.write(msgspec.json.encode(HeaderLine(header)) + b"\n")
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        recorder, most = self._recorder, self._limits.events
+        assert recorder is not None
+        if most is not None and recorder.events > most:
+            self.stop.set()
+            return
+        fields = {
+            name: msgspec.Raw(encode(value)) if isinstance(value, ApiObject) else value for name, value in line.items()
+        }
+        self._file.write(msgspec.json.encode(fields) + b"\n")
+        if most is not None and recorder.events >= most:
+            self.stop.set()
+
+
+class _Relay:
+    """Passes reports on to the recorder, once there is one; until then reflectors keep what they list."""
+
+    recorder: Recorder | None = None
+
+    def put(self, obj: ApiObject) -> None:
+        """An object is new or has changed."""
+        if self.recorder is not None:
+            self.recorder.put(obj)
+
+    def drop(self, obj: ApiObject) -> None:
+        """An object was deleted."""
+        if self.recorder is not None:
+            self.recorder.drop(obj)

@@ -1,0 +1,89 @@
+"""The kinds that can be recorded: those that the scheduler reads, as far as the server serves them and allows it.
+
+From a client to the kinds to watch and, for each of the others, a sentence. Rights are tried by a list of one object
+and by a watch that is left at once: get, list and watch are all that is asked for.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import msgspec
+
+from kubesched.api.paths import path_of, plural_of
+from kubesched.asking.sources.live import OLDER_VERSIONS, UNCERTAIN, ListedKind, listed_kinds
+from kubesched.client.informers.watched_kinds import ALWAYS, WatchedKind
+from kubesched.client.rest import Query, Refused, Rest
+from kubesched.errors import KubeschedError
+
+_NOT_ALLOWED, _NOT_SERVED = 403, 404
+
+
+class RecordableKinds(NamedTuple):
+    """Kinds to watch, and those that are left out: name and reason."""
+
+    watched: Sequence[WatchedKind]
+    left_out: Sequence[tuple[str, str]]
+
+
+async def recordable_kinds(rest: Rest, pod_selector: str = "") -> RecordableKinds:
+    """Return the kinds that can be watched; raises KubeschedError if those are not pods and nodes."""
+    watched: list[WatchedKind] = []
+    left_out: list[tuple[str, str]] = []
+    for kind in listed_kinds():
+        if kind.struct is None:
+            continue
+        found = await _tried(rest, kind, pod_selector)
+        if isinstance(found, WatchedKind):
+            watched.append(found)
+        elif found:
+            left_out.append((kind.name, found))
+    return RecordableKinds(watched, left_out)
+
+
+async def _tried(rest: Rest, kind: ListedKind, pod_selector: str) -> WatchedKind | str:
+    """Return the kind, or why it is left out; an empty text if nobody misses it."""
+    query = dict(kind.query)
+    if kind.name == "Pod" and pod_selector:
+        query["labelSelector"] = pod_selector
+    versions = [kind.path]
+    if kind.api_version in OLDER_VERSIONS:
+        versions.append(path_of(kind.name, api_version=OLDER_VERSIONS[kind.api_version]))
+    why = f"the API server does not serve {kind.path.removeprefix('/')}"
+    for path in versions:
+        try:
+            await _try(rest, path, query)
+        except Refused as refused:
+            if refused.code == _NOT_SERVED:
+                continue
+            if refused.code != _NOT_ALLOWED:
+                raise
+            why = str(refused)
+            break
+        assert kind.struct is not None
+        return WatchedKind(kind.name, path, kind.struct, query)
+    if kind.name in ALWAYS:
+        rule = f'{{apiGroups: [""], resources: [{plural_of(kind.name)}], verbs: [get, list, watch]}}'
+        raise KubeschedError(f"{why}; without them there is nothing to record: add the rule {rule} to a ClusterRole")
+    is_optional = "alpha" in kind.api_version or "beta" in kind.api_version
+    if is_optional and why.startswith("the API server"):
+        return ""
+    return f"{why}; in simulations {UNCERTAIN.get(kind.name, f'nothing depends on {kind.name}')}"
+
+
+class _ListMeta(msgspec.Struct, rename="camel"):
+    resource_version: str = ""
+
+
+class _List(msgspec.Struct):
+    metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+
+
+async def _try(rest: Rest, path: str, query: Query) -> None:
+    """List one object, and open a watch; raises Refused."""
+    body = await rest.get(path, {**query, "limit": "1"})
+    try:
+        version = msgspec.json.decode(body, type=_List).metadata.resource_version
+    except msgspec.MsgspecError:
+        version = "0"
+    async with rest.stream(path, {**query, "watch": "true", "resourceVersion": version, "timeoutSeconds": "1"}):
+        pass

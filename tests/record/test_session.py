@@ -1,0 +1,267 @@
+"""Recordings of a cluster in virtual time: through outages and lists, to a limit, and on from a file that was torn."""
+
+import asyncio
+import gzip
+from collections.abc import Awaitable, Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from tests.support.roles import a_binding, a_role, a_rule, create
+
+from kubesched.api.nodes import Node
+from kubesched.common.virtual_time import BEGINNING, START, run_in_virtual_time
+from kubesched.controlplane.api.requests import ADMINISTRATOR, User
+from kubesched.controlplane.running import new_server
+from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.controlplane.transport.transport import Transport
+from kubesched.errors import KubeschedError
+from kubesched.record.recording_file import RecordingFile
+from kubesched.record.resuming import read_end
+from kubesched.record.session import UNLIMITED, Limits, RecordingProgress, RecordingSession
+from kubesched.simulate.traces.recorded_run_times import Durations
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival
+from kubesched.simulate.traces.trace_file import trace_of_file
+from kubesched.up.local_rest import LocalRest
+
+Document = dict[str, Any]
+NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}, "status": {"capacity": {"cpu": "4"}}}
+
+
+class RecordedCluster:
+    """A server whose objects are changed while it is recorded."""
+
+    def __init__(self, path: Path, user: User = ADMINISTRATOR) -> None:
+        self.path = path
+        self.server = new_server({}, seed=1)
+        self.transport = Transport(self.server)
+        self.client = LocalClient(self.server, ADMINISTRATOR)
+        self.pods = self.client.resource("v1", "Pod")
+        self.notes: list[str] = []
+        self._user = user
+
+    def session(self, limits: Limits, *, resume: bool = False) -> RecordingSession:
+        loop = asyncio.get_running_loop()
+        state = read_end(self.path) if resume else None
+        return RecordingSession(
+            LocalRest(self.transport, self._user),
+            RecordingFile(self.path, resume=resume),
+            limits,
+            state=state,
+            note=self.notes.append,
+            date=lambda: BEGINNING + timedelta(seconds=loop.time() - START),
+        )
+
+    async def record(
+        self, story: Callable[[], Awaitable[None]], limits: Limits = UNLIMITED, *, resume: bool = False
+    ) -> RecordingProgress:
+        """Record while a story goes on, and until the limits end it, if there are any."""
+        self.transport.start()
+        session = self.session(limits, resume=resume)
+        task = asyncio.create_task(session.run())
+        await asyncio.sleep(1)
+        await story()
+        await asyncio.sleep(1)
+        if limits == UNLIMITED:
+            session.stop.set()
+        try:
+            return await task
+        finally:
+            self.transport.stop()
+
+    def create_pod(self, name: str) -> None:
+        spec = {"containers": [{"name": "main", "image": "i", "env": [{"name": "PASSWORD", "value": "secret"}]}]}
+        meta = {"name": name, "namespace": "default", "annotations": {"team": "blue"}}
+        self.client.create(self.pods, {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec})
+
+    def bind(self, name: str) -> None:
+        target = {"kind": "Node", "name": "node-1"}
+        body = {"apiVersion": "v1", "kind": "Binding", "metadata": {"name": name}, "target": target}
+        self.client.create_at(self.pods, ("default", name), "binding", body)
+
+    def finish(self, name: str) -> None:
+        self.client.patch(self.pods, "default", name, {"status": {"phase": "Succeeded"}}, "status")
+
+    def delete_pod(self, name: str) -> None:
+        self.client.delete(self.pods, "default", name, {"gracePeriodSeconds": 0})
+
+
+def lines_of(path: Path) -> list[Document]:
+    content = path.read_bytes()
+    text = gzip.decompress(content) if path.suffix == ".gz" else content
+    return [msgspec.json.decode(line) for line in text.splitlines()]
+
+
+def told(path: Path) -> list[tuple[str, str]]:
+    """Return what happened after the beginning, without times."""
+    found = []
+    for line in lines_of(path)[1:]:
+        if line["at"]:
+            (kind, value), *_ = [(name, value) for name, value in line.items() if name not in ("at", "ran", "node")]
+            found.append((kind, value if isinstance(value, str) else value["metadata"]["name"]))
+    return found
+
+
+def recording(path: Path, story: Callable[[RecordedCluster], Awaitable[None]], **given: Any) -> RecordedCluster:
+    cluster = RecordedCluster(path)
+    create(cluster.server, NODE)
+    run_in_virtual_time(cluster.record(lambda: story(cluster), **given))
+    return cluster
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_a_recording_is_a_trace(tmp_path: Path, name: str) -> None:
+    async def story(cluster: RecordedCluster) -> None:
+        cluster.create_pod("job")
+        await asyncio.sleep(2)
+        cluster.bind("job")
+        await asyncio.sleep(10)
+        cluster.finish("job")
+
+    path = tmp_path / name
+    recording(path, story)
+    assert told(path) == [("object", "job"), ("bound", "default/job"), ("ended", "default/job")]
+    assert b"secret" not in path.read_bytes() or path.suffix == ".gz"
+    assert path.stat().st_mode & 0o077 == 0
+    for durations, runs, deleted in ((Durations.COMPLETED, 10.0, False), (Durations.NONE, None, True)):
+        events = list(trace_of_file(path, durations).events(0))
+        assert any(isinstance(event, ObjectPut) and isinstance(event.obj, Node) for event in events)
+        (arrival,) = [event for event in events if isinstance(event, PodArrival)]
+        assert arrival.runs == (None if runs is None else pytest.approx(runs, abs=0.1))
+        assert arrival.pod.spec.node_name == ""
+        assert any(isinstance(event, ObjectDeletion) for event in events) == deleted
+
+
+def test_nothing_is_lost_or_told_twice_when_the_server_is_away(tmp_path: Path) -> None:
+    async def story(cluster: RecordedCluster) -> None:
+        cluster.create_pod("before")
+        cluster.create_pod("short")
+        await asyncio.sleep(1)
+        cluster.transport.go_away(20)
+        cluster.create_pod("meanwhile")
+        cluster.bind("meanwhile")
+        cluster.delete_pod("short")
+        await asyncio.sleep(60)
+        cluster.create_pod("after")
+
+    path = tmp_path / "a.jsonl"
+    recording(path, story)
+    assert sorted(told(path)) == sorted(
+        [
+            ("object", "before"),
+            ("object", "short"),
+            ("object", "meanwhile"),
+            ("bound", "default/meanwhile"),
+            ("delete", "Pod/default/short"),
+            ("object", "after"),
+        ]
+    )
+
+
+def test_a_recording_ends_by_its_limits(tmp_path: Path) -> None:
+    async def story(cluster: RecordedCluster) -> None:
+        for number in range(5):
+            cluster.create_pod(f"pod-{number}")
+
+    def ended(limits: Limits) -> RecordingProgress:
+        cluster = RecordedCluster(tmp_path / f"{limits.seconds}-{limits.size}-{limits.events}.jsonl")
+        return run_in_virtual_time(cluster.record(lambda: story(cluster), limits))
+
+    assert ended(Limits(seconds=30)).seconds == pytest.approx(30, abs=1)
+    assert ended(Limits(events=3)).events == 3
+    assert len(told(tmp_path / "None-None-3.jsonl")) == 3
+    assert ended(Limits(size=100)).size >= 100
+
+
+@pytest.mark.parametrize(("name", "torn"), [("a.jsonl", b'{"at": 3, "obj'), ("a.jsonl.gz", b"\x1f\x8b\x08\x00\x00")])
+def test_a_recording_goes_on_with_the_differences(tmp_path: Path, name: str, torn: bytes) -> None:
+    path = tmp_path / name
+
+    async def first(cluster: RecordedCluster) -> None:
+        cluster.create_pod("stays")
+        cluster.create_pod("goes")
+        cluster.bind("goes")
+
+    async def nothing() -> None:
+        pass
+
+    cluster = recording(path, first)
+    with path.open("ab") as file:
+        file.write(torn)
+    # a torn end is no obstacle to a simulation
+    before = len(list(trace_of_file(path).events(0)))
+    cluster.create_pod("comes")
+    cluster.delete_pod("goes")
+    run_in_virtual_time(cluster.record(nothing, resume=True))
+    assert told(path) == [
+        ("object", "stays"),
+        ("object", "goes"),
+        ("bound", "default/goes"),
+        ("ended", "default/goes"),
+        ("object", "comes"),
+    ]
+    assert len(list(trace_of_file(path).events(0))) == before + 1
+    times = [line["at"] for line in lines_of(path)[1:]]
+    assert times == sorted(times)
+
+
+def test_a_second_list_without_differences_adds_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+
+    async def nothing() -> None:
+        pass
+
+    cluster = RecordedCluster(path)
+    create(cluster.server, NODE)
+    cluster.create_pod("a")
+    cluster.bind("a")
+    run_in_virtual_time(cluster.record(nothing))
+    before = path.read_bytes()
+    run_in_virtual_time(cluster.record(nothing, resume=True))
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"", "is no recording of kubesched record"),
+        (b'{"at": 0, "delete": "Pod/x"}\n', "is no recording of kubesched record"),
+        (b'{"recording": {"version": 9}}\n', "of version 9, of a newer kubesched"),
+        (b'{"recording": {"version": 1, "anonymised": true}}\n', "the key of its codes is not kept"),
+        (b'{"recording": {"version": 1, "began": "2026-01-01T00:00:00Z"}}\n[]\n', "line 2: Expected `object`"),
+    ],
+)
+def test_a_file_that_cannot_go_on_is_told(tmp_path: Path, content: bytes, why: str) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(content)
+    with pytest.raises(KubeschedError, match=why):
+        read_end(path)
+
+
+def with_rights(path: Path, *rules: Document) -> RecordedCluster:
+    cluster = RecordedCluster(path, User("anna"))
+    create(cluster.server, NODE, a_role("annas", *rules), a_binding("annas", "annas", "User anna"))
+    return cluster
+
+
+async def nobody() -> None:
+    pass
+
+
+def test_a_kind_without_rights_is_left_out_and_told(tmp_path: Path) -> None:
+    cluster = with_rights(tmp_path / "a.jsonl", a_rule("get list watch", "nodes pods"))
+    run_in_virtual_time(cluster.record(nobody))
+    assert any(note.startswith("left out: StorageClass: ") and "cannot list" in note for note in cluster.notes)
+    header = lines_of(cluster.path)[0]["recording"]
+    assert "StorageClass" in header["leftOut"]
+    assert "Node" not in header["leftOut"]
+
+
+@pytest.mark.parametrize("verbs", ["watch", "list"])
+def test_without_rights_to_pods_there_is_nothing_to_record(tmp_path: Path, verbs: str) -> None:
+    cluster = with_rights(tmp_path / "a.jsonl", a_rule("get list watch", "nodes"), a_rule(verbs, "pods"))
+    with pytest.raises(KubeschedError, match=r"nothing to record: add the rule .*resources: \[pods\]"):
+        run_in_virtual_time(cluster.record(nobody))
+    assert not cluster.path.exists()
