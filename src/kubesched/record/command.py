@@ -22,7 +22,7 @@ from kubesched.errors import KubeschedError
 from kubesched.record.recording_file import RecordingFile
 from kubesched.record.resuming import RecordingState, read_end
 from kubesched.record.session import Limits, RecordingProgress, RecordingSession
-from kubesched.simulate.command import DurationType
+from kubesched.simulate.options import DurationType
 
 # between lines of progress without a terminal
 LINE_SECONDS = 60.0

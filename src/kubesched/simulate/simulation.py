@@ -38,6 +38,7 @@ class SimulationProgress(msgspec.Struct, frozen=True):
     seconds: float
     events: int
     bound: int
+    pending: int = 0
 
 
 class Run(msgspec.Struct, frozen=True):
@@ -97,7 +98,7 @@ class _Simulation:
             measurements.warm_up()
             loop.call_at(self._run.warm_up, measurements.start)
         scheduling = loop.create_task(scheduler.run())
-        sampling = loop.create_task(_sample(measurements))
+        sampling = loop.create_task(self._sample(measurements))
         try:
             async with asyncio.timeout_at(self._run.until):
                 await self._feed(api, measurements)
@@ -109,6 +110,9 @@ class _Simulation:
             scheduler.stop()
             await scheduling
         measurements.sample()
+        self._tell(measurements)
+        if loop.time() < self._run.warm_up:
+            self._note(f"nothing happens after {loop.time():g} s, before the warm-up is over: it is measured, too")
         measurements.stayed(api.pods.values())
         return figures_of(self._run, measurements, loop.time())
 
@@ -121,14 +125,19 @@ class _Simulation:
             api.apply(event)
             self._events += 1
             if self._events % _TOLD_EVERY == 0:
-                self._progress(SimulationProgress(loop.time(), self._events, measurements.counts["bound"]))
+                self._tell(measurements)
 
+    async def _sample(self, measurements: Measurements) -> None:
+        """Take samples for as long as the simulation lasts."""
+        while True:
+            await asyncio.sleep(measurements.timeline.seconds)
+            measurements.sample()
+            self._tell(measurements)
 
-async def _sample(measurements: Measurements) -> None:
-    """Take samples for as long as the simulation lasts."""
-    while True:
-        await asyncio.sleep(measurements.timeline.seconds)
-        measurements.sample()
+    def _tell(self, measurements: Measurements) -> None:
+        """Tell how far it is."""
+        now, pending = asyncio.get_running_loop().time(), measurements.pending.value
+        self._progress(SimulationProgress(now, self._events, measurements.counts["bound"], pending))
 
 
 async def _until_settled(api: SimulatedApi, scheduler: Scheduler) -> None:

@@ -16,7 +16,7 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.observer import UNSCHEDULABLE, FailedAttempt, Observer
 from kubesched.simulate.measuring.histogram import Histogram
-from kubesched.simulate.measuring.pod_log import ENDED, LOST, PodLog
+from kubesched.simulate.measuring.pod_log import ENDED, LOST, PENDING, RUNNING, PodLog, PodRecord
 from kubesched.simulate.measuring.rates import NodeRates, RateLabels
 from kubesched.simulate.measuring.sampling import Sample, Sampler
 from kubesched.simulate.measuring.timeline import Timeline
@@ -124,13 +124,13 @@ class Measurements(Observer):
         """Record the pods that are there at the end."""
         if self._log is not None:
             for pod in pods:
-                living = self._living[pod.uid]
-                self._log.stayed(pod, living.arrived, living.bound)
+                end = RUNNING if pod.spec.node_name else PENDING
+                self._log.write(_record(pod, self._living[pod.uid], None, end))
 
     def _leave(self, pod: Pod, end: str) -> None:
         now, living = self._now(), self._living.pop(pod.uid)
         if self._log is not None:
-            self._log.left(pod, living.arrived, living.bound, now, end)
+            self._log.write(_record(pod, living, now, end))
         if pod.spec.node_name:
             self.running.add(-1, now)
             self.used.add(living.amounts, -1, now)
@@ -177,6 +177,22 @@ class Measurements(Observer):
             "bound": self.counts["bound"],
         }
         self.timeline.add(counts | self._sampler.sample(self.offered.of))
+
+
+def _record(pod: Pod, living: Living, left: float | None, end: str) -> PodRecord:
+    """Return what became of a pod."""
+    return PodRecord(
+        pod.namespace,
+        pod.name,
+        pod.spec.node_name,
+        living.arrived,
+        living.bound,
+        left,
+        end,
+        living.priority,
+        living.amounts,
+        living.attempts,
+    )
 
 
 def _amounts(info: PodInfo) -> Iterator[tuple[str, int]]:

@@ -1,0 +1,165 @@
+"""Options that commands about simulations share: durations, seeds, how long things take, what nodes cost.
+
+From words on a command line to values.
+"""
+
+import functools
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from kubesched.config.golang import parse_duration
+from kubesched.errors import KubeschedError
+from kubesched.simulate.measuring.rates import POWER_LABEL, PRICE_LABEL, RateLabels
+from kubesched.simulate.simulated_api import Pace
+from kubesched.simulate.traces.recorded_run_times import Durations
+
+F = TypeVar("F", bound=Callable[..., Any])
+DEFAULT = "default"
+
+
+class DurationType(click.ParamType[float]):
+    """A duration such as 30s or 2h."""
+
+    name = "duration"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        """Return seconds."""
+        if isinstance(value, float):
+            return value
+        try:
+            seconds = parse_duration(str(value)).seconds
+        except ValueError:
+            seconds = -1.0
+        if seconds < 0:
+            self.fail(f"{value!r} is no duration such as 30s or 2h", param, ctx)
+        return seconds
+
+
+class SeedsType(click.ParamType[list[int]]):
+    """Seeds: 1, or 1-5, or 1,2,7."""
+
+    name = "seeds"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> list[int]:
+        """Return the seeds in order."""
+        if isinstance(value, list):
+            return value
+        try:
+            seeds = [seed for part in str(value).split(",") for seed in _span(part)]
+        except ValueError:
+            seeds = []
+        if not seeds:
+            self.fail(f"{value!r} are no seeds such as 1, 1-5 or 1,2,7", param, ctx)
+        return list(dict.fromkeys(seeds))
+
+
+def _span(text: str) -> range:
+    first, dash, last = text.partition("-")
+    return range(int(first), int(last if dash else first) + 1)
+
+
+def pace_options(command: F) -> F:
+    """Give a command the options about how long things take, as its parameter `pace`."""
+
+    @click.option(
+        "--binding-time",
+        type=DurationType(),
+        default="0s",
+        show_default=True,
+        help="How long a request of the scheduler takes.",
+    )
+    @click.option(
+        "--starting-time",
+        type=DurationType(),
+        default="0s",
+        show_default=True,
+        help="How long containers take to start.",
+    )
+    @click.option(
+        "--stopping-time",
+        type=DurationType(),
+        default="0s",
+        show_default=True,
+        help="How long evicted pods take to end.",
+    )
+    @click.option(
+        "--recreate/--no-recreate",
+        default=True,
+        show_default=True,
+        help="Create evicted pods again, as controllers do.",
+    )
+    @functools.wraps(command)
+    def with_pace(
+        *args: Any, binding_time: float, starting_time: float, stopping_time: float, recreate: bool, **kwargs: Any
+    ) -> Any:
+        return command(*args, pace=Pace(binding_time, starting_time, stopping_time, recreate), **kwargs)
+
+    return with_pace  # type: ignore[return-value]
+
+
+def rate_options(command: F) -> F:
+    """Give a command the options about what nodes cost and draw, as its parameter `rates`."""
+
+    @click.option(
+        "--price-label",
+        default=PRICE_LABEL,
+        show_default=True,
+        metavar="KEY",
+        help="The label or annotation of nodes with their price an hour, such as 0.192.",
+    )
+    @click.option(
+        "--power-label",
+        default=POWER_LABEL,
+        show_default=True,
+        metavar="KEY",
+        help="The label or annotation of nodes with their watts, idle and full, such as 90-350.",
+    )
+    @functools.wraps(command)
+    def with_rates(*args: Any, price_label: str, power_label: str, **kwargs: Any) -> Any:
+        return command(*args, rates=RateLabels(price_label, power_label), **kwargs)
+
+    return with_rates  # type: ignore[return-value]
+
+
+def replay_options(command: F) -> F:
+    """Give a command the options about recordings, as its parameters `speed` and `durations`."""
+
+    @click.option(
+        "--speed",
+        type=click.FloatRange(min=0, min_open=True, max=1e6),
+        default=1.0,
+        show_default=True,
+        help="Have what the trace says happen so many times as fast; pods run as long as before.",
+    )
+    @click.option(
+        "--durations",
+        type=click.Choice([each.value for each in Durations]),
+        default=Durations.COMPLETED.value,
+        show_default=True,
+        help="Pods of a recording that run as long as they did there: those that came to an end by themselves, all "
+        "(also those that were deleted), or none. Others end at their recorded times.",
+    )
+    @functools.wraps(command)
+    def with_replay(*args: Any, durations: str, **kwargs: Any) -> Any:
+        return command(*args, durations=Durations(durations), **kwargs)
+
+    return with_replay  # type: ignore[return-value]
+
+
+def configs_of(given: Sequence[str]) -> dict[str, bytes | None]:
+    """Return the texts of configurations, given as [NAME=]FILE, by name; raises KubeschedError."""
+    found: dict[str, bytes | None] = {}
+    for text in given:
+        name, equals, path = text.partition("=")
+        if not equals:
+            name, path = Path(text).stem, text
+        if name in found:
+            raise KubeschedError(f"--config: two configurations are named {name}; give one as NAME=FILE")
+        try:
+            found[name] = Path(path).read_bytes()
+        except OSError as error:
+            raise KubeschedError(f"--config {path}: {error.strerror or error}") from None
+    return found or {DEFAULT: None}
