@@ -22,7 +22,15 @@ from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
-from kubesched.simulate.options import DurationType, SeedsType, configs_of, pace_options, rate_options, replay_options
+from kubesched.simulate.options import (
+    DurationType,
+    SeedsType,
+    TracePath,
+    configs_of,
+    pace_options,
+    rate_options,
+    replay_options,
+)
 from kubesched.simulate.progress import progress_of
 from kubesched.simulate.reports.pod_files import RunWriter, pods_file
 from kubesched.simulate.reports.writing import FORMS, form_of, write_report
@@ -44,7 +52,7 @@ class _SimulateCommand(click.Command):
 
 
 @click.command("simulate", cls=_SimulateCommand)
-@click.argument("traces", nargs=-1, required=True, metavar="TRACE...", type=click.Path(exists=True))
+@click.argument("traces", nargs=-1, required=True, metavar="TRACE...", type=TracePath())
 @click.option(
     "--config",
     "configs",
@@ -81,6 +89,7 @@ class _SimulateCommand(click.Command):
     help="Write what became of each pod, a row a pod, to a file: .parquet, .csv or .jsonl.",
 )
 @click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of CSV files are (kind CsvMapping).")
+@click.option("--workload", metavar="NAME", help="Which workload of a file of scheduler_perf: TestCase/workload.")
 @rate_options
 @replay_options
 @gate_options
@@ -98,6 +107,7 @@ def simulate_command(
     file: Path | None,
     pods: Path | None,
     mapping: Path | None,
+    workload: str | None,
     rates: RateLabels,
     speed: float,
     durations: Durations,
@@ -107,7 +117,8 @@ def simulate_command(
     """Simulate a cluster in virtual time: pods arrive, wait, run and leave, under the real scheduler.
 
     A TRACE is a file of events (.jsonl, .jsonl.gz), a CSV file with a --mapping, a Workload that generates pods
-    (.yaml), or a cluster (manifests, a snapshot), all of which is there at the beginning.
+    (.yaml), a workload of scheduler_perf (FILE.yaml#TestCase/workload), or a cluster (manifests, a snapshot), all of
+    which is there at the beginning.
     Several are one trace: nodes may be in one file, pods in another.
 
     The same traces, configurations and seeds give the same report, to the byte.
@@ -118,13 +129,18 @@ def simulate_command(
       kubesched simulate batch.yaml --config spread.yaml --config packed=pack.yaml --seeds 1-5
       kubesched simulate nodes.yaml pods.jsonl.gz --until 24h --warm-up 1h --file report.html
       kubesched simulate batch.yaml --file runs.parquet --pods pods.parquet
+      kubesched simulate 'performance-config.yaml#SchedulingBasic/500Nodes' --no-recreate
     """
     if until is not None and warm_up >= until:
         raise click.BadParameter("the warm-up is as long as the simulation (--until)", param_hint="--warm-up")
     form = form_of(output, file)
     loaded = loaded_configs(configs_of(configs), gates, registry)
     kinds = sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)})
-    trace = at_speed(read_traces(traces, kinds, mapping, lambda line: click.echo(line, err=True), durations), speed)
+
+    def note(line: str) -> None:
+        click.echo(line, err=True)
+
+    trace = at_speed(read_traces(traces, kinds, mapping, note, durations, workload or ""), speed)
     runs = [
         Run(trace, config, registry, name, seed, until, warm_up, pace, rates)
         for name, config in loaded.items()

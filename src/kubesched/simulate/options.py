@@ -14,6 +14,7 @@ from kubesched.config.golang import parse_duration
 from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.rates import POWER_LABEL, PRICE_LABEL, RateLabels
 from kubesched.simulate.simulated_api import Pace
+from kubesched.simulate.traces.reading import without_workload
 from kubesched.simulate.traces.recorded_run_times import Durations
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -36,6 +37,17 @@ class DurationType(click.ParamType[float]):
         if seconds < 0:
             self.fail(f"{value!r} is no duration such as 30s or 2h", param, ctx)
         return seconds
+
+
+class TracePath(click.ParamType[str]):
+    """A file or a folder that exists; of files of scheduler_perf also FILE#NAME."""
+
+    name = "path"
+
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the text as it is."""
+        click.Path(exists=True).convert(without_workload(str(value)), param, ctx)
+        return str(value)
 
 
 class SeedsType(click.ParamType[list[int]]):

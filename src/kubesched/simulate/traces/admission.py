@@ -50,6 +50,8 @@ class TraceAdmission:
             raise InvalidObjectError(f"there is no kind {kind!r} in {version!r}; expected such as Pod in v1")
         resource = client.resource(version, kind)
         metadata = {**(document.get("metadata") or {})}
+        if resource.kind == "Namespace" and metadata.get("name") in self._namespaces:
+            return document
         if resource.namespaced:
             namespace = metadata.setdefault("namespace", "default")
             if namespace not in self._namespaces:
@@ -58,14 +60,18 @@ class TraceAdmission:
                 client.create(client.resource("v1", "Namespace"), made)
         created = client.create(resource, {**document, "metadata": metadata}, "Strict")
         if resource.kind in _NOT_KEPT:
-            client.delete(resource, metadata.get("namespace", ""), created["metadata"]["name"])
+            client.delete(
+                resource, metadata.get("namespace", ""), created["metadata"]["name"], {"gracePeriodSeconds": 0}
+            )
+        elif resource.kind == "Namespace":
+            self._namespaces.add(created["metadata"]["name"])
         for field in ("uid", "resourceVersion", "creationTimestamp", "managedFields"):
             created["metadata"].pop(field, None)
         return created
 
 
-# pods of one name may come and go
-_NOT_KEPT = frozenset({"Pod"})
+# objects of one name may come and go
+_NOT_KEPT = frozenset({"Pod", "Service"})
 
 
 def _ready(node: ApiObject) -> ApiObject:

@@ -1,8 +1,8 @@
 """Traces of any format, by what a file is.
 
 From paths to one trace: .jsonl (and .jsonl.gz) are trace files; .csv has a mapping; YAML of kind Workload is generated;
-other files
-and folders are manifests and snapshots, all of which are there at the beginning.
+YAML with test cases of scheduler_perf has workloads, of which one is picked; other files and folders are manifests and
+snapshots, all of which are there at the beginning.
 """
 
 from collections.abc import Collection, Sequence
@@ -15,6 +15,8 @@ from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.csv_mapping import mapping_of
 from kubesched.simulate.traces.csv_trace import trace_of_csv
 from kubesched.simulate.traces.manifest_trace import trace_of_cluster
+from kubesched.simulate.traces.perf.perf_cases import are_test_cases, runs_of, the_one
+from kubesched.simulate.traces.perf.perf_trace import trace_of_perf
 from kubesched.simulate.traces.recorded_run_times import Durations
 from kubesched.simulate.traces.trace import Trace, merged
 from kubesched.simulate.traces.trace_file import trace_of_file
@@ -29,8 +31,12 @@ def read_traces(
     mapping: Path | None = None,
     note: Note = lambda line: None,
     durations: Durations = Durations.COMPLETED,
+    workload: str = "",
 ) -> Trace:
-    """Return the trace in some files; raises TraceError. `mapping` is for CSV files, `durations` for recordings."""
+    """Return the trace in some files; raises TraceError.
+
+    `mapping` is for CSV files, `durations` for recordings; `workload` picks one of scheduler_perf's, as FILE#NAME does.
+    """
     clusters: list[str] = []
     traces: list[Trace] = []
     for path in paths:
@@ -40,8 +46,12 @@ def read_traces(
             if mapping is None:
                 raise TraceError(f"{path}: a CSV file needs --mapping FILE, which says what its columns are")
             traces.append(trace_of_csv(Path(path), mapping_of(mapping.name, _document(mapping)), note))
-        elif (document := _workload(path)) is not None:
-            traces.append(trace_of_workload(Path(path).name, document))
+        elif (document := _spec(path)) is not None:
+            if is_workload(document):
+                traces.append(trace_of_workload(Path(path).name, document))
+            else:
+                runs = runs_of(document, Path(without_workload(path)))
+                traces.append(trace_of_perf(the_one(runs, workload_in(path) or workload, path), note))
         else:
             clusters.append(path)
     if clusters:
@@ -54,13 +64,26 @@ def _is_trace(path: str) -> bool:
     return path.removesuffix(".gz").endswith(".jsonl")
 
 
-def _workload(path: str) -> object:
-    """Return the document of a generated trace, None for other files."""
-    if not path.endswith((".yaml", ".yml")):
+def without_workload(path: str) -> str:
+    """Return the file of FILE#NAME, or of FILE."""
+    return path if Path(path).exists() else path.partition("#")[0]
+
+
+def workload_in(path: str) -> str:
+    """Return the name of FILE#NAME, empty for FILE."""
+    return "" if Path(path).exists() else path.partition("#")[2]
+
+
+def _spec(path: str) -> object:
+    """Return the document of a generated trace, or of test cases of scheduler_perf; None for other files."""
+    file = without_workload(path)
+    if not file.endswith((".yaml", ".yml")):
         return None
-    text = read_at_most(path, LARGEST_SPEC)
-    document = _parsed(path, text) if b"simulate." in text else None
-    return document if is_workload(document) else None
+    text = read_at_most(file, LARGEST_SPEC)
+    if b"simulate." in text or b"workloadTemplate" in text:
+        document = _parsed(file, text)
+        return document if is_workload(document) or are_test_cases(document) else None
+    return None
 
 
 def _document(path: Path) -> object:

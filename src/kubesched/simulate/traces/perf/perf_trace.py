@@ -1,0 +1,185 @@
+"""Workloads of scheduler_perf as traces in virtual time.
+
+From a workload to events: operations follow each other, and those that wait for pods take a second, which is how often
+the reference looks. Churns go on until the last operation. Scheduling takes no simulated time.
+"""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.common.notes import Note
+from kubesched.config.errors import ConfigError
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.simulate.traces.perf.admitted import AdmittedObjects
+from kubesched.simulate.traces.perf.made_object import MadeObject
+from kubesched.simulate.traces.perf.objects import WorkloadObjects
+from kubesched.simulate.traces.perf.operations import (
+    AllocResourceClaims,
+    Churn,
+    CreateAny,
+    CreateNamespaces,
+    CreateNodes,
+    CreatePods,
+    CreateResourceClaims,
+    CreateResourceDriver,
+    DeletePods,
+    Operation,
+    Pause,
+    PodBarrier,
+    UpdateAny,
+    seconds_of,
+)
+from kubesched.simulate.traces.perf.perf_cases import PerfRun
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
+
+# how long an operation takes that waits for pods
+WAIT_SECONDS = 1.0
+CHURN_MILLISECONDS = 500
+replace = msgspec.structs.replace
+
+
+def trace_of_perf(run: PerfRun, note: Note = lambda line: None) -> Trace:
+    """Return a workload as a trace; tells what of it the trace does not have. Raises TraceError."""
+    for line in notes_of(run):
+        note(line)
+
+    def events(seed: int) -> Iterator[TraceEvent]:
+        return iter(_PerfTrace(run).events())
+
+    return Trace(f"{run.file.name}: {run.name}", events)
+
+
+def notes_of(run: PerfRun) -> Iterator[str]:
+    """Yield what of a workload is not in its operations."""
+    if run.unused_params:
+        yield f"{run.name}: no operation uses the parameter {', '.join(run.unused_params)}"
+    gates = ",".join(f"{name}={str(on).lower()}" for name, on in run.feature_gates.items() if _is_news(name, on))
+    if gates:
+        yield f"{run.name}: it is meant for --feature-gates {gates}"
+    if run.scheduler_config is not None:
+        yield f"{run.name}: it is meant for --config {run.scheduler_config}"
+
+
+def _is_news(gate: str, on: bool) -> bool:
+    """Return whether a gate is not what it is by default."""
+    try:
+        return FeatureGates.parse(f"{gate}={str(on).lower()}", ()).enabled(gate) != FeatureGates.parse("", ()).enabled(
+            gate
+        )
+    except ConfigError:
+        return False
+
+
+class _PerfTrace:
+    """Turns operations into events."""
+
+    def __init__(self, run: PerfRun) -> None:
+        self._run = run
+        self._made = WorkloadObjects(run)
+        self._admitted = AdmittedObjects()
+        self._at = 0.0
+        self._events: list[TraceEvent] = []
+        # the pods of each namespace that are still there, with their labels
+        self._pods: dict[str, dict[str, dict[str, str]]] = {}
+        self._churns: list[tuple[float, Churn, str]] = []
+
+    def events(self) -> list[TraceEvent]:
+        """Return all events in the order of time."""
+        for place, operation in enumerate(self._run.operations):
+            self._carry_out(operation, place)
+        for begins, churn, namespace in self._churns:
+            self._churn(begins, churn, namespace)
+        return sorted(self._events, key=lambda event: event.at)
+
+    def _carry_out(self, operation: Operation, place: int) -> None:
+        match operation:
+            case CreateNodes():
+                self._create(self._made.nodes(operation, place))
+            case CreateNamespaces():
+                self._create(self._made.namespaces(operation))
+            case CreatePods():
+                self._create_pods(operation, operation.namespace or f"namespace-{place}")
+            case CreateAny() | CreateResourceClaims():
+                self._create(self._made.any(operation))
+            case UpdateAny():
+                self._update(operation)
+            case CreateResourceDriver():
+                self._create(self._made.slices(operation))
+            case AllocResourceClaims():
+                self._create(self._made.allocated(operation))
+            case DeletePods():
+                self._delete_pods(operation)
+            case Churn():
+                self._churns.append((self._at, operation, operation.namespace or f"namespace-{place}"))
+            case PodBarrier():
+                self._at += WAIT_SECONDS
+            case Pause():
+                self._at += seconds_of(operation)
+
+    def _create(self, objects: Iterator[MadeObject]) -> None:
+        for made in objects:
+            for obj in self._admitted.admit(made):
+                self._put(obj)
+
+    def _put(self, obj: ApiObject) -> None:
+        if isinstance(obj, Pod):
+            self._pods.setdefault(obj.namespace, {})[obj.name] = dict(obj.metadata.labels)
+            self._events.append(PodArrival(self._at, obj))
+        else:
+            self._events.append(ObjectPut(self._at, obj))
+
+    def _create_pods(self, operation: CreatePods, namespace: str) -> None:
+        ends = self._at + seconds_of(operation)
+        while True:
+            for objects in self._made.pods(operation, namespace):
+                self._create(iter(objects))
+            if not operation.skip_wait_to_completion:
+                self._at += WAIT_SECONDS
+            if not operation.steady_state or self._at >= ends:
+                return
+            # all are bound: the next ones take their places
+            for name in list(self._pods.get(namespace, {})):
+                self._delete(self._at, namespace, name)
+
+    def _delete(self, at: float, namespace: str, name: str) -> None:
+        del self._pods[namespace][name]
+        self._events.append(ObjectDeletion(at, "Pod", f"{namespace}/{name}"))
+
+    def _delete_pods(self, operation: DeletePods) -> None:
+        wanted = operation.label_selector.items()
+        names = [name for name, labels in self._pods.get(operation.namespace, {}).items() if wanted <= labels.items()]
+        at, step = self._at, 1 / operation.delete_pods_per_second if operation.delete_pods_per_second else 0.0
+        for name in names:
+            at += step
+            self._delete(at, operation.namespace, name)
+        if not operation.skip_wait_to_completion:
+            self._at = at
+
+    def _update(self, operation: UpdateAny) -> None:
+        step = 1 / operation.update_per_second if operation.update_per_second else 0.0
+        for made in self._made.any(operation):
+            self._at += step
+            for obj in self._admitted.admit(made):
+                self._events.append(ObjectPut(self._at, obj))
+
+    def _churn(self, begins: float, churn: Churn, namespace: str) -> None:
+        """Create, or create and delete in turns, what a churn has, until the last operation ends."""
+        step = (churn.interval_milliseconds or CHURN_MILLISECONDS) / 1000
+        ends, turn = self._at, 0
+        slots: list[list[ApiObject]] = [[] for _ in range(churn.number)]
+        while begins + (turn + 1) * step <= ends and not (churn.mode == "create" and 0 < churn.number <= turn):
+            self._at = begins + (turn + 1) * step
+            slot = slots[turn % churn.number] if churn.mode == "recreate" else []
+            if slot:
+                self._events += (ObjectDeletion(self._at, type(obj).__name__, obj.full_name) for obj in slot)
+                slot.clear()
+            else:
+                for made in self._made.churned(churn, namespace):
+                    for obj in self._admitted.admit(made):
+                        self._put(obj)
+                        slot.append(obj)
+            turn += 1
+        self._at = ends
