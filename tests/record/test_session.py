@@ -21,7 +21,7 @@ from kubesched.errors import KubeschedError
 from kubesched.record.recording_file import RecordingFile
 from kubesched.record.resuming import read_end
 from kubesched.record.session import UNLIMITED, Limits, RecordingProgress, RecordingSession
-from kubesched.simulate.traces.recorded_run_times import Durations
+from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival
 from kubesched.simulate.traces.trace_file import trace_of_file
 from kubesched.up.local_rest import LocalRest

@@ -15,10 +15,10 @@ import msgspec
 from kubesched.api.codec import decode_json
 from kubesched.api.kinds import KINDS
 from kubesched.errors import InvalidObjectError, KubeschedError
-from kubesched.record.recorded_objects import is_waiting_class
-from kubesched.record.recorder import Key, RecordedObject, known_object
 from kubesched.record.recording_file import cut_torn_end
 from kubesched.record.recording_header import VERSION, HeaderLine
+from kubesched.simulate.traces.recording.recorded_objects import is_waiting_class
+from kubesched.simulate.traces.recording.recorder import Key, RecordedObject, known_object
 
 
 class RecordingState(msgspec.Struct):

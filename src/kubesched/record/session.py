@@ -20,11 +20,11 @@ from kubesched.client.informers.server_incarnation import IncarnationTracker
 from kubesched.client.rest import Rest
 from kubesched.common.notes import Note
 from kubesched.common.virtual_time import BEGINNING
-from kubesched.record.recorder import Recorder
 from kubesched.record.recording_file import RecordingFile
 from kubesched.record.recording_header import HeaderLine, RecordingHeader, new_header
 from kubesched.record.resuming import RecordingState
 from kubesched.record.watched_kinds import RecordableKinds, recordable_kinds
+from kubesched.simulate.traces.recording.recorder import Recorder
 
 FLUSH_SECONDS = 0.5
 LOOK_SECONDS = 0.05

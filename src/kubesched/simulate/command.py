@@ -37,7 +37,7 @@ from kubesched.simulate.reports.writing import FORMS, form_of, write_report
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
 from kubesched.simulate.traces.reading import read_traces
-from kubesched.simulate.traces.recorded_run_times import Durations
+from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import at_speed
 
 _WORDS = "kubesched.simulate.words"

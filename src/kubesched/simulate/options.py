@@ -15,7 +15,7 @@ from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.rates import POWER_LABEL, PRICE_LABEL, RateLabels
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.traces.reading import without_workload
-from kubesched.simulate.traces.recorded_run_times import Durations
+from kubesched.simulate.traces.recording.run_times import Durations
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT = "default"

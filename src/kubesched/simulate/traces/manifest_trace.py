@@ -4,9 +4,10 @@ From manifests, snapshots and exports, as `kubesched up` and `kubesched explain`
 manifests describe becomes pods, as controllers make them.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
+from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.asking.sources.files import read_files
@@ -17,7 +18,12 @@ from kubesched.simulate.traces.trace import ObjectPut, PodArrival, Trace, TraceE
 
 def trace_of_cluster(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> Trace:
     """Return a trace in which all objects are there at the beginning, nodes first and pods last."""
-    objects = read_files(paths, custom_kinds).objects
+    return trace_of_objects(", ".join(Path(path).name for path in paths), read_files(paths, custom_kinds).objects)
+
+
+def trace_of_objects(name: str, objects: Iterable[ApiObject]) -> Trace:
+    """Return a trace in which objects are there at the beginning, nodes first and pods last."""
+    objects = list(objects)
     nodes = [ObjectPut(0.0, obj) for obj in objects if isinstance(obj, Node)]
     others = [ObjectPut(0.0, obj) for obj in objects if not isinstance(obj, Node | Pod)]
     pods = [PodArrival(0.0, obj, _runs(obj)) for obj in objects if isinstance(obj, Pod) and not obj.terminal]
@@ -27,7 +33,7 @@ def trace_of_cluster(paths: Sequence[str], custom_kinds: Collection[str] = ()) -
         yield from others
         yield from pods
 
-    return Trace(", ".join(Path(path).name for path in paths), events)
+    return Trace(name, events)
 
 
 def _runs(pod: Pod) -> float | None:

@@ -1,8 +1,8 @@
 """Traces of any format, by what a file is.
 
-From paths to one trace: .jsonl (and .jsonl.gz) are trace files; .csv has a mapping; YAML of kind Workload is generated;
-YAML with test cases of scheduler_perf has workloads, of which one is picked; other files and folders are manifests and
-snapshots, all of which are there at the beginning.
+From paths to one trace: files of other tools are known by what is in them; .jsonl (and .jsonl.gz) are trace files; .csv
+has a mapping; YAML of kind Workload is generated; YAML with test cases of scheduler_perf has workloads, of which one is
+picked; other files and folders are manifests and snapshots, all of which are there at the beginning.
 """
 
 from collections.abc import Collection, Sequence
@@ -14,10 +14,11 @@ from kubesched.config.document import DocumentError, parse
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.csv_mapping import mapping_of
 from kubesched.simulate.traces.csv_trace import trace_of_csv
+from kubesched.simulate.traces.foreign import foreign_trace
 from kubesched.simulate.traces.manifest_trace import trace_of_cluster
 from kubesched.simulate.traces.perf.perf_cases import are_test_cases, runs_of, the_one
 from kubesched.simulate.traces.perf.perf_trace import trace_of_perf
-from kubesched.simulate.traces.recorded_run_times import Durations
+from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import Trace, merged
 from kubesched.simulate.traces.trace_file import trace_of_file
 from kubesched.simulate.traces.workload_spec import is_workload, trace_of_workload
@@ -40,7 +41,9 @@ def read_traces(
     clusters: list[str] = []
     traces: list[Trace] = []
     for path in paths:
-        if _is_trace(path):
+        if (foreign := foreign_trace(path, durations, note)) is not None:
+            traces.append(foreign)
+        elif _is_trace(path):
             traces.append(trace_of_file(Path(path), durations))
         elif path.removesuffix(".gz").endswith(".csv"):
             if mapping is None:

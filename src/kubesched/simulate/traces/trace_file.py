@@ -19,9 +19,7 @@ unpacked. What is wrong is told with the file, the line, and the field.
 
 import gzip
 import zlib
-from array import array
 from collections.abc import Iterator
-from math import isnan
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -31,7 +29,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission, renamed
-from kubesched.simulate.traces.recorded_run_times import Durations, is_recording, run_times
+from kubesched.simulate.traces.recording.run_times import Durations, RunTimes, is_recording, run_times
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 
 LONGEST_LINE = 1 << 24
@@ -74,12 +72,12 @@ def trace_of_file(path: Path, durations: Durations = Durations.COMPLETED) -> Tra
             raise TraceError(f"{path}: the file is damaged: it cannot be unpacked to its end") from None
 
     # how long pods of a recording ran, read once
-    times: list[array[float]] = []
+    times: list[RunTimes] = []
 
     def events(seed: int) -> Iterator[TraceEvent]:
         if not times:
             times.append(run_times(lines(), durations, path.name))
-        reader = _Reader(path.name, durations, times[0])
+        reader = _Reader(path.name, durations, times[0].in_order())
         for line in lines():
             yield from reader.events_of(line)
 
@@ -103,11 +101,11 @@ def _lines_of(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
 class _Reader:
     """Reads one line after the other: templates are kept, times must not go back."""
 
-    def __init__(self, name: str, durations: Durations, times: "array[float]") -> None:
+    def __init__(self, name: str, durations: Durations, times: Iterator[float | None]) -> None:
         self._name = name
         self._durations = durations
-        # of pods in the order of their lines, not a number where it is not known
-        self._times = iter(times)
+        # of pods in the order of their lines
+        self._times = times
         self._number = 0
         self._at = 0.0
         self._admission = TraceAdmission()
@@ -133,10 +131,10 @@ class _Reader:
             found = " and ".join(field.rstrip("_") for field in given) or "none of them"
             raise self._wrong(f"expected one of `object`, `from`, `delete`; found {found}")
         if line.delete:
-            if line.ran is None or self._durations is not Durations.ALL:
+            if not self._durations.counts(line.ran, completed=False):
                 yield self._deletion(line.delete, at)
         elif line.ended:
-            if line.ran is None or self._durations is Durations.NONE:
+            if not self._durations.counts(line.ran, completed=True):
                 yield self._deletion(f"Pod/{line.ended}", at)
         elif line.change is not None:
             yield ObjectPut(at, self._admission.admit(line.change, self._place))
@@ -157,7 +155,7 @@ class _Reader:
         if line.object is None:
             return line.runs
         recorded = next(self._times, None)
-        return line.runs if recorded is None or isnan(recorded) else recorded
+        return line.runs if recorded is None else recorded
 
     def _keep(self, line: Line) -> None:
         if line.object is None:

@@ -19,7 +19,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.api.storage import StorageClass
-from kubesched.record.recorded_objects import is_static, is_waiting_class, recorded, undecided
+from kubesched.simulate.traces.recording.recorded_objects import is_static, is_waiting_class, recorded, undecided
 
 Key = tuple[str, str]
 # called with the fields of a line
@@ -54,6 +54,8 @@ class Recorder:
         self.is_listing: Callable[[str], bool] = lambda kind: False
         self._begun = False
         self._waiting_classes: set[str] = set()
+        # whether pods are reported when they are finished; otherwise they are dropped then
+        self.reports_finished = False
         # lines after the beginning
         self.events = 0
 
@@ -61,7 +63,7 @@ class Recorder:
 
     def begin(self, objects: Iterable[ApiObject]) -> None:
         """Record all objects that are there, or how they differ from those that are known: nodes first, pods last."""
-        found = sorted(objects, key=_order)
+        found = sorted((obj for obj in objects if not _is_over(obj)), key=_order)
         self._waiting_classes.update(obj.name for obj in found if is_waiting_class(obj))
         there = {_key(obj) for obj in found}
         resumed = bool(self._known)
@@ -87,6 +89,9 @@ class Recorder:
         """An object is new or has changed."""
         if not self._begun:
             return
+        if _is_over(obj):
+            self._gone(_key(obj), ended=True)
+            return
         if isinstance(obj, StorageClass):
             (self._waiting_classes.add if is_waiting_class(obj) else self._waiting_classes.discard)(obj.name)
         key = _key(obj)
@@ -107,7 +112,8 @@ class Recorder:
     def drop(self, obj: ApiObject) -> None:
         """An object was deleted; a pod may have come to its end."""
         if self._begun:
-            self._gone(_key(obj), ended=isinstance(obj, Pod) and not obj.terminating)
+            ended = isinstance(obj, Pod) and not obj.terminating and not self.reports_finished
+            self._gone(_key(obj), ended=ended)
 
     def _add(self, key: Key, obj: ApiObject, form: ApiObject, compared: ApiObject | None) -> None:
         if compared is None:
@@ -154,6 +160,10 @@ def known_object(obj: ApiObject, waiting_classes: Iterable[str], bound_at: float
     """Return what a recorder knows of an object that it has recorded."""
     compared = undecided(obj, set(waiting_classes)) or obj
     return RecordedObject(obj.uid, _digest(compared), bound_at)
+
+
+def _is_over(obj: ApiObject) -> bool:
+    return isinstance(obj, Pod) and obj.terminal
 
 
 def _key(obj: ApiObject) -> Key:

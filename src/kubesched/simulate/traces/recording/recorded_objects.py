@@ -14,6 +14,7 @@ from typing import TypeVar
 import msgspec
 
 from kubesched.api.devices import ResourceClaim, ResourceClaimStatus
+from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject, Condition, ObjectMeta
 from kubesched.api.nodes import Namespace, NamespaceStatus, Node, NodeCondition, NodeSpec, NodeStatus
 from kubesched.api.pods import Pod, PodStatus
@@ -27,11 +28,14 @@ from kubesched.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
+from kubesched.asking.sources.files import UNREAD_KINDS
 from kubesched.asking.sources.reduction import reduced
 
 replace = msgspec.structs.replace
 T = TypeVar("T", bound=ApiObject)
 
+# kinds that scheduling reads
+RECORDED_KINDS = frozenset(KINDS) - UNREAD_KINDS
 WAITS_FOR_CONSUMER = "WaitForFirstConsumer"
 # annotations of a claim that follow from scheduling
 _OF_BINDING = (

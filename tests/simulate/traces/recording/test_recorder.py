@@ -10,7 +10,7 @@ import pytest
 from kubesched.api.meta import ApiObject, OwnerReference
 from kubesched.api.nodes import NodeCondition
 from kubesched.api.pods import Pod, PodStatus
-from kubesched.record.recorder import Recorder
+from kubesched.simulate.traces.recording.recorder import Recorder
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
 
 replace = msgspec.structs.replace

@@ -1,0 +1,82 @@
+"""Files of other tools, by what is in them.
+
+From a path to the trace of a recording by kube-scheduler-simulator, kwok or SimKube, or of an export by
+kube-scheduler-simulator; None for all other files.
+"""
+
+import gzip
+import re
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+from kubesched.common.notes import Note
+from kubesched.simulate.errors import TraceError
+from kubesched.simulate.traces.kwok_recording import PATCHES, trace_of_kwok
+from kubesched.simulate.traces.recording.run_times import Durations
+from kubesched.simulate.traces.scheduler_simulator import LISTS, trace_of_simulator_export, trace_of_simulator_records
+from kubesched.simulate.traces.simkube import trace_of_simkube
+from kubesched.simulate.traces.trace import Trace
+
+_HEAD = 1 << 16
+_RECORD = re.compile(rb'\s*\{"(?:time|event|resource)":')
+_EXPORT = re.compile(rb'\s*\{\s*"(?:' + "|".join(LISTS).encode() + rb'|schedulerConfig)"\s*:')
+_SIMKUBE = re.compile(rb'\s*\{\s*"(?:version|config|events|index|pod_lifecycles)"\s*:')
+# the first page of a database of etcd
+_ETCD, _ETCD_AT = b"\xed\xda\x0c\xed", 16
+
+
+def foreign_trace(path: str, durations: Durations, note: Note) -> Trace | None:
+    """Return the trace in a file of another tool, None for other files; raises TraceError."""
+    file = Path(path)
+    if not file.is_file():
+        return None
+    head = _head(file)
+    reading = _reader_of(path, head)
+    if reading is None:
+        return None
+    return reading(file, durations, note)
+
+
+def _reader_of(path: str, head: bytes) -> Callable[[Path, Durations, Note], Trace] | None:
+    if head[_ETCD_AT : _ETCD_AT + len(_ETCD)] == _ETCD:
+        raise TraceError(
+            f"{path}: is a database of etcd, as kwokctl snapshot save writes it: have kwokctl snapshot record or "
+            "kwokctl snapshot export write the cluster as YAML"
+        )
+    if _RECORD.match(head):
+        return trace_of_simulator_records
+    if _EXPORT.match(head):
+        return trace_of_simulator_export
+    if _SIMKUBE.match(head) or (_is_map_of_msgpack(head) and b"events" in head):
+        return trace_of_simkube
+    if path.endswith((".yaml", ".yml")) and _has(Path(path), PATCHES):
+        return trace_of_kwok
+    return None
+
+
+def _is_map_of_msgpack(head: bytes) -> bool:
+    return bool(head) and (0x80 <= head[0] <= 0x8F or head[0] in (0xDE, 0xDF))
+
+
+def _head(file: Path) -> bytes:
+    """Return the beginning of a file, unpacked; nothing if it cannot be read, which others will tell."""
+    try:
+        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+            return stream.read(_HEAD)
+    except (OSError, EOFError, zlib.error):
+        return b""
+
+
+def _has(file: Path, text: bytes) -> bool:
+    """Return whether a text is in a file."""
+    before = b""
+    try:
+        with file.open("rb") as stream:
+            while piece := stream.read(1 << 20):
+                if text in before + piece:
+                    return True
+                before = piece[-len(text) :]
+    except OSError:
+        pass
+    return False

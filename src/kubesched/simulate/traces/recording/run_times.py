@@ -1,0 +1,101 @@
+"""How long pods of a recording ran, which later lines say.
+
+From the lines of a recording to a number for each pod, in the order of their lines: the simulation needs it when the
+pod arrives. Names are kept only while their pods are there, so memory is eight bytes a pod.
+"""
+
+from array import array
+from collections.abc import Iterator
+from enum import StrEnum
+from math import isnan, nan
+
+import msgspec
+
+from kubesched.simulate.errors import TraceError
+
+_BEGINNING = b'{"recording"'
+
+
+class Durations(StrEnum):
+    """The pods whose recorded run time counts from their simulated binding; others end at their recorded times."""
+
+    COMPLETED = "completed"
+    ALL = "all"
+    NONE = "none"
+
+    def counts(self, ran: float | None, *, completed: bool) -> bool:
+        """Return whether the run time of a pod counts, which came to its end by itself, or else was deleted."""
+        return ran is not None and (self is Durations.ALL or (completed and self is Durations.COMPLETED))
+
+
+class RunTimes:
+    """The run times of pods in the order of their arrivals."""
+
+    def __init__(self, durations: Durations) -> None:
+        self._durations = durations
+        self._times = array("d")
+        # where pods that are there have their times
+        self._places: dict[str, int] = {}
+
+    def arrived(self, full_name: str) -> None:
+        """A pod arrives."""
+        self._places[full_name] = len(self._times)
+        self._times.append(nan)
+
+    def ended(self, full_name: str, ran: float | None, *, completed: bool) -> None:
+        """A pod has come to its end, or was deleted."""
+        place = self._places.pop(full_name, None)
+        if place is not None and ran is not None and self._durations.counts(ran, completed=completed):
+            self._times[place] = ran
+
+    def in_order(self) -> Iterator[float | None]:
+        """Yield the time of each pod, None where it is not known."""
+        for seconds in self._times:
+            yield None if isnan(seconds) else seconds
+
+
+class _PodMeta(msgspec.Struct):
+    name: str = ""
+    namespace: str = "default"
+
+
+class _Object(msgspec.Struct):
+    kind: str = ""
+    metadata: _PodMeta = msgspec.field(default_factory=_PodMeta)
+
+
+class _LineOfPod(msgspec.Struct):
+    """What of a line tells arrivals and ends."""
+
+    object: _Object | None = None
+    ended: str = ""
+    delete: str = ""
+    ran: float | None = None
+
+
+_decode = msgspec.json.Decoder(_LineOfPod).decode
+
+
+def is_recording(line: bytes) -> bool:
+    """Return whether a line is the first one of a recording."""
+    return line.startswith(_BEGINNING)
+
+
+def run_times(lines: Iterator[bytes], durations: Durations, name: str) -> RunTimes:
+    """Return the run times of pods that are lines of their own; none if the lines are no recording."""
+    times = RunTimes(durations)
+    if durations is Durations.NONE or not is_recording(next(lines, b"")):
+        return times
+    for number, text in enumerate(lines, 2):
+        try:
+            line = _decode(text)
+        except msgspec.DecodeError as error:
+            raise TraceError(f"{name}, line {number}: {error}") from None
+        if line.object is not None and line.object.kind == "Pod":
+            meta = line.object.metadata
+            times.arrived(f"{meta.namespace}/{meta.name}")
+        elif line.ended:
+            times.ended(line.ended, line.ran, completed=True)
+        elif line.delete.startswith("Pod/"):
+            times.ended(line.delete.removeprefix("Pod/"), line.ran, completed=False)
+    return times
