@@ -15,6 +15,7 @@ from kubesched.asking.placing import Placer
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.config.load import Loaded
 from kubesched.controlplane.schema.json_patching import json_patched
+from kubesched.core.framework.status import Status
 from kubesched.core.scheduling.outcomes import Placed
 
 Document = Mapping[str, Any]
@@ -61,7 +62,7 @@ def best_nodes(documents: Iterable[Document], loaded: Loaded, pod_name: str) -> 
     if feasible.count == 1:
         return {names[int(feasible.mask.argmax())]}
     best = evaluation.best_rows()
-    return {names[row] for row in best.tolist()} if not hasattr(best, "code") else set()
+    return set() if isinstance(best, Status) else {names[row] for row in best}
 
 
 def preempting_place(documents: Iterable[Document], loaded: Loaded, pod_name: str) -> tuple[str, tuple[str, ...]]:

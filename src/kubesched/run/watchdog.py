@@ -82,6 +82,8 @@ async def beat_while_turning(watchdog: Watchdog, scheduler: Scheduler) -> NoRetu
         if turns != seen or scheduler.asking:
             watchdog.beat()
         seen = turns
+        # a loop with nothing to do turns, too
+        scheduler.inbox.wake()
         await asyncio.sleep(LOOK_SECONDS)
 
 

@@ -11,7 +11,8 @@ from datetime import timedelta
 import msgspec
 
 from kubesched.common.notes import Note
-from kubesched.common.virtual_time import BEGINNING, run_in_virtual_time
+from kubesched.common.timer_loop import run_on_timers
+from kubesched.common.virtual_time import BEGINNING
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, scheduler_of
 from kubesched.core.framework.observer import Observers
@@ -62,7 +63,7 @@ def simulate(
     pod_log: PodLog | None = None,
 ) -> Figures:
     """Return the figures of a simulation; what became of each pod goes to `pod_log`."""
-    return run_in_virtual_time(_Simulation(run, note, progress, pod_log).run(), start=0.0)
+    return run_on_timers(_Simulation(run, note, progress, pod_log).run())
 
 
 class _Simulation:

@@ -72,7 +72,10 @@ def test_the_ranking_has_the_base_scores_of_the_rows_that_pass() -> None:
     def ranking() -> list[int]:
         now = evaluation(engine)
         totals = now.score().totals
-        ranked = now.pod_class.ranking(now.feasible().mask, totals)
+        column = now.pod_class.ranking(now.feasible().mask, totals)
+        assert column is not None
+        ranked = column.totals
+        assert list(column.leaders()) == np.flatnonzero(ranked == ranked.max()).tolist()
         assert ranked.tolist() == np.where(now.feasible().mask, totals, WORST).tolist()
         return [int(total) for total in ranked]
 

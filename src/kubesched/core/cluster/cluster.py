@@ -362,5 +362,4 @@ def same_account(old: PodInfo, new: PodInfo) -> bool:
         and old.spec.node_name == new.spec.node_name
         and old.labels == new.labels
         and old.terminating == new.terminating
-        and old.status.start_time == new.status.start_time
     )

@@ -57,6 +57,15 @@ class PodSlots:
         requests[1, slot] = resources.memory
         requests[2, slot] = resources.ephemeral_storage
 
+    def replace(self, old: PodInfo, new: PodInfo) -> None:
+        """Give a pod's slot to another version of it; one that has another start time counts as placed anew."""
+        slot = new.slot = old.slot
+        self.pods[slot] = new
+        if new.status.start_time != old.status.start_time:
+            self.start[slot] = _seconds(new.status.start_time)
+            self._arrivals += 1
+            self.arrival[slot] = self._arrivals
+
     def release(self, pod: PodInfo) -> None:
         """Free a pod's slot."""
         slot = pod.slot

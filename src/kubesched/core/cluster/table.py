@@ -216,10 +216,9 @@ class NodeTable:
     def refresh_pod(self, pod: PodInfo) -> None:
         """Replace the object of a placed pod that is accounted equally; logged if a kept answer reads pods' objects."""
         old = self.pods[pod.uid]
-        pod.slot = old.slot
         row = self.slots.row_of(old.slot)
         self.pods[pod.uid] = self.pods_on[row][pod.uid] = pod
-        self.slots.pods[pod.slot] = pod
+        self.slots.replace(old, pod)
         if self.log.wanted & Reads.POD_OBJECTS:
             self.log.record(row, Reads.POD_OBJECTS)
 

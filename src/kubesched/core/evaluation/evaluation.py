@@ -4,6 +4,8 @@ From a pod's class to verdicts and scores. Each step runs on demand and only onc
 table changes.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -287,7 +289,7 @@ class Evaluation:
 
     def best_rows(
         self, feasible: Feasible | None = None, added: NDArray[np.int64] | None = None
-    ) -> NDArray[np.intp] | Status:
+    ) -> Sequence[int] | NDArray[np.intp] | Status:
         """Return the feasible rows (or of fewer rows those) with the highest total, or why there are no totals.
 
         `added` are scores of extenders, which are added to the totals.

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.changes import ANYTHING
 from kubesched.core.cluster.following import CombinedColumn, Cursor
 from kubesched.core.cluster.table import NodeTable
+from kubesched.core.evaluation.leaders import Leaders
 from kubesched.core.evaluation.pre_filtering import PreFiltered, pre_filter
 from kubesched.core.framework.plugin import MAX_NODE_SCORE
 from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
@@ -65,12 +66,16 @@ class Passing(CombinedColumn):
 
     def evaluate_few(self, rows: Sequence[int]) -> None:
         """Combine a few rows, one by one."""
-        mask, present = self.mask, self.table.present
-        columns = [question.ids for question in self._filters if not question.passes_everywhere]
+        passes, present = self.mask.item, self.table.present.item
+        objections = [question.ids.item for question in self._filters if not question.passes_everywhere]
         for row in rows:
-            now = bool(present[row]) and not any(column[row] for column in columns)
-            if now != mask[row]:
-                mask[row] = now
+            now = present(row)
+            for objection in objections:
+                if objection(row):
+                    now = False
+                    break
+            if now != passes(row):
+                self.mask[row] = now
                 self.version = object()
 
 
@@ -99,9 +104,12 @@ class BaseScores(CombinedColumn):
     def evaluate_few(self, rows: Sequence[int]) -> None:
         """Add up a few rows, one by one."""
         totals = self.totals
-        columns = [(question.raw, weight) for question, weight in self._scores]
+        columns = [(question.raw.item, weight) for question, weight in self._scores]
         for row in rows:
-            totals[row] = sum(int(column[row]) * weight for column, weight in columns)
+            total = 0
+            for score, weight in columns:
+                total += score(row) * weight
+            totals[row] = total
 
 
 class Ranking(CombinedColumn):
@@ -112,20 +120,31 @@ class Ranking(CombinedColumn):
         self._passing = passing
         self._base_scores = base_scores
         self.totals: Totals = np.zeros(0, np.int32)
+        self._leaders = Leaders()
 
     def evaluate(self) -> None:
         """Rank all rows."""
         self.totals = np.where(self._passing.mask, self._base_scores.totals, WORST)
+        self._leaders.forget()
 
     def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
         """Rank some rows."""
         self.totals[rows] = np.where(self._passing.mask[rows], self._base_scores.totals[rows], WORST)
+        self._leaders.forget()
 
     def evaluate_few(self, rows: Sequence[int]) -> None:
         """Rank a few rows, one by one."""
-        totals, passing, base = self.totals, self._passing.mask, self._base_scores.totals
+        total, changed = self.totals.item, self._leaders.changed
+        passing, base = self._passing.mask.item, self._base_scores.totals.item
         for row in rows:
-            totals[row] = base[row] if passing[row] else WORST
+            old, new = total(row), base(row) if passing(row) else WORST
+            if old != new:
+                self.totals[row] = new
+                changed(row, old, new)
+
+    def leaders(self) -> Sequence[int]:
+        """Return the rows of the highest rank; valid until a row changes."""
+        return self._leaders.of(self.totals)
 
 
 class PodClass:
@@ -200,11 +219,11 @@ class PodClass:
         self._base_scores.refresh()
         return self._base_scores.totals
 
-    def ranking(self, feasible: NDArray[np.bool_], totals: Totals) -> Totals | None:
-        """Return `totals` where a row is feasible and WORST elsewhere, if those are this class' own columns."""
+    def ranking(self, feasible: NDArray[np.bool_], totals: Totals) -> Ranking | None:
+        """Return the ranking of `totals` where a row is feasible, if those are this class' own columns."""
         if self._ranking is None or self._base_scores is None:
             return None
         if totals is not self._base_scores.totals or feasible is not self.passing.mask:
             return None
         self._ranking.refresh()
-        return self._ranking.totals
+        return self._ranking

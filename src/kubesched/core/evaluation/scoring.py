@@ -89,14 +89,11 @@ def _failure(pod_class: PodClass) -> Status | None:
     return None
 
 
-def best_rows(pod_class: PodClass, feasible: Feasible, totals: Totals) -> NDArray[np.intp]:
-    """Return the feasible rows with the highest total."""
+def best_rows(pod_class: PodClass, feasible: Feasible, totals: Totals) -> Sequence[int] | NDArray[np.intp]:
+    """Return the feasible rows with the highest total; valid until a row changes."""
     if (ranked := pod_class.ranking(feasible.mask, totals)) is not None:
-        ranking = ranked
-    elif feasible.count == len(totals):
-        ranking = totals
-    else:
-        ranking = np.where(feasible.mask, totals, WORST)
+        return ranked.leaders()
+    ranking = totals if feasible.count == len(totals) else np.where(feasible.mask, totals, WORST)
     # methods instead of NumPy's functions, which add overhead: this runs for every pod
     best: NDArray[np.intp] = (ranking == np.maximum.reduce(ranking)).nonzero()[0]
     return best

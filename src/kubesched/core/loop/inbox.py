@@ -1,7 +1,7 @@
 """The inbox: events that wait until no cycle is running; and the tasks beside the loop.
 
-From informers and tasks to the loop. Events are applied in the order in which they were posted; every posted event, and
-every task that ends, wakes the loop.
+From informers and tasks to the loop. Events are applied in the order in which they were posted. Every posted event
+wakes the loop; the end of a task does if the loop waits for one.
 """
 
 import asyncio
@@ -60,21 +60,19 @@ class Inbox:
                 break
         return not self._events
 
-    async def rest(self, seconds: float) -> None:
-        """Wait until the loop is woken, or for some time."""
-        timer = asyncio.get_running_loop().call_later(max(seconds, 0.0), self._wake.set)
-        try:
-            await self._wake.wait()
-        finally:
-            timer.cancel()
+    async def rest(self) -> None:
+        """Wait until the loop is woken."""
+        await self._wake.wait()
 
 
 class Tasks:
     """Tasks beside the loop: referenced until they end, and logged if they fail."""
 
-    def __init__(self, note: Note, ended: Callable[[], None]) -> None:
+    def __init__(self, note: Note, wake: Callable[[], None]) -> None:
         self._note = note
-        self._ended = ended
+        self._wake = wake
+        # whether the loop waits for a task to end
+        self.awaited = False
         self._tasks: set[asyncio.Task[None]] = set()
 
     def __len__(self) -> int:
@@ -94,6 +92,8 @@ class Tasks:
 
     def _finished(self, task: "asyncio.Task[None]") -> None:
         self._tasks.discard(task)
-        self._ended()
+        if self.awaited:
+            self.awaited = False
+            self._wake()
         if not task.cancelled() and task.exception() is not None:
             self._note(f"a task failed: {task.exception()!r}")

@@ -108,6 +108,9 @@ class Scheduler:
         self._asked_seconds = 0.0
         # how often the loop has turned; the watchdog compares
         self.turns = 0
+        self._loop: asyncio.AbstractEventLoop | None = None
+        # wakes the loop for the next flush
+        self._alarm: asyncio.TimerHandle | None = None
         self.inbox = services.inbox
         self._record = services.record
         self._tasks = services.tasks
@@ -137,7 +140,10 @@ class Scheduler:
 
     def now(self) -> float:
         """Return the loop's time."""
-        return asyncio.get_running_loop().time()
+        if self._loop is None:
+            # asked for once: to find the running loop takes a call of the system in some versions of Python
+            self._loop = asyncio.get_running_loop()
+        return self._loop.time()
 
     def busy_time(self) -> float:
         """Return the loop's time, less the time spent waiting for extenders."""
@@ -241,6 +247,8 @@ class Scheduler:
         try:
             await self._turn()
         finally:
+            if self._alarm is not None:
+                self._alarm.cancel()
             await self._plugin_tasks.stop()
 
     async def _turn(self) -> None:
@@ -257,7 +265,17 @@ class Scheduler:
             if await self._slice():
                 await asyncio.sleep(0)
             else:
-                await self.inbox.rest(next_flush - self.now())
+                await self._rest(next_flush)
+
+    async def _rest(self, next_flush: float) -> None:
+        """Wait for an event; also for the next flush, if pods wait for time to pass or nothing may be scheduled yet."""
+        if self._alarm is None and (self.queue.waits_for_flush or not self._may_schedule()):
+            self._alarm = asyncio.get_running_loop().call_at(next_flush, self._ring)
+        await self.inbox.rest()
+
+    def _ring(self) -> None:
+        self._alarm = None
+        self.inbox.wake()
 
     async def settle(self) -> None:
         """Wait until no binding, preemption or other task is under way and the inbox is empty."""
@@ -267,15 +285,22 @@ class Scheduler:
 
     async def _slice(self) -> bool:
         """Schedule pods for a few milliseconds; return whether there may be more."""
-        if self._held or not all(condition() for condition in self._conditions):
+        if not self._may_schedule():
             return False
         end = self.now() + SLICE_SECONDS
-        while not len(self.inbox) and self._sending < MOST_BINDINGS:
+        while not len(self.inbox):
+            if self._sending >= MOST_BINDINGS:
+                self._tasks.awaited = True
+                return False
             if not await self.attempt_next():
                 return False
             if self.now() >= end:
                 return True
-        return bool(len(self.inbox))
+        return True
+
+    def _may_schedule(self) -> bool:
+        """Return whether pods may be scheduled now."""
+        return not self._held and all(condition() for condition in self._conditions)
 
     async def attempt_next(self) -> bool:
         """Pop a pod and run the scheduling cycle of it or its group; return whether there was one."""

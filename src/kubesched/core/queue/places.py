@@ -41,6 +41,11 @@ class Places:
         yield from (*self.active, *self.backoff, *self.error_backoff)
         yield from self.unschedulable
 
+    @property
+    def wait_for_time(self) -> bool:
+        """Return whether any pod backs off or is unschedulable."""
+        return bool(self.unschedulable or self.backoff or self.error_backoff)
+
     def get(self, uid: str) -> QueuedPod | None:
         """Return the pod under a UID."""
         found = self.active.get(uid) or self.backoff.get(uid) or self.error_backoff.get(uid)

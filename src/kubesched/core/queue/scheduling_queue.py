@@ -101,6 +101,11 @@ class SchedulingQueue:
             (plugin, queued.pod.spec.scheduler_name) for queued in self._places for plugin in queued.rejected_by
         )
 
+    @property
+    def waits_for_flush(self) -> bool:
+        """Return whether `flush` may have anything to do, now or later."""
+        return self._places.wait_for_time
+
     def kept_events(self) -> Counter[str]:
         """Return how many events are kept for pods in flight, by label."""
         return self._in_flight.labels()
@@ -300,10 +305,7 @@ class SchedulingQueue:
         for heap in (self._places.backoff, self._places.error_backoff):
             while (queued := heap.peek()) is not None and not self._places.is_backing_off(queued, now):
                 moved += self._activate(queued, now, BACKOFF_COMPLETE)
-        limit = self.options.max_in_unschedulable_seconds
-        stale = [
-            queued for queued in self._places.unschedulable if now - max(queued.timestamp, queued.flushed_at) > limit
-        ]
+        stale = self._places.unschedulable.stale(now, self.options.max_in_unschedulable_seconds)
         for queued in stale:
             queued.was_flushed = True
             queued.flushed_at = now

@@ -4,6 +4,7 @@ From an event to the pods that it may make schedulable, oldest first, without lo
 """
 
 from collections.abc import Collection, Iterator
+from math import inf
 
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import WaitsFor
@@ -12,7 +13,7 @@ from kubesched.core.queue.queueing_hints import WaitsFor
 class UnschedulablePods:
     """Pods by UID, and by what they wait for."""
 
-    __slots__ = ("_by_wait", "_next", "_pods", "_waits")
+    __slots__ = ("_by_wait", "_next", "_oldest", "_pods", "_waits")
 
     def __init__(self) -> None:
         # uid -> (number, pod), in the order of the numbers
@@ -20,6 +21,8 @@ class UnschedulablePods:
         self._waits: dict[str, Collection[WaitsFor]] = {}
         self._by_wait: dict[WaitsFor, set[str]] = {}
         self._next = 0
+        # no pod has been here since before that
+        self._oldest = inf
 
     def __len__(self) -> int:
         return len(self._pods)
@@ -41,6 +44,7 @@ class UnschedulablePods:
         if uid not in self._pods:
             self._pods[uid] = (self._next, queued)
             self._next += 1
+        self._oldest = min(self._oldest, _since(queued))
         self._forget(uid)
         self._waits[uid] = waits_for
         for each in waits_for:
@@ -59,12 +63,27 @@ class UnschedulablePods:
         uids = none.union(*(self._by_wait.get(each, none) for each in helped))
         return [queued for _, queued in sorted((self._pods[uid] for uid in uids), key=_number)]
 
+    def stale(self, now: float, limit: float) -> list[QueuedPod]:
+        """Return the pods that have been here for longer than `limit` seconds, or that long since the last flush."""
+        if not now - self._oldest > limit:
+            return []
+        found = [queued for queued in self if now - _since(queued) > limit]
+        left = (_since(queued) for queued in self if not now - _since(queued) > limit)
+        # those that are flushed now are as old as now
+        self._oldest = min(left, default=now)
+        return found
+
     def _forget(self, uid: str) -> None:
         for each in self._waits.pop(uid, ()):
             uids = self._by_wait[each]
             uids.discard(uid)
             if not uids:
                 del self._by_wait[each]
+
+
+def _since(queued: QueuedPod) -> float:
+    """Return when a pod's last attempt or its last flush was."""
+    return max(queued.timestamp, queued.flushed_at)
 
 
 def _number(entry: tuple[int, QueuedPod]) -> int:

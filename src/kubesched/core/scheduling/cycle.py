@@ -232,7 +232,7 @@ def _sampled(context: CycleContext, profile: Profile, feasible: NDArray[np.bool_
 def _best(context: CycleContext, evaluation: Evaluation, found: FilteredNodes) -> Asking[str | Status]:
     """Return the name of one of the nodes with the highest score, or the error of a scoring plugin."""
     table = context.cluster.table
-    rows = np.flatnonzero(found.mask)
+    rows: Sequence[int] | NDArray[np.intp] = np.flatnonzero(found.mask)
     if len(rows) > 1:
         feasible = evaluation.feasible()
         if found.mask is not feasible.mask:

@@ -6,6 +6,7 @@ before the warm-up is over is not counted.
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import msgspec
 
@@ -22,6 +23,7 @@ from kubesched.simulate.measuring.sampling import Sample, Sampler
 from kubesched.simulate.measuring.timeline import Timeline
 from kubesched.simulate.measuring.usage import Gauge, Gauges
 
+K = TypeVar("K")
 # classes of pods by the CPU that they request: below so many thousandths
 SIZES = ((1000, "below 1 CPU"), (4000, "1 to 4 CPU"), (16000, "4 to 16 CPU"))
 LARGEST_SIZE = "16 CPU and more"
@@ -107,8 +109,8 @@ class Measurements(Observer):
             self.attempts_until_bound[living.attempts] += 1
             waited = now - living.arrived
             self.waiting.add(waited)
-            self.waiting_by_priority.setdefault(living.priority, Histogram()).add(waited)
-            self.waiting_by_size.setdefault(living.size, Histogram()).add(waited)
+            _histogram(self.waiting_by_priority, living.priority).add(waited)
+            _histogram(self.waiting_by_size, living.size).add(waited)
 
     def ended(self, pod: Pod) -> None:
         """A pod has run to its end, or was deleted."""
@@ -193,6 +195,14 @@ def _record(pod: Pod, living: Living, left: float | None, end: str) -> PodRecord
         living.amounts,
         living.attempts,
     )
+
+
+def _histogram(histograms: dict[K, Histogram], key: K) -> Histogram:
+    """Return the histogram of a key, which is made when it is first asked for."""
+    found = histograms.get(key)
+    if found is None:
+        found = histograms[key] = Histogram()
+    return found
 
 
 def _amounts(info: PodInfo) -> Iterator[tuple[str, int]]:

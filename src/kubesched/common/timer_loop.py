@@ -1,0 +1,244 @@
+"""An asyncio loop of callbacks and timers alone, in virtual time: for simulations, where each pod costs some of both.
+
+From a coroutine to its result. Time stands still while anything can run and jumps to the next timer when nothing can.
+There is no input: no sockets, no processes, no signals, no threads. A callback that raises ends the run.
+"""
+
+import asyncio
+import contextvars
+import logging
+from collections import deque
+from collections.abc import Callable, Coroutine
+from heapq import heapify, heappop, heappush
+from itertools import count
+from typing import Any, NoReturn, TypeVar
+
+T = TypeVar("T")
+_log = logging.getLogger(__name__)
+# cancelled timers are dropped from the heap once there are so many, and they are most of it
+MOST_CANCELLED = 1000
+NO_NETWORK = "a simulation has no network"
+
+
+class _Callback:
+    """A function to call, and whether that was cancelled."""
+
+    __slots__ = ("args", "context", "function", "loop")
+
+    def __init__(
+        self,
+        loop: "TimerLoop",
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        context: contextvars.Context | None,
+    ) -> None:
+        self.loop = loop
+        self.function: Callable[..., Any] | None = function
+        self.args = args
+        self.context = context
+
+    def cancel(self) -> None:
+        """Do not call the function."""
+        self.function = None
+        self.args = ()
+
+    def cancelled(self) -> bool:
+        """Return whether it was cancelled."""
+        return self.function is None
+
+
+class _Timer(_Callback):
+    """A function to call at a time."""
+
+    __slots__ = ("at", "in_heap")
+
+    def __init__(
+        self,
+        loop: "TimerLoop",
+        at: float,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        context: contextvars.Context | None,
+    ) -> None:
+        super().__init__(loop, function, args, context)
+        self.at = at
+        self.in_heap = True
+
+    def when(self) -> float:
+        """Return the time."""
+        return self.at
+
+    def cancel(self) -> None:
+        """Do not call the function; its place in the heap is freed some time later."""
+        if self.function is not None:
+            super().cancel()
+            if self.in_heap:
+                self.loop.timer_cancelled()
+
+
+class TimerLoop(asyncio.AbstractEventLoop):
+    """A loop in virtual time without input."""
+
+    def __init__(self, start: float = 0.0) -> None:
+        self._now = start
+        self._ready: deque[_Callback] = deque()
+        self._timers: list[tuple[float, int, _Timer]] = []
+        self._numbers = count()
+        self._cancelled = 0
+        self._running = self._closed = False
+
+    # -- what coroutines, tasks and futures ask for
+
+    def time(self) -> float:
+        """Return the virtual time."""
+        return self._now
+
+    def get_debug(self) -> bool:
+        """Return False: there is no debug mode."""
+        return False
+
+    def is_running(self) -> bool:
+        """Return whether the loop runs."""
+        return self._running
+
+    def is_closed(self) -> bool:
+        """Return whether the loop was closed."""
+        return self._closed
+
+    def create_future(self) -> "asyncio.Future[Any]":
+        """Return a future of this loop."""
+        return asyncio.Future(loop=self)
+
+    def create_task(self, coro: Coroutine[Any, Any, T], **options: Any) -> "asyncio.Task[T]":  # type: ignore[override]
+        """Start a task."""
+        return asyncio.Task(coro, loop=self, **options)
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
+    ) -> _Callback:
+        """Call a function after those that are ready."""
+        found = _Callback(self, callback, args, context)
+        self._ready.append(found)
+        return found
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
+    ) -> _Timer:
+        """Call a function after so many seconds."""
+        return self.call_at(self._now + delay, callback, *args, context=context)
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
+    ) -> _Timer:
+        """Call a function at a time; those of one time are called in the order in which they were set."""
+        timer = _Timer(self, when, callback, args, context)
+        heappush(self._timers, (when, next(self._numbers), timer))
+        return timer
+
+    def timer_cancelled(self) -> None:
+        """Count a timer that was cancelled; drop such timers when they are most of the heap."""
+        self._cancelled += 1
+        if self._cancelled > MOST_CANCELLED and 2 * self._cancelled > len(self._timers):
+            self._timers = [entry for entry in self._timers if entry[2].function is not None]
+            heapify(self._timers)
+            self._cancelled = 0
+
+    def run_in_executor(  # type: ignore[override]
+        self, executor: object, func: Callable[..., T], *args: Any
+    ) -> "asyncio.Future[T]":
+        """Call a function now: a thread would take real time."""
+        done: asyncio.Future[T] = self.create_future()
+        try:
+            done.set_result(func(*args))
+        except Exception as error:
+            done.set_exception(error)
+        return done
+
+    def call_exception_handler(self, context: dict[str, Any]) -> None:
+        """Log what nobody waits for, such as a task that failed."""
+        _log.error("%s", context.get("message", "an error in the loop"), exc_info=context.get("exception"))
+
+    async def getaddrinfo(self, *args: Any, **options: Any) -> NoReturn:
+        """Refuse to look up a host."""
+        raise OSError(NO_NETWORK)
+
+    async def create_connection(self, *args: Any, **options: Any) -> NoReturn:
+        """Refuse to connect."""
+        raise OSError(NO_NETWORK)
+
+    async def shutdown_asyncgens(self) -> None:
+        """Do nothing: asynchronous generators end with the coroutines that use them."""
+
+    # -- running
+
+    def run_until_complete(self, future: Coroutine[Any, Any, T]) -> T:  # type: ignore[override]
+        """Return what a coroutine returns."""
+        task = self.create_task(future)
+        self._running = True
+        asyncio._set_running_loop(self)
+        try:
+            self._run_until_done(task)
+        finally:
+            asyncio._set_running_loop(None)
+            self._running = False
+        return task.result()
+
+    def _run_until_done(self, task: "asyncio.Task[Any]") -> None:
+        """Call what is ready, then let time pass until the next timer, until a task is done."""
+        ready = self._ready
+        while not task.done():
+            if not ready:
+                self._jump()
+            timers = self._timers
+            while timers and timers[0][0] <= self._now:
+                timer = heappop(timers)[2]
+                timer.in_heap = False
+                if timer.function is not None:
+                    ready.append(timer)
+                else:
+                    self._cancelled -= 1
+            # what these add is called after the timers that are due by then
+            for _ in range(len(ready)):
+                each = ready.popleft()
+                function, context = each.function, each.context
+                if function is None:
+                    continue
+                if context is None:
+                    function(*each.args)
+                else:
+                    context.run(function, *each.args)
+
+    def _jump(self) -> None:
+        """Let time pass until the next timer that was not cancelled."""
+        timers = self._timers
+        while timers and timers[0][2].function is None:
+            heappop(timers)
+            self._cancelled -= 1
+        if not timers:
+            raise RuntimeError("everybody waits for something that cannot happen in virtual time")
+        self._now = max(self._now, timers[0][0])
+
+    def close(self) -> None:
+        """Drop what is left."""
+        self._closed = True
+        self._ready.clear()
+        self._timers.clear()
+
+
+def run_on_timers(work: Coroutine[Any, Any, T], start: float = 0.0) -> T:
+    """Return what a coroutine returns, run in virtual time without input; tasks that are left are cancelled."""
+    # abstract are the methods of input alone, which raise NotImplementedError
+    loop = TimerLoop(start)  # type: ignore[abstract]
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        left = asyncio.all_tasks(loop)
+        for task in left:
+            task.cancel()
+        if left:
+            loop.run_until_complete(_ended(left))
+        loop.close()
+
+
+async def _ended(tasks: "set[asyncio.Task[Any]]") -> None:
+    await asyncio.gather(*tasks, return_exceptions=True)
