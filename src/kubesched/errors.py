@@ -40,6 +40,7 @@ package that defines each class:
     ├── ReviewError                         serving
     ├── ScheduleError                       controlplane
     ├── ServingError                        serving
+    ├── SweepError                          sweep
     ├── TraceError                          simulate
     ├── UnknownFormatError                  conformance
     ├── UnknownObjectError                  asking

@@ -32,6 +32,10 @@ COMMANDS = {
     "snapshot": LazyCommand(
         "kubesched.cli.asking.snapshot:snapshot", "Write a cluster to a file, to ask about it later or elsewhere."
     ),
+    "sweep": LazyCommand(
+        "kubesched.sweep.command:sweep_command",
+        "Simulate many times: configurations x traces x sizes of clusters x seeds, on all cores.",
+    ),
     "up": LazyCommand(
         "kubesched.up.command:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."
     ),

@@ -19,6 +19,7 @@ from kubesched.simulate.traces.recording.run_times import Durations
 
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT = "default"
+MOST_SEEDS = 100_000
 
 
 class DurationType(click.ParamType[float]):
@@ -60,12 +61,15 @@ class SeedsType(click.ParamType[list[int]]):
         if isinstance(value, list):
             return value
         try:
-            seeds = [seed for part in str(value).split(",") for seed in _span(part)]
-        except ValueError:
-            seeds = []
-        if not seeds:
+            spans = [_span(part) for part in str(value).split(",")]
+            count = sum(map(len, spans))
+        except (ValueError, OverflowError):
+            count = 0
+        if not count:
             self.fail(f"{value!r} are no seeds such as 1, 1-5 or 1,2,7", param, ctx)
-        return list(dict.fromkeys(seeds))
+        if count > MOST_SEEDS:
+            self.fail(f"{value!r} are {count} seeds; expected at most {MOST_SEEDS}", param, ctx)
+        return list(dict.fromkeys(seed for span in spans for seed in span))
 
 
 def _span(text: str) -> range:

@@ -110,6 +110,8 @@ class _Simulation:
             sampling.cancel()
             scheduler.stop()
             await scheduling
+        if measurements.first_error:
+            self._note(f"attempts ended in an error; the first one: {measurements.first_error}")
         measurements.sample()
         self._tell(measurements)
         if loop.time() < self._run.warm_up:

@@ -64,6 +64,8 @@ class Measurements(Observer):
         self.preempted_by_priority: Counter[int] = Counter()
         self.rates = NodeRates(labels)
         self.timeline = Timeline()
+        # why an attempt ended in an error, such as a plugin that broke; empty if none did
+        self.first_error = ""
 
     def watch(self, cluster: ClusterState) -> None:
         """Read pods and take samples of a scheduler's cluster."""
@@ -160,7 +162,10 @@ class Measurements(Observer):
     def attempt_failed(self, failed: FailedAttempt) -> None:
         """Count an attempt that failed."""
         self.counts["failedAttempts"] += 1
-        self.counts["unschedulableAttempts"] += failed.result == UNSCHEDULABLE
+        if failed.result == UNSCHEDULABLE:
+            self.counts["unschedulableAttempts"] += 1
+        else:
+            self.first_error = self.first_error or f"pod {failed.pod.namespace}/{failed.pod.name}: {failed.message}"
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
         """Count a pod that was preempted."""

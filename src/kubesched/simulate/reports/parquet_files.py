@@ -5,7 +5,7 @@ The columns of runs are those of `flat`; a sample has its run's configuration an
 bytes with the same version of pyarrow.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +23,17 @@ def parquet_paths(target: Path) -> tuple[Path, Path]:
 
 def write_parquet(figures: Sequence[Figures], target: Path) -> None:
     """Write runs and samples; raises OSError, and KubeschedError without pyarrow."""
-    pyarrow = extra_module("pyarrow", "parquet", "Parquet")
-    files = extra_module("pyarrow.parquet", "parquet", "Parquet")
     runs, timeline = parquet_paths(target)
     runs.parent.mkdir(parents=True, exist_ok=True)
     for path, columns in ((runs, flat_table(figures)), (timeline, timeline_columns(figures))):
-        files.write_table(pyarrow.table({name: _array(pyarrow, values) for name, values in columns.items()}), path)
+        write_columns(path, columns)
+
+
+def write_columns(path: Path, columns: Mapping[str, Sequence[Any]]) -> None:
+    """Write a table of columns; raises OSError, and KubeschedError without pyarrow."""
+    pyarrow = extra_module("pyarrow", "parquet", "Parquet")
+    files = extra_module("pyarrow.parquet", "parquet", "Parquet")
+    files.write_table(pyarrow.table({name: _array(pyarrow, values) for name, values in columns.items()}), path)
 
 
 def timeline_columns(figures: Sequence[Figures]) -> dict[str, list[Any]]:

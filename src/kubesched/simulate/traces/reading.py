@@ -77,6 +77,12 @@ def workload_in(path: str) -> str:
     return "" if Path(path).exists() else path.partition("#")[2]
 
 
+def workload_document(path: str) -> object:
+    """Return the document of a generated trace, None for other files."""
+    document = _spec(path)
+    return document if is_workload(document) else None
+
+
 def _spec(path: str) -> object:
     """Return the document of a generated trace, or of test cases of scheduler_perf; None for other files."""
     file = without_workload(path)

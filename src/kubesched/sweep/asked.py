@@ -1,0 +1,73 @@
+"""What a folder of results was asked for: sweep.json.
+
+From a specification, its inputs and its plan to a file, and back; and from two of them to what changed in between.
+"""
+
+import os
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kubesched.sweep.errors import SweepError
+from kubesched.sweep.runs import RunLabel
+
+FILE = "sweep.json"
+
+
+class AskedSweep(msgspec.Struct, frozen=True, rename="camel"):
+    """A sweep as it was asked for."""
+
+    version: str
+    spec: dict[str, Any]
+    # digests of files by their paths
+    inputs: dict[str, str]
+    runs: list[RunLabel]
+    timeline: bool = False
+    tuned: bool = False
+
+
+def read_asked(folder: Path) -> AskedSweep | None:
+    """Return what a folder was asked for, None if it has no results; raises SweepError."""
+    path = folder / FILE
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=AskedSweep)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise SweepError(f"{path}: {error.strerror or error}") from None
+    except msgspec.DecodeError as error:
+        raise SweepError(f"{path}: {error}; is it a folder of results?") from None
+
+
+def write_asked(folder: Path, asked: AskedSweep) -> None:
+    """Write what a folder is asked for; raises SweepError."""
+    path = folder / FILE
+    text = msgspec.json.format(msgspec.json.encode(asked, order="deterministic"), indent=1)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        unfinished = path.with_name(f".{FILE}.tmp")
+        unfinished.write_bytes(text + b"\n")
+        os.replace(unfinished, path)
+    except OSError as error:
+        raise SweepError(f"{path}: {error.strerror or error}") from None
+
+
+def changes(before: AskedSweep, now: AskedSweep) -> list[str]:
+    """Return what changed between two sweeps, in a few words each."""
+    found = list(_changed(before.spec, now.spec, "the specification's {}"))
+    found += _changed(before.inputs, now.inputs, "the file {}")
+    if before.version != now.version:
+        found.append(f"the version of kubesched (from {before.version} to {now.version})")
+    if before.timeline != now.timeline:
+        found.append("--timeline")
+    if before.tuned != now.tuned:
+        found.append("--tune")
+    return found
+
+
+def _changed(before: Mapping[str, Any], now: Mapping[str, Any], words: str) -> Iterator[str]:
+    for key in sorted({*before, *now}):
+        if before.get(key) != now.get(key):
+            yield words.format(key)

@@ -1,0 +1,21 @@
+"""Runs one after the other, in this process."""
+
+from collections.abc import Iterator, Sequence
+
+from kubesched.sweep.carrying_out import RunCarrier
+from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup
+
+
+class InProcess:
+    """Carries out runs where it is called."""
+
+    def __init__(self, setup: SweepSetup) -> None:
+        self._carrier = RunCarrier(setup)
+
+    def outcomes(self, runs: Sequence[SweepRun]) -> Iterator[RunOutcome]:
+        """Yield the outcomes in the order of the runs."""
+        for run in runs:
+            yield self._carrier.carry_out(run)
+
+    def close(self) -> None:
+        """Do nothing: nothing is under way between two outcomes."""

@@ -1,0 +1,189 @@
+"""Results of a sweep in a folder, written while it runs.
+
+    sweep.json              what was asked for (`asked.py`)
+    runs/part-000001...     rows of runs, as they end, some at a time
+    runs.parquet            all rows in the order of the plan, once the sweep is over; the parts are gone then
+    timeline/, timeline.parquet   samples over time, on request
+    failures.jsonl          runs that failed, and why
+
+From outcomes to files, and back to rows by the ids of runs. A file is there as a whole or not at all. Files are
+Parquet, or JSON lines, which need no library.
+"""
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kubesched.common.extras import extra_module
+from kubesched.simulate.reports.flat import flat_columns
+from kubesched.simulate.reports.parquet_files import write_columns
+from kubesched.sweep.errors import SweepError
+from kubesched.sweep.runs import RunOutcome, SweepRun
+
+FORMATS = ("parquet", "jsonl")
+# a part is written after so many runs, or after so many seconds
+RUNS_A_PART = 50
+SECONDS_A_PART = 2.0
+RUNS, TIMELINE, FAILURES = "runs", "timeline", "failures.jsonl"
+Row = dict[str, Any]
+
+
+class SweepResults:
+    """The results in a folder: those that are there, and those that are added."""
+
+    def __init__(self, folder: Path, form: str, clock: Callable[[], float] = time.monotonic) -> None:
+        if form == "parquet":
+            _arrow()
+        self.folder = folder
+        self._form = form
+        self._clock = clock
+        self._flushed = clock()
+        self._new: list[RunOutcome] = []
+        self._failures: dict[str, str] = {}
+        self.rows: dict[str, Row] = {}
+        for row in self._read(RUNS):
+            self.rows.setdefault(row["id"], row)
+
+    def add(self, outcome: RunOutcome, name: str) -> None:
+        """Keep an outcome; it is written soon."""
+        if outcome.error:
+            self._failures[outcome.id] = outcome.error
+            self._write_failures(name, outcome)
+            return
+        self.rows[outcome.id] = outcome.row
+        self._new.append(outcome)
+        if len(self._new) >= RUNS_A_PART or self._clock() - self._flushed >= SECONDS_A_PART:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what is not written yet."""
+        self._flushed = self._clock()
+        if not self._new:
+            return
+        # a run counts once its row is there, so that its samples come first
+        self._write_part(TIMELINE, [sample for each in self._new for sample in _samples(each)])
+        self._write_part(RUNS, [each.row for each in self._new])
+        self._new = []
+
+    def finish(self, runs: Sequence[SweepRun]) -> None:
+        """Write all rows into one file, in the order of the plan, and leave the parts out."""
+        self.flush()
+        order = {run.id: number for number, run in enumerate(runs)}
+        for what in (RUNS, TIMELINE):
+            parts = self._parts(what)
+            if not parts:
+                continue
+            rows = [row for row in self._unique(what) if row["id"] in order]
+            rows.sort(key=lambda row: order[row["id"]])
+            self._write(self.folder / f"{what}.{self._form}", rows)
+            for part in parts:
+                part.unlink()
+            (self.folder / what).rmdir()
+
+    def begin_again(self) -> None:
+        """Forget the failures of before: these runs are tried again."""
+        (self.folder / FAILURES).unlink(missing_ok=True)
+
+    # -- files
+
+    def _read(self, what: str) -> Iterator[Row]:
+        """Yield the rows of the file of all runs, then of the parts."""
+        whole = self.folder / f"{what}.{self._form}"
+        for path in [*([whole] if whole.exists() else []), *self._parts(what)]:
+            yield from self._read_file(path)
+
+    def _unique(self, what: str) -> Iterator[Row]:
+        """Yield the rows of each run once, though a part may have been written twice."""
+        seen: set[str] = set()
+        whole = self.folder / f"{what}.{self._form}"
+        for path in [*([whole] if whole.exists() else []), *self._parts(what)]:
+            rows = self._read_file(path)
+            yield from (row for row in rows if row["id"] not in seen)
+            seen.update(row["id"] for row in rows)
+
+    def _parts(self, what: str) -> list[Path]:
+        return sorted((self.folder / what).glob(f"part-*.{self._form}"))
+
+    def _write_part(self, what: str, rows: Sequence[Row]) -> None:
+        if rows:
+            parts = self._parts(what)
+            number = int(parts[-1].stem.partition("-")[2]) + 1 if parts else 1
+            self._write(self.folder / what / f"part-{number:06}.{self._form}", rows)
+
+    def _write(self, path: Path, rows: Sequence[Row]) -> None:
+        """Write a file as a whole."""
+        unfinished = path.with_name(f".{path.name}.tmp")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if self._form == "parquet":
+                _write_parquet(unfinished, rows)
+            else:
+                unfinished.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
+            os.replace(unfinished, path)
+        except OSError as error:
+            raise SweepError(f"{path}: {error.strerror or error}") from None
+
+    def _write_failures(self, name: str, outcome: RunOutcome) -> None:
+        line = msgspec.json.encode({"id": outcome.id, "run": name, "error": outcome.error}) + b"\n"
+        try:
+            with (self.folder / FAILURES).open("ab") as file:
+                file.write(line)
+        except OSError as error:
+            raise SweepError(f"{self.folder / FAILURES}: {error.strerror or error}") from None
+
+    def _read_file(self, path: Path) -> list[Row]:
+        try:
+            if path.suffix == ".parquet":
+                return _read_parquet(path)
+            rows = [msgspec.json.decode(line) for line in path.read_bytes().splitlines()]
+        except (OSError, ValueError) as error:
+            raise SweepError(f"{path}: cannot be read ({error}); delete it to have its runs done again") from None
+        return rows
+
+
+def failures_in(folder: Path) -> dict[str, str]:
+    """Return the reasons of runs that failed, by id."""
+    try:
+        lines = (folder / FAILURES).read_bytes().splitlines()
+    except FileNotFoundError:
+        return {}
+    found = {}
+    for line in lines:
+        try:
+            row = msgspec.json.decode(line)
+        except msgspec.DecodeError:
+            # the sweep was ended while it wrote the line
+            continue
+        found[row["id"]] = row["error"]
+    return found
+
+
+def form_of(folder: Path) -> str | None:
+    """Return the format of the results in a folder, None if there are none yet."""
+    for form in FORMATS:
+        if (folder / f"{RUNS}.{form}").exists() or any((folder / RUNS).glob(f"part-*.{form}")):
+            return form
+    return None
+
+
+def _samples(outcome: RunOutcome) -> Iterator[Row]:
+    for values in zip(*outcome.timeline.values(), strict=True):
+        yield {"id": outcome.id, **dict(zip(outcome.timeline, values, strict=True))}
+
+
+def _arrow() -> Any:
+    return extra_module("pyarrow.parquet", "parquet", "Results as Parquet (--format jsonl does without)")
+
+
+def _write_parquet(path: Path, rows: Sequence[Row]) -> None:
+    write_columns(path, {column: [row.get(column) for row in rows] for column in flat_columns(rows)})
+
+
+def _read_parquet(path: Path) -> list[Row]:
+    rows: Iterable[Row] = _arrow().ParquetFile(path).read().to_pylist()
+    # runs of one file need not have the same figures
+    return [{key: value for key, value in row.items() if value is not None} for row in rows]

@@ -1,0 +1,101 @@
+"""The values that pass between a sweep and its workers: a run, what all runs need, and what came out.
+
+A run has all that makes it differ from others. Its `id` is a digest of everything that its figures depend on, so that
+results are found again, and runs whose inputs changed are not taken for them.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Protocol
+
+import msgspec
+
+from kubesched.sweep.spec import Common
+
+# a value of a field that a sweep sets, as it stands in results: a number, or a text
+Setting = int | float | str
+
+
+class RunLabel(msgspec.Struct, frozen=True):
+    """What a run is called, and where it lies in the sweep."""
+
+    id: str
+    name: str
+    trace: str
+    config: str
+    nodes: str
+    seed: int
+    # what the sweep sets in the Workload and in the configuration, by short names of fields
+    fields: dict[str, Setting] = {}
+    config_fields: dict[str, Setting] = {}
+
+    @property
+    def scenario(self) -> dict[str, Setting]:
+        """Return what is simulated, whatever the configuration and the seed."""
+        return {"trace": self.trace, "nodes": self.nodes, **self.fields}
+
+    @property
+    def columns(self) -> dict[str, Setting]:
+        """Return what is written beside the figures of the run."""
+        named = {"id": self.id, "run": self.name, "trace": self.trace, "config": self.config, "nodes": self.nodes}
+        fields = {f"set.{name}": value for name, value in self.fields.items()}
+        return {
+            **named,
+            "seed": self.seed,
+            **fields,
+            **{f"config.{n}": value for n, value in self.config_fields.items()},
+        }
+
+
+class SweepRun(msgspec.Struct, frozen=True):
+    """One simulation of a sweep."""
+
+    label: RunLabel
+    # the text of the configuration, None for the default one
+    config_text: bytes | None = None
+    # a factor, or counts of pools; None for the cluster as it is
+    size: int | float | dict[str, int] | None = None
+    # fields of the Workload, by path
+    fields: dict[str, Any] = {}
+
+    @property
+    def id(self) -> str:
+        """Return the digest of all that the figures depend on."""
+        return self.label.id
+
+    @property
+    def name(self) -> str:
+        """Return the name of the run."""
+        return self.label.name
+
+
+class SweepSetup(msgspec.Struct, frozen=True):
+    """What workers need once: files by what they are for, and what all runs have in common."""
+
+    version: str
+    traces: dict[str, list[str]]
+    common: Common = Common()
+    mapping: str = ""
+    plugins: list[str] = []
+
+
+class RunOutcome(msgspec.Struct, frozen=True):
+    """What came out of a run: a row of figures, or why there is none."""
+
+    id: str
+    row: dict[str, Any] = {}
+    timeline: dict[str, list[float]] = {}
+    error: str = ""
+    notes: list[str] = []
+
+
+class Workers(Protocol):
+    """Those who carry out runs: this process, others on this machine, or many machines."""
+
+    def outcomes(self, runs: Sequence[SweepRun]) -> Iterator[RunOutcome]:
+        """Yield an outcome for each run, in the order in which they end."""
+
+    def close(self) -> None:
+        """End at once; runs under way are lost."""
+
+
+Tell = Callable[[str], None]
