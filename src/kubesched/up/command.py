@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+from msgspec.structs import replace
 
+from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.command_group import CommandWithSubcommands
 from kubesched.cli.config import read as read_config
 from kubesched.cli.event_loop import run_loop
@@ -39,12 +41,14 @@ from kubesched.errors import KubeschedError
 from kubesched.run.klog.logs import KlogHandler
 from kubesched.run.klog.options import LogOptions
 from kubesched.serving.decisions.memory import DEFAULT_TEXT, FLAG
+from kubesched.simulate.traces.reading import read_traces
 from kubesched.up.added_objects import AddedObjects
 from kubesched.up.cluster import ClusterSpec
 from kubesched.up.detached import detach
 from kubesched.up.help import HELP, NO_NODES
 from kubesched.up.node_pools import NodePool, PoolError
 from kubesched.up.options import duration, pool_options, record_memory, speed_options
+from kubesched.up.replay import Replay
 from kubesched.up.session import HOST, Endpoint, RunMode, Session, note
 from kubesched.up.shutdown import Shutdown
 from kubesched.up.subcommands import down, name_option, status
@@ -76,6 +80,7 @@ class UpOptions(NamedTuple):
     output: str
     validation: str
     registry: Registry
+    replay: tuple[str, ...]
     # the command of `-- COMMAND`
     command: tuple[str, ...]
 
@@ -141,6 +146,13 @@ class UpOptions(NamedTuple):
     metavar="QUANTITY",
     help="Memory for the scheduler's last decisions, which `explain` and /debug/decisions show; 0 for none.",
 )
+@click.option(
+    "--replay",
+    multiple=True,
+    type=click.Path(exists=True),
+    metavar="TRACE",
+    help="Have the nodes and pods of a trace come and go at their times: a recording, or what else simulate reads.",
+)
 @click.option("--data", type=FolderPath(), metavar="DIR", help="Folder to keep everything in.")
 @name_option("--name", "chosen_name", help=f"What it is called while it serves.  [{DEFAULT}]")
 @click.option("--serve/--no-serve", default=None, help="Serve the API to others; by default unless --once.")
@@ -163,9 +175,9 @@ def up(context: click.Context, /, **given: Any) -> None:
         gates = FeatureGates.parse(",".join(options.feature_gates))
         loaded = _load_config(options.config, gates, options.registry)
         check_enabled(options.registry, loaded, note)
-        spec = ClusterSpec(
-            loaded, options.registry, options.simulation, options.seed, record_bytes=options.record_bytes
-        )
+        # what controllers did is in the trace
+        simulation = replace(options.simulation, workloads=options.simulation.workloads and not options.replay)
+        spec = ClusterSpec(loaded, options.registry, simulation, options.seed, record_bytes=options.record_bytes)
         lock = stack.enter_context(locked(options.name)) if options.serves else None
         if lock is not None:
             shutdown.at_end.append(lock.clear)
@@ -239,12 +251,27 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
             objects = load_manifests(server, options.files, added, options.validation)
         except PoolError as error:
             raise click.BadParameter(str(error), param_hint="--like") from None
+        replay = _replay(options, spec, server)
+        if replay is not None:
+            objects += replay.begin()
         _check_nodes(server, options)
     if added.without_zones:
         note(NO_ZONES)
     return Session(
-        server, objects, spec, RunMode(options.settles, options.timeout, options.output, options.command), endpoint
+        server,
+        objects,
+        spec,
+        RunMode(options.settles, options.timeout, options.output, options.command),
+        endpoint,
+        replay,
     )
+
+
+def _replay(options: UpOptions, spec: ClusterSpec, server: ApiServer) -> Replay | None:
+    if not options.replay:
+        return None
+    trace = read_traces(options.replay, custom_kinds_of(spec.loaded, spec.registry), note=note)
+    return Replay(trace, server, options.simulation.speed, options.seed, note)
 
 
 def _check_nodes(server: ApiServer, options: UpOptions) -> None:

@@ -45,6 +45,11 @@ Example: a cluster as it is, with a scheduler as it might be
   kubesched up --once --config my-scheduler.yaml cluster.yaml pods-to-come.yaml
   kubesched up --once --nodes 3 --like worker-7 cluster.yaml pods-to-come.yaml
 
+\b
+Example: what a cluster went through on Monday, ten times as fast, with kubectl at hand
+  kubesched record monday.jsonl.gz --for 24h
+  kubesched up --replay monday.jsonl.gz --speed 10
+
 With --once it waits until every pod is bound or found to be unschedulable and controllers have nothing left to do,
 prints where each pod is, with the reasons for those that are nowhere, and ends. This is also what happens when standard
 output is no terminal, unless --stay is given. Otherwise it serves the API on {HOST}, shows how things stand, and ends
@@ -76,6 +81,11 @@ while, as those of Jobs do: the annotations kubesched.io/run-seconds and kubesch
 Delays of simulated nodes (--delay NAME=DURATION,...), without and with --speed:
 {delay_lines()}
 With --speed N all of them, run-seconds and grace periods are N times as short.
+
+With --replay the nodes and pods of a trace come, change and go at their times, divided by --speed: a recording, or any
+file that `kubesched simulate` reads. What is in it at time 0 is there at the beginning. Pods run as long as it says.
+Controllers of workloads rest, since what they did is in the trace. With --once it ends when the replay is over and
+things have settled, so --timeout has to be longer than the trace.
 
 With --data DIR everything is kept, and the next start with DIR goes on where the last one ended, however it did:
 kill -9 loses nothing. Objects and nodes that are there already stay as they are; others are added.

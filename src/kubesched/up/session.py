@@ -31,6 +31,7 @@ from kubesched.up.child_command import run_command
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 from kubesched.up.display import Progress, placement_table, plain, read_event, report_lines
 from kubesched.up.placements import PlacementReport, read_report
+from kubesched.up.replay import Replay
 from kubesched.up.shutdown import Shutdown
 
 HOST = "127.0.0.1"
@@ -72,13 +73,21 @@ class Session:
     """One run of the command."""
 
     def __init__(
-        self, server: ApiServer, objects: int, spec: ClusterSpec, mode: RunMode, endpoint: Endpoint | None
+        self,
+        server: ApiServer,
+        objects: int,
+        spec: ClusterSpec,
+        mode: RunMode,
+        endpoint: Endpoint | None,
+        replay: Replay | None = None,
     ) -> None:
         self._server = server
         self._objects = objects
         self._spec = spec
         self._mode = mode
         self._endpoint = endpoint
+        self._replay = replay
+        self._replaying: asyncio.Task[None] | None = None
         # the path of the kubeconfig
         self._file: Path | None = None
 
@@ -97,6 +106,8 @@ class Session:
             code = await self._live(cluster, starting, ending, shutdown)
             # work that is under way has a moment to finish
             shutdown.soon(code)
+            if self._replaying is not None:
+                await _cancelled(self._replaying)
             await _cancelled(starting)
         return code
 
@@ -118,14 +129,34 @@ class Session:
             starting.result()
             if self._endpoint is not None:
                 self._endpoint.lock.is_ready()
+            if self._replay is not None:
+                self._replaying = asyncio.create_task(self._replay.run())
         if self._mode.settles:
             return await self._settle(cluster, starting, ending, shutdown)
         if ending.done():
             return 0
         if self._mode.command:
             assert self._file is not None
-            return await run_command(self._mode.command, self._file, shutdown, cluster.until_ended())
+            return await run_command(self._mode.command, self._file, shutdown, self._until_ended(cluster))
         return await self._stay(cluster, ending)
+
+    async def _until_settled(self, cluster: LocalCluster) -> None:
+        """Wait for the end of the replay, and until the cluster has settled."""
+        if self._replaying is not None:
+            await self._replaying
+        await cluster.until_settled()
+
+    async def _until_ended(self, cluster: LocalCluster) -> None:
+        """Wait until the scheduler ends; raise its error, or that of the replay."""
+        ended = asyncio.create_task(cluster.until_ended())
+        try:
+            if self._replaying is not None:
+                await asyncio.wait({ended, self._replaying}, return_when=asyncio.FIRST_COMPLETED)
+                if self._replaying.done():
+                    self._replaying.result()
+            await ended
+        finally:
+            ended.cancel()
 
     async def _open(self, stack: AsyncExitStack) -> Transport:
         """Serve at the endpoint, if there is one; return the transport to the server."""
@@ -159,7 +190,7 @@ class Session:
         """Wait until the cluster has settled, and print the node of each pod."""
         settled = False
         if starting.done():
-            settling = asyncio.create_task(cluster.until_settled())
+            settling = asyncio.create_task(self._until_settled(cluster))
             with _Screen(cluster, stderr=True) as screen:
                 await screen.until({settling, ending}, shutdown.seconds_left)
             settled = settling.done()
@@ -203,7 +234,7 @@ class Session:
 
     async def _stay(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> int:
         """Show the progress until the session is ended."""
-        failing = asyncio.create_task(cluster.until_ended())
+        failing = asyncio.create_task(self._until_ended(cluster))
         if sys.stdout.isatty():
             with _Screen(cluster) as screen:
                 await screen.until({failing, ending})
