@@ -1,7 +1,7 @@
 """Reports: what an answer looks like, before anybody decides where it is shown.
 
-From answers to blocks (paragraphs, facts, items, tables, bars, commands); a terminal, Markdown and HTML each show all
-of them. Texts are plain: each form escapes them, so whatever an object is named, it is shown and does nothing.
+From answers to blocks (paragraphs, facts, items, tables, bars, commands, pictures); a terminal, Markdown and HTML each
+show all of them. Texts are plain: each form escapes them, so whatever an object is named, it is shown and does nothing.
 """
 
 from collections.abc import Sequence
@@ -111,7 +111,20 @@ class Commands:
     lines: Sequence[str]
 
 
-Block = Paragraph | Facts | Items | Table | Bars | Commands
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A drawing as SVG, whose texts are escaped, and a table of what it shows; only pages show the drawing.
+
+    `key` has the names behind the colours, `s0` first; without names the drawing says them itself.
+    """
+
+    title: str
+    svg: str
+    table: Table
+    key: Sequence[str] = ()
+
+
+Block = Paragraph | Facts | Items | Table | Bars | Commands | Picture
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from kubesched.asking.reports.blocks import (
     Item,
     Items,
     Paragraph,
+    Picture,
     Report,
     Table,
     Tone,
@@ -46,6 +47,25 @@ _STYLES = """
 .kubesched .track { fill: var(--line); } .kubesched .fill { fill: var(--bar); }
 .kubesched pre { background: var(--code); color: inherit; padding: .6rem .8rem;
   white-space: pre-wrap; overflow-wrap: anywhere; }
+.kubesched { --s0: #0072b2; --s1: #c44e00; --s2: #00805e; --s3: #a8488a; --s4: #8f6b00; --s5: #5f6670; --s6: #7a1f4b;
+  --s7: #2b8f86; }
+@media (prefers-color-scheme: dark) { .kubesched { --s0: #56b4e9; --s1: #ff8c42; --s2: #2fc79a; --s3: #e79ac4;
+  --s4: #f0c04a; --s5: #b4bac2; --s6: #d98aa8; --s7: #7fd6c7; } }
+.kubesched .s0 { --own: var(--s0); } .kubesched .s1 { --own: var(--s1); } .kubesched .s2 { --own: var(--s2); }
+.kubesched .s3 { --own: var(--s3); } .kubesched .s4 { --own: var(--s4); } .kubesched .s5 { --own: var(--s5); }
+.kubesched .s6 { --own: var(--s6); } .kubesched .s7 { --own: var(--s7); }
+.kubesched figure { display: inline-block; vertical-align: top; width: min(100%, 33rem); margin: .5rem 1rem 1rem 0; }
+.kubesched figcaption { font-weight: 600; } .kubesched .key { display: block; font-weight: 400; font-size: .85rem; }
+.kubesched .key span { margin-right: 1rem; overflow-wrap: anywhere; }
+.kubesched .key span::before { content: ""; display: inline-block; width: .8em; height: .8em; margin-right: .35em;
+  background: var(--own); }
+.kubesched .chart { display: block; width: 100%; height: auto; } .kubesched .chart text { font-size: 13px;
+  fill: var(--muted); } .kubesched .chart .end { text-anchor: end; } .kubesched .chart .middle { text-anchor: middle; }
+.kubesched .grid { stroke: var(--line); fill: none; } .kubesched .shade { fill: var(--code); }
+.kubesched .curve { stroke: var(--own); stroke-width: 2; stroke-linejoin: round; fill: none; }
+.kubesched .thin { stroke-width: 1.3; opacity: .75; } .kubesched .dashed { stroke-dasharray: 5 3; }
+.kubesched .bar { fill: var(--own); } .kubesched .whisker { stroke: var(--text); stroke-width: 1.5; fill: none; }
+.kubesched summary { color: var(--muted); font-size: .85rem; cursor: pointer; }
 .kubesched .good { color: var(--good); } .kubesched .warn { color: var(--warn); }
 .kubesched .bad { color: var(--bad); } .kubesched .muted { color: var(--muted); }
 """
@@ -105,6 +125,8 @@ def _block(block: Block) -> Iterator[str]:
             yield from _bars(block)
         case Commands():
             yield _commands(block.lines)
+        case Picture():
+            yield from _picture(block)
 
 
 def _item(item: Item) -> Iterator[str]:
@@ -143,6 +165,16 @@ def _bars(bars: Bars) -> Iterator[str]:
         )
         yield f"<tr>{_cell(label)}<td>{plot}</td>{_cell(text)}</tr>"
     yield "</table>"
+
+
+def _picture(picture: Picture) -> Iterator[str]:
+    yield f"<figure><figcaption>{_text(picture.title)}"
+    if picture.key:
+        names = (f'<span class="s{number % 8}">{_text(name)}</span>' for number, name in enumerate(picture.key))
+        yield f'<span class="key">{" ".join(names)}</span>'
+    yield f"</figcaption>{picture.svg}<details><summary>Numbers</summary>"
+    yield from _table(picture.table)
+    yield "</details></figure>"
 
 
 def _commands(lines: Sequence[str]) -> str:

@@ -6,7 +6,7 @@ From blocks to a text. Names and messages are escaped: none of them becomes mark
 import re
 from collections.abc import Iterator, Sequence
 
-from kubesched.asking.reports.blocks import Bars, Block, Commands, Facts, Item, Items, Paragraph, Report, Table
+from kubesched.asking.reports.blocks import Bars, Block, Commands, Facts, Item, Items, Paragraph, Picture, Report, Table
 from kubesched.asking.reports.printable import printable
 
 _MARKUP = re.compile(r"[\\`*_\[\]|~$]")
@@ -52,6 +52,9 @@ def _block(block: Block) -> Iterator[str]:
             yield from (f"- {_inline(label)}: {_inline(text)}" for label, _, text in block.rows)
         case Commands():
             yield from _fenced(block.lines)
+        case Picture():
+            yield from _titled(block.title)
+            yield from _table(block.table)
     yield ""
 
 

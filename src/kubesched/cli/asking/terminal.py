@@ -20,6 +20,7 @@ from kubesched.asking.reports.blocks import (
     Item,
     Items,
     Paragraph,
+    Picture,
     Report,
     Table,
     Tone,
@@ -96,6 +97,9 @@ def _block(block: Block, width: int) -> Iterator[RenderableType]:
             yield from _bars(block, width)
         case Commands():
             yield from _commands(block.lines, "")
+        case Picture():
+            yield _text(block.title)
+            yield from _table(block.table, width)
 
 
 def _item(item: Item, mark: str) -> Iterator[RenderableType]:

@@ -48,9 +48,9 @@ def as_table(figures: Sequence[Figures]) -> Table:
             continue
         cells = []
         for index, each in enumerate(row.of):
-            cells.append(_shown(each, row.unit))
+            cells.append(shown(each, row.unit))
             if index:
-                cells.append(_difference(row.differences[index - 1], row.unit))
+                cells.append(difference_shown(row.differences[index - 1], row.unit))
         table.add_row(row.name, *cells)
     return table
 
@@ -59,16 +59,19 @@ def _cells(found: Interval) -> tuple[str, str]:
     return f"{found.mean:.6g}", "" if found.off is None else f"{found.off:.6g}"
 
 
-def _shown(found: Interval, unit: str) -> str:
-    text = f"{_number(found.mean)} {unit}".rstrip()
-    return text if found.off is None else f"{text} ± {_number(found.off)}"
+def shown(found: Interval, unit: str) -> str:
+    """Return a figure with its unit, and its interval if there is one."""
+    text = number_shown(found.mean) if found.off is None else f"{number_shown(found.mean)} ± {number_shown(found.off)}"
+    return f"{text} {unit}".rstrip()
 
 
-def _difference(found: Interval, unit: str) -> str:
-    text = f"{'+' if found.mean > 0 else ''}{_shown(found, unit)}"
+def difference_shown(found: Interval, unit: str) -> str:
+    """Return a difference with its sign; in parentheses if it may be none."""
+    text = f"{'+' if found.mean > 0 else ''}{shown(found, unit)}"
     # an interval that holds 0 tells no difference
     return text if found.off is None or abs(found.mean) > found.off else f"({text})"
 
 
-def _number(value: float) -> str:
+def number_shown(value: float) -> str:
+    """Return a number as people read it."""
     return f"{value:.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.3g}"

@@ -12,11 +12,12 @@ from rich.console import Console
 
 from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.figures import Figures
+from kubesched.simulate.reports.html_page import as_html
 from kubesched.simulate.reports.parquet_files import write_parquet
 from kubesched.simulate.reports.texts import as_csv, as_json, as_table
 
-FORMS = ("table", "json", "csv", "parquet")
-_FORM_OF = {".json": "json", ".csv": "csv", ".parquet": "parquet"}
+FORMS = ("table", "json", "csv", "html", "parquet")
+_FORM_OF = {".json": "json", ".csv": "csv", ".html": "html", ".htm": "html", ".parquet": "parquet"}
 
 
 def form_of(output: str | None, file: Path | None) -> str:
@@ -51,6 +52,8 @@ def write_report(figures: Sequence[Figures], form: str, file: Path | None, words
 
 
 def _text(figures: Sequence[Figures], form: str, words: Sequence[str]) -> str:
+    if form == "html":
+        return as_html(figures, words)
     return as_json(figures) if form == "json" else as_csv(figures)
 
 

@@ -1,0 +1,157 @@
+"""What pictures of simulations show, before anybody draws them.
+
+From figures to charts: curves over time, waiting times as distributions, bars with intervals. Pages and matplotlib draw
+the same ones. Of many seeds the first ones have curves.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from kubesched.simulate.measuring.comparison import Interval, compared
+from kubesched.simulate.measuring.figures import Figures
+
+# of each configuration
+MOST_CURVES = 5
+# columns of the timeline: file name, title, unit, factor
+_COLUMNS = {
+    "pending": ("pending", "Pods pending", "", 1.0),
+    "running": ("running", "Pods running", "", 1.0),
+    "nodes": ("nodes", "Nodes", "", 1.0),
+    "largestPodMilliCpu": ("largest-pod", "Largest pod that fits", "CPU", 0.001),
+    "deviation.cpu": ("deviation-cpu", "CPU shares of nodes, deviation", "%", 100.0),
+    "skew.zones": ("skew-zones", "Skew of pods over zones", "", 1.0),
+    "price": ("price", "Price of all nodes, an hour", "", 1.0),
+    "idlePrice": ("idle-price", "Price of what nobody requests, an hour", "", 1.0),
+    "watts": ("watts", "Power drawn", "W", 1.0),
+}
+# what is compared in pictures, by the names of `comparison`
+_BARS = (
+    "pods pending, mean",
+    "waiting, mean",
+    "waiting, 90 %",
+    "waiting, 99 %",
+    "pods preempted",
+    "attempts a pod",
+    "largest pod that fits, mean",
+    "CPU shares of nodes, deviation",
+    "skew of equal pods over zones, mean",
+    "cost of nodes",
+    "cost of what nobody requests",
+    "energy",
+)
+
+
+class Curve(NamedTuple):
+    """One run of a configuration."""
+
+    config: str
+    seed: int
+    xs: Sequence[float]
+    ys: Sequence[float]
+
+
+class CurveChart(NamedTuple):
+    """Curves of all configurations; `name` is fit for files."""
+
+    name: str
+    title: str
+    unit: str
+    curves: Sequence[Curve]
+    # of the beginning, that is not measured
+    warm_up: float = 0.0
+
+
+class ConfigBar(NamedTuple):
+    """A figure under a configuration."""
+
+    config: str
+    value: Interval
+
+
+class BarChart(NamedTuple):
+    """A figure under all configurations."""
+
+    name: str
+    title: str
+    unit: str
+    bars: Sequence[ConfigBar]
+
+
+def configs_of_runs(figures: Sequence[Figures]) -> list[str]:
+    """Return the configurations in their order."""
+    return list(dict.fromkeys(each.config for each in figures))
+
+
+def drawn_runs(figures: Sequence[Figures]) -> list[Figures]:
+    """Return the runs that have curves: the first ones of each configuration."""
+    drawn: list[Figures] = []
+    for config in configs_of_runs(figures):
+        drawn += [each for each in figures if each.config == config][:MOST_CURVES]
+    return drawn
+
+
+def timeline_charts(figures: Sequence[Figures]) -> list[CurveChart]:
+    """Return the charts over time of columns that are not zero everywhere; shares of resources come first."""
+    runs = drawn_runs(figures)
+    names = list(dict.fromkeys(name for each in runs for name in each.timeline))
+    charts = [_timeline(runs, name, *described) for name in names if (described := _described(name)) is not None]
+    charts.sort(key=lambda chart: not chart.name.startswith("requested-"))
+    return [chart for chart in charts if _changes(chart)]
+
+
+def _described(column: str) -> tuple[str, str, str, float] | None:
+    kind, _, resource = column.partition(".")
+    file = resource.replace("/", "-").replace(".", "-")
+    if kind == "resources":
+        return f"requested-{file}", f"{resource} requested", "%", 100.0
+    if kind == "stranded":
+        return f"stranded-{file}", f"{resource} stranded", "%", 100.0
+    return _COLUMNS.get(column)
+
+
+def _timeline(runs: Sequence[Figures], column: str, name: str, title: str, unit: str, times: float) -> CurveChart:
+    curves = [
+        Curve(each.config, each.seed, each.timeline["at"], [value * times for value in each.timeline[column]])
+        for each in runs
+        if column in each.timeline
+    ]
+    return CurveChart(name, title, unit, curves, max((each.measured_from for each in runs), default=0.0))
+
+
+def _changes(chart: CurveChart) -> bool:
+    """Return whether there is anything to see: nodes that come and go, amounts above zero."""
+    values = {value for curve in chart.curves for value in curve.ys}
+    return len(values) > 1 or (chart.name != "nodes" and any(values))
+
+
+def waiting_chart(figures: Sequence[Figures]) -> CurveChart:
+    """Return which share of pods (%) waited for at most so many seconds."""
+    curves = [
+        Curve(each.config, each.seed, each.waiting_percentiles, range(101))
+        for each in drawn_runs(figures)
+        if each.waiting.pods
+    ]
+    return CurveChart("waiting", "Pods that waited at most so long", "%", curves)
+
+
+def bar_charts(figures: Sequence[Figures]) -> list[BarChart]:
+    """Return the main figures under each configuration, without those that are zero."""
+    configs, rows = compared(figures)
+    return [
+        BarChart(
+            _file(row.name),
+            _title(row.name),
+            row.unit,
+            [ConfigBar(*pair) for pair in zip(configs, row.of, strict=True)],
+        )
+        for row in rows
+        if (row.name in _BARS or row.name.endswith(" requested")) and any(each.mean for each in row.of)
+    ]
+
+
+def _title(name: str) -> str:
+    return name if name.endswith(" requested") else name[0].upper() + name[1:]
+
+
+def _file(name: str) -> str:
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in name).split())
