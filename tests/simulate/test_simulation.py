@@ -10,12 +10,13 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 
-from kubesched import ClusterView, CycleState, ObjectWriter, PodInfo, ReservePlugin
+from kubesched import ClusterView, CycleState, FilterPlugin, NodeRow, ObjectWriter, PodInfo, ReservePlugin
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.cli import main
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
+from kubesched.simulate.errors import TraceError
 from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.measuring.pod_log import PodLog, PodRecord
 from kubesched.simulate.simulated_api import Pace
@@ -218,18 +219,53 @@ class Marking(ReservePlugin):
 
 
 MARKED: list[int] = []
+CONFIG = (
+    "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
+    "profiles: [{{plugins: {{multiPoint: {{enabled: [{{name: {}}}]}}}}}}]\n"
+)
 
 
 def test_plugins_write_custom_objects() -> None:
     registry = Registry()
     registry.register(Marking)
-    config = (
-        "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"
-        "profiles: [{plugins: {multiPoint: {enabled: [{name: Marking}]}}}]\n"
-    )
     rack = a_custom_object("racks.v1.example.com", "r", namespace="default")
     events: list[TraceEvent] = [put(rack), NODE, pod(0, "p", 5), pod(10, "q", 5)]
-    loaded = load_config(config, registry=registry)
+    loaded = load_config(CONFIG.format("Marking"), registry=registry)
     run = Run(Trace("racks", lambda seed: iter(events)), loaded, registry, until=60.0)
     assert simulate(run).pods["bound"] == 2
     assert MARKED == [0, 1]
+
+
+class Failing(FilterPlugin):
+    """Fails on every node."""
+
+    name = "Failing"
+
+    def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> None:
+        raise ZeroDivisionError("on purpose")
+
+
+def test_pods_that_are_tried_again_and_again_are_given_up_at_last() -> None:
+    registry = Registry()
+    registry.register(Failing)
+    loaded = load_config(CONFIG.format("Failing"), registry=registry)
+    notes: list[str] = []
+    run = Run(Trace("story", lambda seed: iter((NODE, pod(0, "p", 10)))), loaded, registry)
+    figures = simulate(run, notes.append)
+    assert figures.pending_at_end == 1
+    assert 3600 < figures.seconds < 2 * 3600
+    assert "1 pods are tried again and again without success" in notes[-1]
+
+
+def test_an_error_in_the_middle_of_a_trace_ends_the_simulation_with_that_error() -> None:
+    def read(seed: int) -> Iterator[TraceEvent]:
+        yield NODE
+        yield pod(5, "p", 10)
+        raise TraceError("line 3: no pod")
+
+    with pytest.raises(TraceError, match="line 3"):
+        simulate(Run(Trace("story", read), load_config(), Registry()))
+
+
+def test_a_trace_without_events_ends_at_once() -> None:
+    assert simulated().seconds == 0

@@ -25,10 +25,12 @@ from kubesched.simulate.measuring.measurements import Measurements
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
 from kubesched.simulate.simulated_api import Pace, SimulatedApi
-from kubesched.simulate.traces.trace import Trace
+from kubesched.simulate.traces.trace import Trace, TraceEvent
 
 # pods in these places of the queue are tried without any further event
 _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
+# pods that are tried again and again are given up after so long without any binding: some backoffs and flushes
+_PATIENCE_SECONDS = 3600.0
 # how often progress is told, in events of the trace
 _TOLD_EVERY = 1000
 
@@ -103,7 +105,7 @@ class _Simulation:
         try:
             async with asyncio.timeout_at(self._run.until):
                 await self._feed(api, measurements)
-                await _until_settled(api, scheduler)
+                await _until_settled(api, scheduler, measurements, self._note)
         except TimeoutError:
             pass
         finally:
@@ -121,14 +123,31 @@ class _Simulation:
 
     async def _feed(self, api: SimulatedApi, measurements: Measurements) -> None:
         """Carry out the events of the trace at their times."""
-        loop = asyncio.get_running_loop()
-        for event in self._run.trace.events(self._run.seed):
-            if event.at > loop.time():
-                await asyncio.sleep(event.at - loop.time())
-            api.apply(event)
-            self._events += 1
-            if self._events % _TOLD_EVERY == 0:
-                self._tell(measurements)
+        loop, events = asyncio.get_running_loop(), self._run.trace.events(self._run.seed)
+        ended = loop.create_future()
+
+        # timers of its own: a coroutine would sleep once for each event, which takes longer
+        def carry_out(event: TraceEvent) -> None:
+            try:
+                while event.at <= loop.time():
+                    api.apply(event)
+                    self._events += 1
+                    if self._events % _TOLD_EVERY == 0:
+                        self._tell(measurements)
+                    event = next(events)
+                timers[0] = loop.call_at(event.at, carry_out, event)
+            except StopIteration:
+                ended.set_result(None)
+            except Exception as error:
+                ended.set_exception(error)
+
+        first = next(events, None)
+        if first is not None:
+            timers = [loop.call_at(first.at, carry_out, first)]
+            try:
+                await ended
+            finally:
+                timers[0].cancel()
 
     async def _sample(self, measurements: Measurements) -> None:
         """Take samples for as long as the simulation lasts."""
@@ -143,9 +162,25 @@ class _Simulation:
         self._progress(SimulationProgress(now, self._events, measurements.counts["bound"], pending))
 
 
-async def _until_settled(api: SimulatedApi, scheduler: Scheduler) -> None:
-    """Wait until no pod runs whose end is known, and no pod is tried again without an event."""
-    while api.ends_to_come or scheduler.busy or any(scheduler.queue.counts()[place] for place in _MOVING):
-        if api.ends_to_come:
+async def _until_settled(api: SimulatedApi, scheduler: Scheduler, measurements: Measurements, note: Note) -> None:
+    """Wait until no pod runs whose end is known, and no pod is tried again without an event.
+
+    Pods that are tried again and again, such as those for which a plugin fails each time, are not waited for for ever.
+    """
+    loop = asyncio.get_running_loop()
+    bound, since = measurements.counts["bound"], loop.time()
+    while api.ends_to_come or scheduler.busy or _tried_again(scheduler):
+        if api.ends_to_come or measurements.counts["bound"] != bound:
             await api.until_all_ended()
+            bound, since = measurements.counts["bound"], loop.time()
+        elif loop.time() - since > _PATIENCE_SECONDS:
+            left = measurements.pending.value
+            note(f"{left} pods are tried again and again without success: the simulation ends; --until ends it earlier")
+            return
         await asyncio.sleep(1.0)
+
+
+def _tried_again(scheduler: Scheduler) -> int:
+    """Return how many pods are tried without any further event."""
+    counts = scheduler.queue.counts()
+    return sum(counts[place] for place in _MOVING)

@@ -19,7 +19,7 @@ from kubesched.core.framework.outcomes import PostFilterResult, PreFilterResult
 from kubesched.core.framework.permission import Permission
 from kubesched.core.framework.placements import Placement
 from kubesched.core.framework.preemption import Candidate, PodGroupPostFilterResult
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.status import SKIP, Code, Status
 from kubesched.core.framework.texts import MOST_CHARACTERS, tidy
 from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
@@ -33,8 +33,8 @@ _TEXTS = frozenset((str,))
 
 def checked_status(status: Any, hook: str) -> Status | None:
     """Return a status or None unchanged, except for tidied reasons."""
-    if status is None:
-        return None
+    if status is None or status is SKIP:
+        return status
     if isinstance(status, Status):
         return _told(status, hook)
     raise PluginError(f"{hook} returned {_shown(status)}; return None or a status: unschedulable('why')")

@@ -11,9 +11,9 @@ unless an extender has to be asked. The loop yields after every slice, so that r
 # upstream: schedule_one.go, scheduler.go (v1.36)
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from random import Random
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import msgspec
 
@@ -134,6 +134,7 @@ class Scheduler:
         bind_by_extender = extender_client.bind if extender_client is not None else None
         self.bindings = Bindings(context, self.event_handlers, self._failures, bind_by_extender)
         self._context = CycleContext(engine, Random(options.seed).randrange)
+        self._handlers = self._handlers_of_events()
         self._pod_groups: PodGroupScheduler | None = None
         if engine.loaded.gates.enabled("GenericWorkload"):
             self._pod_groups = PodGroupScheduler(context, self._context, self.bindings, self._failures, self._drive)
@@ -200,34 +201,28 @@ class Scheduler:
 
     # -- events
 
+    def _handlers_of_events(self) -> Mapping[type[Any], Callable[[Any], object]]:
+        """Return what is done with each kind of event."""
+        bindings, preemptions = self.bindings, self.engine.services.preemptions
+        return {
+            Put: lambda event: self._put(event.obj),
+            Dropped: lambda event: self.event_handlers.drop(event.obj),
+            Unreadable: lambda event: self.cluster.objects.unreadable.mark(event.kind, event.full_name, event.reason),
+            Permitted: lambda event: bindings.permitted(event.uid),
+            BindingDone: lambda event: bindings.done(event.uid),
+            BindingVerified: lambda event: bindings.verified(event.uid),
+            BindingFailed: lambda event: bindings.failed(event.uid, event.why),
+            LastVictim: lambda event: preemptions.last_victim(event.preemptor_uid, event.victim_uid),
+            PreemptionEnded: lambda event: preemptions.end(event.preemptor_uid),
+            Activate: lambda event: self.queue.activate(event.uids, self.now()),
+            Tick: lambda _: self.queue.flush(self.now()),
+            Call: lambda event: event.function(),
+        }
+
     def apply(self, event: LoopEvent) -> None:
         """Apply an event to the cluster and the queue; no cycle is running, except for events of evictions."""
         self._record(event)
-        match event:
-            case Put(obj):
-                self._put(obj)
-            case Dropped(obj):
-                self.event_handlers.drop(obj)
-            case Unreadable(kind, full_name, reason):
-                self.cluster.objects.unreadable.mark(kind, full_name, reason)
-            case Permitted(uid):
-                self.bindings.permitted(uid)
-            case BindingDone(uid):
-                self.bindings.done(uid)
-            case BindingVerified(uid):
-                self.bindings.verified(uid)
-            case BindingFailed(uid, why):
-                self.bindings.failed(uid, why)
-            case LastVictim(preemptor_uid, victim_uid):
-                self.engine.services.preemptions.last_victim(preemptor_uid, victim_uid)
-            case PreemptionEnded(preemptor_uid):
-                self.engine.services.preemptions.end(preemptor_uid)
-            case Activate(uids):
-                self.queue.activate(uids, self.now())
-            case Tick():
-                self.queue.flush(self.now())
-            case Call(function):
-                function()
+        self._handlers[type(event)](event)
 
     def _put(self, obj: ApiObject) -> None:
         nodes = self.cluster.table.node_count
