@@ -76,7 +76,10 @@ def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> No
         ([TRACE, "--seeds", "5-1"], "'5-1' are no seeds such as 1, 1-5 or 1,2,7"),
         ([TRACE, "--until", "never"], "'never' is no duration such as 30s or 2h"),
         ([TRACE, "--until", "5m", "--warm-up", "10m"], "the warm-up is as long as the simulation (--until)"),
-        ([TRACE, "-o", "json", "--file", "/proc/none/x.json"], "--file /proc/none/x.json: No such file or directory"),
+        (
+            [TRACE, "-o", "json", "--file", "/proc/none/x.json"],
+            "--file /proc/none/x.json: there is no folder /proc/none",
+        ),
         ([TRACE, "--config", "examples/configs/none.yaml"], "--config examples/configs/none.yaml"),
         ([], "Missing argument 'TRACE...'"),
     ],

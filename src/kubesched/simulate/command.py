@@ -13,6 +13,7 @@ import click
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option
+from kubesched.common.extras import extra_module
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
@@ -32,6 +33,7 @@ from kubesched.simulate.options import (
     replay_options,
 )
 from kubesched.simulate.progress import progress_of
+from kubesched.simulate.reports.plots import write_plots
 from kubesched.simulate.reports.pod_files import RunWriter, pods_file
 from kubesched.simulate.reports.writing import FORMS, form_of, write_report
 from kubesched.simulate.simulated_api import Pace
@@ -88,6 +90,11 @@ class _SimulateCommand(click.Command):
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write what became of each pod, a row a pod, to a file: .parquet, .csv or .jsonl.",
 )
+@click.option(
+    "--plots",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Write pictures, as PNG and SVG, into a folder.",
+)
 @click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of CSV files are (kind CsvMapping).")
 @click.option("--workload", metavar="NAME", help="Which workload of a file of scheduler_perf: TestCase/workload.")
 @rate_options
@@ -106,6 +113,7 @@ def simulate_command(
     output: str | None,
     file: Path | None,
     pods: Path | None,
+    plots: Path | None,
     mapping: Path | None,
     workload: str | None,
     rates: RateLabels,
@@ -128,12 +136,14 @@ def simulate_command(
       kubesched simulate examples/simulate/batch.yaml
       kubesched simulate batch.yaml --config spread.yaml --config packed=pack.yaml --seeds 1-5
       kubesched simulate nodes.yaml pods.jsonl.gz --until 24h --warm-up 1h --file report.html
-      kubesched simulate batch.yaml --file runs.parquet --pods pods.parquet
+      kubesched simulate batch.yaml --file runs.parquet --pods pods.parquet --plots pictures
       kubesched simulate 'performance-config.yaml#SchedulingBasic/500Nodes' --no-recreate
     """
     if until is not None and warm_up >= until:
         raise click.BadParameter("the warm-up is as long as the simulation (--until)", param_hint="--warm-up")
     form = form_of(output, file)
+    if plots is not None:
+        extra_module("matplotlib", "plots", "--plots")
     loaded = loaded_configs(configs_of(configs), gates, registry)
     kinds = sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)})
 
@@ -150,6 +160,8 @@ def simulate_command(
     with ExitStack() as opened:
         log = opened.enter_context(pods_file(pods)) if pods is not None else None
         figures = [_run(run, number, len(runs), log) for number, run in enumerate(runs, 1)]
+    if plots is not None:
+        write_plots(figures, plots)
     write_report(figures, form, file, ["kubesched", "simulate", *ctx.meta[_WORDS]])
 
 

@@ -40,9 +40,9 @@ def test_the_name_of_the_file_says_the_form(words: list[str], beginning: str, tm
     [
         (["-o", "csv", "--file", "x.json"], "--file x.json is for json, and -o says csv: leave -o out, or rename"),
         (["-o", "parquet"], "-o parquet needs --file FOLDER or --file NAME.parquet"),
-        (["--file", "/proc/none/x.json"], "--file /proc/none/x.json: No such file or directory"),
+        (["--file", "/proc/none/x.json"], "--file /proc/none/x.json: there is no folder /proc/none"),
         (["--file", "/proc/none/x.parquet"], "--file /proc/none/x.parquet: No such file or directory"),
-        (["--file", "/proc/none/x.txt"], "--file /proc/none/x.txt: No such file or directory"),
+        (["--file", "/proc/none/x.txt"], "--file /proc/none/x.txt: there is no folder /proc/none"),
         (["--pods", "/proc/none/x.csv"], "--pods /proc/none/x.csv: No such file or directory"),
         (["--pods", "/proc/none/x.parquet"], "--pods /proc/none/x.parquet: No such file or directory"),
         (["--pods", "pods.txt"], "--pods pods.txt: expected a file that ends in .parquet, .csv"),

@@ -101,7 +101,7 @@ def timeline_charts(figures: Sequence[Figures]) -> list[CurveChart]:
 
 def _described(column: str) -> tuple[str, str, str, float] | None:
     kind, _, resource = column.partition(".")
-    file = resource.replace("/", "-").replace(".", "-")
+    file = _file(resource)
     if kind == "resources":
         return f"requested-{file}", f"{resource} requested", "%", 100.0
     if kind == "stranded":
@@ -154,4 +154,4 @@ def _title(name: str) -> str:
 
 
 def _file(name: str) -> str:
-    return "-".join("".join(letter if letter.isalnum() else " " for letter in name).split())
+    return "-".join("".join(letter if letter.isalnum() else " " for letter in name.lower()).split())

@@ -10,6 +10,7 @@ from pathlib import Path
 import click
 from rich.console import Console
 
+from kubesched.common.extras import extra_module
 from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.reports.html_page import as_html
@@ -21,13 +22,20 @@ _FORM_OF = {".json": "json", ".csv": "csv", ".html": "html", ".htm": "html", ".p
 
 
 def form_of(output: str | None, file: Path | None) -> str:
-    """Return the form of a report; raises KubeschedError if the name of its file says another one."""
+    """Return the form of a report; raises KubeschedError if the name of its file says another one.
+
+    What would be missing at the end is told here, before anything is simulated.
+    """
     said = _FORM_OF.get(file.suffix) if file is not None else None
     if output and said and output != said:
         raise KubeschedError(f"--file {file} is for {said}, and -o says {output}: leave -o out, or rename the file")
     form = output or said or "table"
     if form == "parquet" and file is None:
         raise KubeschedError("-o parquet needs --file FOLDER or --file NAME.parquet")
+    if form == "parquet":
+        extra_module("pyarrow", "parquet", "Parquet")
+    elif file is not None and not file.parent.is_dir():
+        raise KubeschedError(f"--file {file}: there is no folder {file.parent}")
     return form
 
 
