@@ -19,6 +19,7 @@ from kubesched.cli.asking.options import live_source_option
 from kubesched.cli.event_loop import run_loop
 from kubesched.client.rest import Refused, RestClient, Unreachable
 from kubesched.errors import KubeschedError
+from kubesched.record.line_encoder import PLAIN, anonymising_encoder
 from kubesched.record.recording_file import RecordingFile
 from kubesched.record.resuming import RecordingState, read_end
 from kubesched.record.session import Limits, RecordingProgress, RecordingSession
@@ -50,6 +51,7 @@ class SizeType(click.ParamType[int]):
 @click.option("--until-size", type=SizeType(), metavar="100Mi", help="End when the file has this size.")
 @click.option("--max-events", type=click.IntRange(min=1), help="End after so many events.")
 @click.option("--resume", is_flag=True, help="Go on with a recording that has ended, however it did.")
+@click.option("--anonymise", is_flag=True, help="Replace names and values by codes; pods are placed the same way.")
 @click.option("-l", "--selector", default="", metavar="LABELS", help="Record only pods with these labels.")
 @live_source_option
 def record(
@@ -58,6 +60,7 @@ def record(
     until_size: int | None,
     max_events: int | None,
     resume: bool,
+    anonymise: bool,
     selector: str,
     source: ClusterSource,
 ) -> None:
@@ -71,6 +74,10 @@ def record(
     It needs the rights to get, list and watch. It ends with Ctrl-C, or by a limit. Whatever ends it, the file can be
     read, and --resume goes on with it: what has happened meanwhile is recorded as differences.
 
+    With --anonymise names, namespaces, values of labels and taints, images and UIDs are codes by a key that is kept
+    nowhere; equal texts have equal codes, so that pods are placed the same way. Keys of labels and taints, names of
+    resources, drivers, schedulers and scheduling gates stay, since plugins and configurations go by them.
+
     \b
     Examples:
       kubesched record monday.jsonl.gz --for 24h --until-size 1Gi
@@ -80,6 +87,8 @@ def record(
     """
     if not file.name.removesuffix(".gz").endswith(".jsonl"):
         raise click.BadParameter(f"{file.name}: expected a name that ends in .jsonl or .jsonl.gz", param_hint="FILE")
+    if anonymise and resume:
+        raise click.UsageError("--anonymise and --resume: the key of the codes is not kept; record into another file")
     target = live_target(source)
     state = _state(file) if resume else None
     limits = Limits(seconds, until_size, max_events)
@@ -89,7 +98,14 @@ def record(
         output = RecordingFile(file, resume=resume)
         teller = _RecordingTeller(shown=sys.stderr.isatty())
         session = RecordingSession(
-            rest, output, limits, state=state, pod_selector=selector, note=teller.note, tell=teller.tell
+            rest,
+            output,
+            limits,
+            state=state,
+            encoder=anonymising_encoder() if anonymise else PLAIN,
+            pod_selector=selector,
+            note=teller.note,
+            tell=teller.tell,
         )
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):

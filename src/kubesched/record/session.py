@@ -5,14 +5,13 @@ From a client and a file to a summary. The recording begins when every kind is l
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
-from kubesched.api.codec import encode
 from kubesched.api.meta import ApiObject
 from kubesched.asking.sources.live import server_version
 from kubesched.client.informers.reflector import Reflector
@@ -20,8 +19,9 @@ from kubesched.client.informers.server_incarnation import IncarnationTracker
 from kubesched.client.rest import Rest
 from kubesched.common.notes import Note
 from kubesched.common.virtual_time import BEGINNING
+from kubesched.record.line_encoder import PLAIN, LineEncoder
 from kubesched.record.recording_file import RecordingFile
-from kubesched.record.recording_header import HeaderLine, RecordingHeader, new_header
+from kubesched.record.recording_header import HeaderLine, new_header
 from kubesched.record.resuming import RecordingState
 from kubesched.record.watched_kinds import RecordableKinds, recordable_kinds
 from kubesched.simulate.traces.recording.recorder import Recorder
@@ -61,6 +61,7 @@ class RecordingSession:
         limits: Limits = UNLIMITED,
         *,
         state: RecordingState | None = None,
+        encoder: LineEncoder = PLAIN,
         pod_selector: str = "",
         note: Note = lambda line: None,
         tell: Callable[[RecordingProgress], None] = lambda progress: None,
@@ -70,11 +71,13 @@ class RecordingSession:
         self._file = file
         self._limits = limits
         self._state = state
+        self._encoder = encoder
         self._pod_selector = pod_selector
         self._note = note
         self._tell = tell
         self._date = date
         self._recorder: Recorder | None = None
+        self._reflectors: Mapping[str, Reflector[Any]] = {}
         # when this session began, which is later than the recording if that goes on
         self._began = self._session_began = date()
         self.stop = asyncio.Event()
@@ -94,7 +97,7 @@ class RecordingSession:
             self._note(f"left out: {kind}: {why}")
         relay = _Relay()
         server = IncarnationTracker(self._rest, self._note)
-        reflectors = {
+        reflectors = self._reflectors = {
             kind.name: Reflector(
                 self._rest, kind.path, kind.kind, relay, query=kind.query, note=self._note, server=server
             )
@@ -103,7 +106,7 @@ class RecordingSession:
         tasks = [asyncio.create_task(reflector.run()) for reflector in reflectors.values()]
         try:
             if await self._synced(reflectors.values()):
-                relay.recorder = self._begin(reflectors, version, kinds)
+                relay.recorder = self._begin(version, kinds)
                 await self._follow()
         finally:
             for task in tasks:
@@ -120,7 +123,7 @@ class RecordingSession:
             await asyncio.sleep(LOOK_SECONDS)
         return False
 
-    def _begin(self, reflectors: Mapping[str, Reflector[Any]], version: str, kinds: RecordableKinds) -> Recorder:
+    def _begin(self, version: str, kinds: RecordableKinds) -> Recorder:
         """Record what is there."""
         self._session_began = self._date()
         state = self._state
@@ -132,13 +135,21 @@ class RecordingSession:
             None if state is None else state.known,
             0.0 if state is None else state.at,
         )
-        recorder.is_listing = lambda kind: not reflectors[kind].complete
+        recorder.is_listing = lambda kind: not self._reflectors[kind].complete
         self._recorder = recorder
         if state is None:
-            self._write_header(new_header(self._began, version, [kind for kind, _ in kinds.left_out]))
-        recorder.begin(obj for reflector in reflectors.values() for obj in reflector.objects.values())
+            left_out = [kind for kind, _ in kinds.left_out]
+            header = new_header(self._began, version, left_out, anonymised=self._encoder.anonymises)
+            self._file.write(msgspec.json.encode(HeaderLine(header)) + b"\n")
+        self._encoder.learn(recorder.forms_of(self._objects()))
+        recorder.begin(self._objects())
         self._file.flush()
         return recorder
+
+    def _objects(self) -> Iterator[ApiObject]:
+        """Yield the objects as they are now."""
+        for reflector in self._reflectors.values():
+            yield from reflector.objects.values()
 
     async def _follow(self) -> None:
         """Record what happens, until the end."""
@@ -173,19 +184,16 @@ class RecordingSession:
 
     # -- lines
 
-    def _write_header(self, header: RecordingHeader) -> None:
-        self._file.write(msgspec.json.encode(HeaderLine(header)) + b"\n")
-
     def _write(self, line: Mapping[str, Any]) -> None:
         recorder, most = self._recorder, self._limits.events
         assert recorder is not None
         if most is not None and recorder.events > most:
             self.stop.set()
             return
-        fields = {
-            name: msgspec.Raw(encode(value)) if isinstance(value, ApiObject) else value for name, value in line.items()
-        }
-        self._file.write(msgspec.json.encode(fields) + b"\n")
+        if self._encoder.learn(value for value in line.values() if isinstance(value, ApiObject)):
+            # codes of objects that are there are others now
+            recorder.write_again(list(self._objects()))
+        self._file.write(self._encoder.encode(line))
         if most is not None and recorder.events >= most:
             self.stop.set()
 

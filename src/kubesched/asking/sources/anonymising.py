@@ -6,23 +6,21 @@ they selected. What is not known to be a word of the API is replaced; what plugi
 taints, names of resources, drivers and schedulers, quantities, integers that are compared.
 """
 
-import hmac
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from hashlib import sha256
 from typing import Any, Final
 
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.kinds import KINDS
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources import anonymous_fields as fields
+from kubesched.asking.sources.anonymous_codes import Codes, OrderedCodes
 from kubesched.asking.sources.anonymous_selectors import PlainExpressions
 from kubesched.asking.sources.reduction import reduced
 
 Document = dict[str, Any]
 
-DIGITS: Final = 12
 _DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
 _AWS_DISK: Final = re.compile(r"aws://[^/]*/(vol-[^/]*)")
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+")
@@ -36,19 +34,16 @@ def anonymised(cluster: ClusterObjects, key: bytes) -> ClusterObjects:
     """Return the cluster with codes for names; equal keys give equal codes. Custom objects are left out."""
     documents = [to_builtins(reduced(obj)) for obj in cluster.objects if type(obj).__name__ in KINDS]
     workloads = list(cluster.workloads)
-    codes = _Codes(key)
-    codes.keep(_driver_names(documents))
-    codes.keep(_attribute_names(documents))
-    _keep_derived_names(codes, documents)
-    walk = _Walk(codes, [*documents, *workloads])
+    anonymiser = Anonymiser(Codes(key))
+    anonymiser.learn(documents, workloads)
     # why something was not read quotes names
     gaps = tuple(Gap(gap.what.partition(" ")[0], "it was not read", gap.uncertain) for gap in cluster.gaps)
     if len(documents) < len(cluster.objects):
         gaps += (Gap("objects of custom kinds", "they cannot be anonymised", "plugins that look them up"),)
     return replace(
         cluster,
-        objects=tuple(decode(walk.document(document)) for document in documents),
-        workloads=tuple(walk.document(document) for document in workloads),
+        objects=tuple(decode(anonymiser.document(document)) for document in documents),
+        workloads=tuple(anonymiser.document(document) for document in workloads),
         origin="an anonymised cluster",
         gaps=gaps,
         anonymised=True,
@@ -56,62 +51,41 @@ def anonymised(cluster: ClusterObjects, key: bytes) -> ClusterObjects:
     )
 
 
-class _Codes:
-    """The code of each text."""
+class Anonymiser:
+    """Replaces texts in documents, by the names of their fields; it has to learn of each document before."""
 
-    def __init__(self, key: bytes) -> None:
-        self._key = key
-        self._known: dict[str, str] = {}
-        self._taken: set[str] = set()
-        self.keep(fields.KEPT_VALUES)
-
-    def keep(self, texts: Iterable[str]) -> None:
-        """Let texts stay as they are."""
-        self._known.update((text, text) for text in texts)
-
-    def derive(self, text: str, code: str) -> None:
-        """Give a text a code that is made of others, as its name is."""
-        self._known[text] = code
-
-    def of(self, text: str) -> str:
-        """Return the code of a text."""
-        if text not in self._known:
-            digest, digits = hmac.new(self._key, text.encode(), sha256).hexdigest(), DIGITS
-            while f"x{digest[:digits]}" in self._taken:
-                digits += 1
-            self._known[text] = f"x{digest[:digits]}"
-            self._taken.add(self._known[text])
-        return self._known[text]
-
-    def of_parts(self, text: str, *separators: str) -> str:
-        """Return a text with the codes of its parts."""
-        if not separators:
-            return self.of(text)
-        return separators[0].join(self.of_parts(part, *separators[1:]) for part in text.split(separators[0]))
-
-
-class _Walk:
-    """Goes through documents and replaces texts, by the names of their fields."""
-
-    def __init__(self, codes: _Codes, documents: Iterable[Document]) -> None:
+    def __init__(self, codes: Codes) -> None:
         self._codes = codes
         # the keys of labels whose values are compared as integers; whether values of taints are
         self._compared: set[str] = set()
         self._compares_taints = False
+        self._selectors = PlainExpressions()
+        # devices are tried in the order of their pools' names, which the codes keep: an expression may fail on one
+        self._pools = OrderedCodes()
+
+    def learn(self, documents: Collection[Document], workloads: Collection[Document] = ()) -> bool:
+        """Take documents into account; return whether codes that were given before would be others now."""
+        changed = self._codes.keep(_driver_names(documents))
+        changed |= self._codes.keep(_attribute_names(documents))
+        _keep_derived_names(self._codes, documents)
+        before = (len(self._compared), self._compares_taints)
         expressions: list[str] = []
         pools: set[str] = set()
-        for document in documents:
-            for part in _parts(document):
-                pool = part.get("pool")
-                pools.add(pool if isinstance(pool, str) else pool.get("name", "") if isinstance(pool, dict) else "")
-                if part.get("operator") in ("Gt", "Lt"):
-                    self._compared.add(part.get("key", ""))
-                    self._compares_taints |= "value" in part
-                if isinstance(part.get("expression"), str):
-                    expressions.append(part["expression"])
-        self._selectors = PlainExpressions(expressions)
-        # devices are tried in the order of their pools' names, which the codes keep: an expression may fail on one
-        self._pools = {name: f"x{rank:06x}" for rank, name in enumerate(sorted(pools))}
+        for part in _parts([*documents, *workloads]):
+            pool = part.get("pool")
+            pools.add(pool if isinstance(pool, str) else pool.get("name", "") if isinstance(pool, dict) else "")
+            if part.get("operator") in ("Gt", "Lt"):
+                self._compared.add(part.get("key", ""))
+                self._compares_taints |= "value" in part
+            if isinstance(part.get("expression"), str):
+                expressions.append(part["expression"])
+        self._pools.add(pools)
+        changed |= self._selectors.learn(expressions)
+        return changed or before != (len(self._compared), self._compares_taints)
+
+    def full_name(self, full_name: str) -> str:
+        """Return the code of `namespace/name`, or of a name."""
+        return "/".join(self._codes.of(part) for part in full_name.split("/"))
 
     def document(self, document: Document) -> Document:
         """Return an object with codes."""
@@ -142,7 +116,7 @@ class _Walk:
         if field == "annotations":
             return {key: self._annotation(key, each) for key, each in value.items()}
         if field == "pool":
-            return {**self._mapping(value), "name": self._pools[value.get("name", "")]}
+            return {**self._mapping(value), "name": self._pools.of(value.get("name", ""))}
         if field == "disruptedPods":
             return {self._codes.of(name): time for name, time in value.items()}
         if field == "attributes":
@@ -157,7 +131,7 @@ class _Walk:
         if field in fields.AMOUNT_FIELDS:
             return text if field != "requests" else self._codes.of_parts(text, "/")
         if field == "pool":
-            return self._pools[text]
+            return self._pools.of(text)
         if field == "value":
             # of a taint, or of a toleration, which may be for all keys
             return text if self._compares_taints and _INTEGER.fullmatch(text) else self._codes.of(text)
@@ -180,7 +154,8 @@ class _Walk:
             # a selector with an invalid value is an error, and stays one
             return f"{self._codes.of(value)}!"
         # a volume has the names of several zones in one label
-        return self._codes.of_parts(value, _ZONES, _PARTS) if key.endswith("/zone") else self._codes.of(value)
+        found = self._codes.of_parts(value, _ZONES, _PARTS) if key.endswith("/zone") else ""
+        return found if 0 < len(found) <= LONGEST_LABEL or not value else self._codes.of(value)
 
     def _annotation(self, key: str, value: str) -> str:
         return value if key in fields.KEPT_ANNOTATION_VALUES else self._codes.of(value)
@@ -238,9 +213,11 @@ def _attribute_names(documents: Iterable[Document]) -> Iterator[str]:
                     yield from (name, *name.split("/"))
 
 
-def _keep_derived_names(codes: _Codes, documents: Iterable[Document]) -> None:
+def _keep_derived_names(codes: Codes, documents: Iterable[Document]) -> None:
     """Let names that are made of other names be made of their codes: of stateful pods and of their claims."""
     for document in documents:
+        if document["kind"] == "PersistentVolumeClaim":
+            _owned_claims(codes, document)
         if document["kind"] != "Pod":
             continue
         meta = document["metadata"]
@@ -257,3 +234,12 @@ def _keep_derived_names(codes: _Codes, documents: Iterable[Document]) -> None:
         for volume in volumes:
             if "ephemeral" in volume:
                 codes.derive(f"{name}-{volume['name']}", f"{codes.of(name)}-{codes.of(volume['name'])}")
+
+
+def _owned_claims(codes: Codes, document: Document) -> None:
+    """Let the name of a claim that was made for a pod be made of the pod's."""
+    name = document["metadata"].get("name", "")
+    for owner in document["metadata"].get("ownerReferences", ()):
+        pod = owner.get("name", "")
+        if owner.get("kind") == "Pod" and name.startswith(f"{pod}-"):
+            codes.derive(name, f"{codes.of(pod)}-{codes.of(name.removeprefix(f'{pod}-'))}")

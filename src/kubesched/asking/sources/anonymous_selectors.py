@@ -28,8 +28,15 @@ _KEEPS_AFTER: Final = re.compile(r"\s*in\s+device\.(?:attributes|capacity)\b(?!\
 class PlainExpressions:
     """Expressions, all of which compare texts for equality at most; `plain` tells whether that is so."""
 
-    def __init__(self, expressions: Iterable[str]) -> None:
-        self.plain = not any(_LOOKS_INTO.search(each) for each in expressions)
+    def __init__(self, expressions: Iterable[str] = ()) -> None:
+        self.plain = True
+        self.learn(expressions)
+
+    def learn(self, expressions: Iterable[str]) -> bool:
+        """Take further expressions into account; return whether they are the first that are not plain."""
+        was_plain = self.plain
+        self.plain = was_plain and not any(_LOOKS_INTO.search(each) for each in expressions)
+        return was_plain and not self.plain
 
     def coded(self, expression: str, code: Callable[[str], str]) -> str:
         """Return an expression with codes for the texts that it compares attributes with."""

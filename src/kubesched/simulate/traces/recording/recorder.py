@@ -7,7 +7,7 @@ From objects that are new, changed or deleted to lines with times; an object tha
 second report, or a list after a gap, makes no second line.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import timedelta
 from hashlib import blake2b
 from typing import Any
@@ -75,6 +75,18 @@ class Recorder:
                 self.put(obj)
             else:
                 self._begin_with(obj)
+
+    def forms_of(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
+        """Yield objects as they are recorded."""
+        return (recorded(obj, self._shift) for obj in objects)
+
+    def write_again(self, objects: Iterable[ApiObject]) -> None:
+        """Write objects that are recorded once more, as changes."""
+        for obj in objects:
+            if _key(obj) in self._known:
+                compared = undecided(recorded(obj, self._shift), self._waiting_classes)
+                if compared is not None:
+                    self._line("change", compared)
 
     def _begin_with(self, obj: ApiObject) -> None:
         form = recorded(obj, self._shift)
