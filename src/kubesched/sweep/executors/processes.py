@@ -125,7 +125,7 @@ class ProcessWorkers:
         deaths[run.id] += 1
         if deaths[run.id] > MOST_RETRIES:
             return RunOutcome(run.id, error=f"its worker {how}, {deaths[run.id]} times")
-        self._tell(f"{run.name}: its worker {how}; the run is tried again")
+        self._tell(f"{run.name}: its worker {how}; the run is tried again ({deaths[run.id]} of {MOST_RETRIES})")
         waiting.appendleft(run)
         return None
 
