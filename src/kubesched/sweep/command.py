@@ -21,6 +21,7 @@ from kubesched.cli.command_group import CommandWithSubcommands
 from kubesched.sweep.asked import AskedSweep, changes, read_asked, write_asked
 from kubesched.sweep.collecting import collect
 from kubesched.sweep.errors import SweepError
+from kubesched.sweep.executors.dask_workers import DaskWorkers
 from kubesched.sweep.executors.in_process import InProcess
 from kubesched.sweep.executors.processes import ProcessWorkers
 from kubesched.sweep.preparing import check, prepare
@@ -73,6 +74,7 @@ def show_command(folder: Path, report: ReportOptions) -> None:
 @click.command("sweep", cls=CommandWithSubcommands, subcommands={"show": show_command})
 @click.argument("spec", type=click.Path(exists=True, dir_okay=False))
 @click.option("--workers", type=click.IntRange(1, 1024), help="Processes. [default: as many as there are cores]")
+@click.option("--dask", metavar="ADDRESS", help="Workers of a Dask cluster: tcp://HOST:PORT; local:2 starts two here.")
 @click.option(
     "--results",
     "folder",
@@ -91,6 +93,7 @@ def sweep_command(
     ctx: click.Context,
     spec: str,
     workers: int | None,
+    dask: str | None,
     folder: Path | None,
     form: str | None,
     timeline: bool,
@@ -111,6 +114,8 @@ def sweep_command(
       kubesched sweep examples/simulate/sweep.yaml --results sizes --resume
       kubesched sweep show sizes -o csv --figures waiting.p99
     """
+    if dask is not None and workers is not None:
+        raise click.UsageError("--workers is for processes of this machine, and --dask has workers of its own")
     prepared = prepare(spec, timeline=timeline)
     runs = prepared.plan()
     check(prepared.setup, runs)
@@ -120,10 +125,13 @@ def sweep_command(
         click.echo(f"{len(runs)} runs", err=True)
         return
     folder = folder or Path(f"{Path(spec).stem}-results")
-    results = _opened(folder, form, prepared.asked(runs), resume=resume, force=force)
+    asked = prepared.asked(runs)
+    results = _opened(folder, form, asked, resume=resume, force=force)
     there = sum(run.id in results.rows for run in runs)
     progress = SweepProgress(len(runs), there)
-    with closing(_workers(prepared.setup, workers, progress.note)) as executor:
+    with closing(_workers(prepared.setup, workers, dask, progress.note)) as executor:
+        write_asked(folder, asked)
+        results.begin_again()
         failed = collect(runs, executor, results, progress)
     progress.end()
     results.finish(runs)
@@ -132,7 +140,9 @@ def sweep_command(
         ctx.exit(SOME_FAILED)
 
 
-def _workers(setup: SweepSetup, count: int | None, tell: Tell) -> Workers:
+def _workers(setup: SweepSetup, count: int | None, dask: str | None, tell: Tell) -> Workers:
+    if dask is not None:
+        return DaskWorkers(setup, dask, tell)
     count = count or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return InProcess(setup) if count == 1 else ProcessWorkers(setup, count, tell)
 
@@ -149,10 +159,7 @@ def _opened(folder: Path, form: str | None, asked: AskedSweep, *, resume: bool, 
         )
     if form is not None and there is not None and form != there:
         raise SweepError(f"{folder}: the results there are {there}: leave --format out, or name another folder")
-    results = SweepResults(folder, form or there or FORMATS[0])
-    write_asked(folder, asked)
-    results.begin_again()
-    return results
+    return SweepResults(folder, form or there or FORMATS[0])
 
 
 def _write(found: SweepReport, options: ReportOptions) -> None:

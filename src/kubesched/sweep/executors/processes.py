@@ -8,14 +8,13 @@ import multiprocessing
 import signal
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from multiprocessing import resource_tracker
 from multiprocessing.connection import Connection, wait
 from multiprocessing.context import SpawnProcess
 
 import msgspec
 
 from kubesched.common.garbage_collection import collect_seldom
+from kubesched.sweep.executors.interrupts import interrupts_blocked
 from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup, Tell
 
 # a run whose worker dies is tried again, so many times
@@ -46,7 +45,7 @@ class _Worker:
         context = multiprocessing.get_context("spawn")
         self.connection, theirs = context.Pipe()
         self.process: SpawnProcess = context.Process(target=serve, args=(theirs, setup), daemon=True)
-        with _signals_blocked():
+        with interrupts_blocked():
             self.process.start()
         theirs.close()
         self.run: SweepRun | None = None
@@ -146,15 +145,3 @@ def _how(code: int) -> str:
         return f"ended with exit code {code}"
     name = signal.Signals(-code).name
     return f"was killed ({name}: out of memory?)" if name == "SIGKILL" else f"died ({name})"
-
-
-@contextmanager
-def _signals_blocked() -> Iterator[None]:
-    """Have a process start without Ctrl-C, which is for the one that started it."""
-    # it would unblock the signal while it starts
-    resource_tracker.ensure_running()
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)

@@ -1,0 +1,210 @@
+"""Runs on the workers of a Dask cluster: on many machines, or in processes of this one.
+
+From runs to outcomes, in the order in which they end. Files are sent to each worker once, when it is there or when it
+comes. The runs of a worker that dies are done by others. Workers must have the version of kubesched that is here.
+"""
+
+import logging
+import queue
+import re
+import shutil
+import tempfile
+import threading
+import uuid
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from kubesched.common.extras import extra_module
+from kubesched.common.garbage_collection import collect_seldom
+from kubesched.sweep.carrying_out import RunCarrier
+from kubesched.sweep.errors import SweepError
+from kubesched.sweep.executors.interrupts import interrupts_blocked
+from kubesched.sweep.executors.shipping import Parcel, packed, unpacked
+from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup, Tell
+
+LOCAL = "local:"
+_ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://\S+:\d+")
+CONNECTING_SECONDS = 10
+WORKERS_SECONDS = 30
+CLOSING_SECONDS = 5
+# how often it is seen whether workers are gone
+LOOK_SECONDS = 1.0
+
+
+class DaskWorkers:
+    """Carries out runs on a Dask cluster: `tcp://HOST:PORT`, or `local:N` for N processes of this machine."""
+
+    def __init__(self, setup: SweepSetup, address: str, tell: Tell) -> None:
+        self._distributed = extra_module("distributed", "dask", "--dask")
+        self._tell = tell
+        self._name = f"kubesched-{uuid.uuid4()}"
+        self._registered = False
+        self._cluster: Any = None
+        self._client: Any = None
+        try:
+            self._client = self._connected(address)
+            self._check_versions(setup.version)
+            parcel = msgspec.msgpack.encode(packed(setup))
+            self._client.register_plugin(_plugin(self._distributed, self._name, parcel), self._name)
+            self._registered = True
+        except BaseException:
+            self.close()
+            raise
+        self._known = set(self._client.nthreads())
+
+    def outcomes(self, runs: Sequence[SweepRun]) -> Iterator[RunOutcome]:
+        """Yield an outcome for each run, in the order in which they end."""
+        ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        under_way = {}
+        for run in runs:
+            future = self._client.submit(_carried_out, self._name, msgspec.msgpack.encode(run), pure=False)
+            under_way[future.key] = run
+            future.add_done_callback(ended.put)
+        while under_way:
+            try:
+                future = ended.get(timeout=LOOK_SECONDS)
+            except queue.Empty:
+                self._look()
+                continue
+            yield self._outcome(under_way.pop(future.key), future)
+
+    def _outcome(self, run: SweepRun, future: Any) -> RunOutcome:
+        if future.status == "finished":
+            return msgspec.msgpack.decode(future.result(), type=RunOutcome)
+        if future.status != "error":
+            raise SweepError("the Dask scheduler is gone; what was done is kept: go on with --resume")
+        error = future.exception()
+        if isinstance(error, self._distributed.KilledWorker):
+            return RunOutcome(run.id, error="the Dask workers that had it died, one after the other")
+        return RunOutcome(run.id, error=f"{type(error).__name__}: {error}")
+
+    def _look(self) -> None:
+        """Tell of workers that are gone."""
+        try:
+            there = set(self._client.nthreads())
+        except (OSError, RuntimeError, TimeoutError):
+            raise SweepError("the Dask scheduler is gone; what was done is kept: go on with --resume") from None
+        for address in sorted(self._known - there):
+            others = "others do its runs" if there else "its runs wait for others"
+            self._tell(f"Dask worker {address} is gone; {others}")
+        self._known = there
+
+    def _connected(self, address: str) -> Any:
+        if address.startswith(LOCAL):
+            self._cluster = self._local(address)
+            address = self._cluster.scheduler_address
+        elif not _ADDRESS.fullmatch(address):
+            raise SweepError(f"--dask {address}: expected the address of a scheduler, tcp://HOST:PORT, or local:2")
+        # the library tells of what we tell in a sentence
+        for name in ("distributed", "distributed.client", "distributed.comm", "distributed.core", "tornado"):
+            logging.getLogger(name).setLevel(logging.CRITICAL)
+        try:
+            client = self._distributed.Client(address, timeout=CONNECTING_SECONDS, set_as_default=False)
+        except (OSError, ValueError, TimeoutError) as error:
+            why = str(error).splitlines()[0] if str(error) else type(error).__name__
+            raise SweepError(
+                f"--dask {address}: there is no Dask scheduler that answers ({why}); give tcp://HOST:PORT, or local:2"
+            ) from None
+        try:
+            client.wait_for_workers(1, timeout=WORKERS_SECONDS)
+        except TimeoutError:
+            client.close()
+            raise SweepError(f"--dask {address}: the scheduler has no workers; start some with dask worker") from None
+        return client
+
+    def _local(self, address: str) -> Any:
+        count = address.removeprefix(LOCAL)
+        if not count.isdecimal() or not 1 <= int(count) <= 1024:
+            raise SweepError(f"--dask {address}: expected a number of processes such as local:2")
+        with interrupts_blocked():
+            return self._distributed.LocalCluster(
+                n_workers=int(count),
+                threads_per_worker=1,
+                processes=True,
+                host="127.0.0.1",
+                dashboard_address=None,
+                worker_dashboard_address=None,
+                memory_limit=0,
+                silence_logs=logging.CRITICAL,
+            )
+
+    def _check_versions(self, ours: str) -> None:
+        # a lambda is sent as it is: workers may have no kubesched
+        found = self._client.run(_version_there())
+        for worker, version in sorted(found.items()):
+            if version != ours:
+                has = f"has kubesched {version}" if version else "has no kubesched"
+                raise SweepError(f"Dask worker {worker} {has}, and this is {ours}: install kubesched=={ours} there")
+
+    def close(self) -> None:
+        """Leave the cluster as it was; end it if it is ours."""
+        if self._client is not None:
+            if self._registered and self._cluster is None and self._client.status == "running":
+                self._client.unregister_worker_plugin(self._name)
+            with suppress(TimeoutError):
+                self._client.close(timeout=CLOSING_SECONDS)
+        if self._cluster is not None:
+            # a worker that just starts again makes it wait; it ends with this process
+            with suppress(TimeoutError):
+                self._cluster.close(timeout=CLOSING_SECONDS)
+
+
+def _version_there() -> Any:
+    """Return a function that returns the version of kubesched where it is called, None without one."""
+
+    def version() -> str | None:
+        from importlib import import_module
+
+        try:
+            found: str = import_module("kubesched").__version__
+        except ImportError:
+            return None
+        return found
+
+    return version
+
+
+# -- on the worker
+
+_carriers: dict[str, RunCarrier] = {}
+_folders: dict[str, Path] = {}
+# a worker with several threads does one run after the other: they would share one core
+_one_at_a_time = threading.Lock()
+
+
+def _plugin(distributed: Any, sweep: str, parcel: bytes) -> Any:
+    """Return a plugin of Dask that unpacks files on each worker, and takes them away in the end."""
+
+    class SweepFiles(distributed.WorkerPlugin):  # type: ignore[misc]
+        def setup(self, worker: Any) -> None:
+            begin(sweep, parcel)
+
+        def teardown(self, worker: Any) -> None:
+            end(sweep)
+
+    return SweepFiles()
+
+
+def begin(name: str, parcel: bytes) -> None:
+    """Make a worker ready for the runs of a sweep."""
+    collect_seldom()
+    folder = Path(tempfile.mkdtemp(prefix="kubesched-sweep-"))
+    _folders[name] = folder
+    _carriers[name] = RunCarrier(unpacked(msgspec.msgpack.decode(parcel, type=Parcel), folder))
+
+
+def end(name: str) -> None:
+    """Take the files of a sweep away."""
+    _carriers.pop(name, None)
+    folder = _folders.pop(name, None)
+    if folder is not None:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _carried_out(name: str, run: bytes) -> bytes:
+    with _one_at_a_time:
+        return msgspec.msgpack.encode(_carriers[name].carry_out(msgspec.msgpack.decode(run, type=SweepRun)))

@@ -1,0 +1,147 @@
+"""Workers of a Dask cluster: the same report, also if one of them is killed half way."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from kubesched.cli import main
+
+SWEEP = [sys.executable, "-m", "kubesched", "sweep", "sweep.yaml", "-o", "json"]
+
+
+def sweep(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*SWEEP, *words], capture_output=True, text=True, timeout=180, check=False)
+
+
+def workers_below(pid: int) -> list[int]:
+    """Return the workers that a process, or one of its threads, started."""
+    found = []
+    children = [
+        each for task in Path(f"/proc/{pid}/task").iterdir() for each in (task / "children").read_text().split()
+    ]
+    for child in map(int, children):
+        if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes():
+            found.append(child)
+        found += workers_below(child)
+    return found
+
+
+def listening(pids: Sequence[int]) -> list[str]:
+    """Return the local addresses, in hexadecimal, at which processes listen."""
+    sockets = set()
+    for pid in pids:
+        for link in Path(f"/proc/{pid}/fd").iterdir():
+            found = re.fullmatch(r"socket:\[(\d+)\]", os.readlink(link))
+            if found:
+                sockets.add(found[1])
+    lines = [
+        line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
+    ]
+    return [words[1].partition(":")[0] for words in lines if words[3] == "0A" and words[9] in sockets]
+
+
+@pytest.mark.slow
+def test_a_dask_worker_that_is_killed_half_way_makes_no_difference(write_sweep: Any) -> None:
+    write_sweep(seeds="1-60", nodes=[1, 2], until="30s")
+    plain = sweep("--workers", "1", "--results", "plain")
+    command = [*SWEEP, "--dask", "local:2", "--results", "dask"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        parts = Path("dask/runs")
+        while not list(parts.glob("part-*")):
+            assert process.poll() is None, process.communicate()
+            time.sleep(0.01)
+        workers = workers_below(process.pid)
+        assert len(workers) == 2
+        assert set(listening([process.pid, *workers])) == {"0100007F"}
+        os.kill(workers[0], signal.SIGKILL)
+        out, told = process.communicate(timeout=180)
+    assert process.returncode == 0, told
+    assert "Traceback" not in told
+    assert out == plain.stdout
+    assert Path("dask/runs.parquet").read_bytes() == Path("plain/runs.parquet").read_bytes()
+
+
+@contextmanager
+def dask(*words: str) -> Iterator[subprocess.Popen[bytes]]:
+    with subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli." + words[0], *words[1:]], stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+@pytest.mark.slow
+def test_a_cluster_elsewhere_gets_the_files(write_sweep: Any, tmp_path: Path) -> None:
+    path = write_sweep(seeds="1-4")
+    plain = sweep("--workers", "1", "--results", "plain")
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    scheduler = ["dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard"]
+    with dask(*scheduler, "--scheduler-file", str(elsewhere / "file.json")):
+        while not (elsewhere / "file.json").exists():
+            time.sleep(0.05)
+        address = re.search(r"tcp://127\.0\.0\.1:\d+", (elsewhere / "file.json").read_text())
+        assert address
+        worker = ["dask_worker", address[0], "--nthreads", "2", "--no-dashboard", "--no-nanny", "--host", "127.0.0.1"]
+        with dask(*worker, "--local-directory", str(elsewhere)):
+            ran = sweep("--dask", address[0], "--results", "dask")
+            assert ran.returncode == 0, ran.stderr
+            assert ran.stdout == plain.stdout
+            # another version is told in a sentence
+            other = (
+                "import kubesched as k; k.__version__ = '0.0.1'; from kubesched.console import kubesched; kubesched()"
+            )
+            told = subprocess.run(
+                [sys.executable, "-c", other, "sweep", path, "--dask", address[0], "--results", "other"],
+                capture_output=True,
+                text=True,
+                timeout=60,
+                check=False,
+            )
+            assert told.returncode == 1
+            assert re.fullmatch(
+                r"Dask worker tcp://\S+ has kubesched \S+, and this is 0\.0\.1: install kubesched==0\.0\.1 there\n",
+                told.stderr,
+            )
+
+
+@pytest.mark.parametrize(
+    ("address", "why"),
+    [
+        ("local:none", "--dask local:none: expected a number of processes such as local:2"),
+        ("local:0", "--dask local:0: expected a number of processes such as local:2"),
+        ("somewhere", "--dask somewhere: expected the address of a scheduler, tcp://HOST:PORT, or local:2"),
+    ],
+)
+def test_a_wrong_address_is_told(write_sweep: Any, address: str, why: str) -> None:
+    pytest.importorskip("distributed")
+    ran = CliRunner().invoke(main, ["sweep", write_sweep(), "--dask", address], catch_exceptions=False)
+    assert (ran.exit_code, ran.stderr) == (1, f"{why}\n")
+    assert not Path("sweep-results").exists()
+
+
+def test_dask_that_is_not_installed_is_named(write_sweep: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    ran = CliRunner().invoke(main, ["sweep", write_sweep(), "--dask", "local:2"], catch_exceptions=False)
+    assert (ran.exit_code, ran.stderr) == (1, "--dask needs pip install 'kubesched[dask]'\n")
+
+
+@pytest.mark.slow
+def test_a_scheduler_that_does_not_answer_is_told(write_sweep: Any) -> None:
+    write_sweep()
+    ran = sweep("--dask", "tcp://127.0.0.1:1")
+    assert ran.returncode == 1
+    assert ran.stderr.startswith("--dask tcp://127.0.0.1:1: there is no Dask scheduler that answers")
+    assert len(ran.stderr.splitlines()) == 1
