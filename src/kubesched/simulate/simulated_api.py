@@ -6,6 +6,7 @@ whose node is gone, is created again).
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Protocol, TypeVar
@@ -91,6 +92,8 @@ class SimulatedApi:
         self._claims: dict[str, PersistentVolumeClaim] = {}
         self._running: dict[str, _Running] = {}
         self._on_node: dict[str, dict[str, None]] = {}
+        # how many pods of a group have not ended yet
+        self._group_sizes: Counter[str] = Counter()
         # bound pods whose end is known and still to come
         self.ends_to_come = 0
         self._all_ended: asyncio.Future[None] | None = None
@@ -133,6 +136,8 @@ class SimulatedApi:
             self._remove(known)
             self._watcher.ended(known)
         self._running[pod.full_name] = _Running(runs, None, lives)
+        if pod.spec.scheduling_group is not None and not lives:
+            self._group_sizes[_group_of(pod)] += 1
         uid = pod.metadata.uid or (f"{pod.full_name}#{lives}" if lives else pod.full_name)
         stored = self._store(replace(pod, metadata=replace(pod.metadata, uid=uid, creation_timestamp=self.date)))
         self._watcher.arrived(stored)
@@ -172,6 +177,7 @@ class SimulatedApi:
             if pod is not None:
                 self._remove(pod)
                 self._watcher.ended(pod)
+                self._leave_group(pod)
             return
         gone = self._objects.pop((event.kind, event.full_name), None)
         if gone is None:
@@ -201,6 +207,8 @@ class SimulatedApi:
         pod = self.pods[full_name]
         self._remove(pod)
         self._watcher.ended(pod)
+        if pod.spec.scheduling_group is not None:
+            self._leave_group(pod)
 
     def _lose(self, pod: Pod) -> None:
         """A pod is evicted, or its node is gone; its controller creates it again."""
@@ -227,6 +235,15 @@ class SimulatedApi:
             if not on_node:
                 del self._on_node[pod.spec.node_name]
         self._inbox.post(Dropped(pod))
+
+    def _leave_group(self, pod: Pod) -> None:
+        """A pod of a group has ended; the group goes with its last pod, as its owner deletes it."""
+        key = _group_of(pod)
+        if key in self._group_sizes:
+            self._group_sizes[key] -= 1
+            if not self._group_sizes[key]:
+                del self._group_sizes[key]
+                self._delete(ObjectDeletion(0.0, "PodGroup", key))
 
     def _one_less_to_come(self) -> None:
         self.ends_to_come -= 1
@@ -328,6 +345,12 @@ class SimulatedApi:
         if obj.metadata.resource_version != found.metadata.resource_version:
             raise ConflictError(f"{type(obj).__name__} {obj.full_name} has been modified")
         return self.put(obj)
+
+
+def _group_of(pod: Pod) -> str:
+    """Return namespace and name of a pod's group."""
+    group = pod.spec.scheduling_group
+    return f"{pod.metadata.namespace}/{group.pod_group_name}" if group is not None else ""
 
 
 # metadata that a patch changes; the rest names the object

@@ -10,6 +10,7 @@ from datetime import timedelta
 
 import msgspec
 
+from kubesched.api.scheduling import PodGroup
 from kubesched.common.notes import Note
 from kubesched.common.timer_loop import run_on_timers
 from kubesched.common.virtual_time import BEGINNING
@@ -25,7 +26,7 @@ from kubesched.simulate.measuring.measurements import Measurements
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
 from kubesched.simulate.simulated_api import Pace, SimulatedApi
-from kubesched.simulate.traces.trace import Trace, TraceEvent
+from kubesched.simulate.traces.trace import ObjectPut, Trace, TraceEvent
 
 # pods in these places of the queue are tried without any further event
 _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
@@ -79,6 +80,8 @@ class _Simulation:
         self._progress = progress
         self._log = log
         self._events = 0
+        # False until it is told that groups do not count, None afterwards
+        self._groups_count: bool | None = run.loaded.gates.enabled("GangScheduling")
 
     async def run(self) -> Figures:
         """Simulate from the beginning to the end."""
@@ -132,6 +135,8 @@ class _Simulation:
                 while event.at <= loop.time():
                     api.apply(event)
                     self._events += 1
+                    if self._groups_count is False and isinstance(event, ObjectPut):
+                        self._tell_of_groups(event)
                     if self._events % _TOLD_EVERY == 0:
                         self._tell(measurements)
                     event = next(events)
@@ -148,6 +153,12 @@ class _Simulation:
                 await ended
             finally:
                 timers[0].cancel()
+
+    def _tell_of_groups(self, event: ObjectPut) -> None:
+        """Tell that pod groups are not scheduled as such, when the first one comes."""
+        if isinstance(event.obj, PodGroup):
+            self._groups_count = None
+            self._note("pod groups of the trace do not count: --feature-gates GenericWorkload=true,GangScheduling=true")
 
     async def _sample(self, measurements: Measurements) -> None:
         """Take samples for as long as the simulation lasts."""

@@ -5,6 +5,8 @@ from typing import Any
 
 import pytest
 
+from kubesched.api.pods import PodSchedulingGroup
+from kubesched.api.scheduling import GangSchedulingPolicy, PodGroup
 from kubesched.errors import KubeschedError
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, TraceEvent
 from kubesched.simulate.traces.workload_spec import API_VERSION, trace_of_workload
@@ -89,6 +91,25 @@ def test_sizes_are_drawn_and_the_template_is_kept() -> None:
     assert found[0].priority == 7
 
 
+def test_pods_of_a_gang_arrive_at_once_and_are_equal() -> None:
+    kind = pods(
+        {"every": "20m"}, cpu={"uniform": ["1", "9"]}, runs={"uniform": ["1m", "9m"]}, gang={"pods": 3, "atLeast": 2}
+    )
+    found = events(a_workload(pods=[kind], until="30m"))
+    groups = [(each.at, each.obj) for each in found if isinstance(each, ObjectPut) and isinstance(each.obj, PodGroup)]
+    assert [(at, group.full_name) for at, group in groups] == [(0.0, "default/web-0"), (1200.0, "default/web-1")]
+    assert groups[0][1].spec.scheduling_policy.gang == GangSchedulingPolicy(2)
+    members = [event for event in found if isinstance(event, PodArrival)]
+    assert [(event.at, event.pod.name) for event in members[:4]] == [
+        (0.0, "web-0-0"),
+        (0.0, "web-0-1"),
+        (0.0, "web-0-2"),
+        (1200.0, "web-1-0"),
+    ]
+    assert all(event.pod.spec.scheduling_group == PodSchedulingGroup("web-0") for event in members[:3])
+    assert len({(event.runs, str(event.pod.spec.containers)) for event in members[:3]}) == 1
+
+
 def test_nodes_fail_and_come_back() -> None:
     document = a_workload(failures=[{"nodes": "n", "between": "10m", "lasts": "5m"}])
     later = [event for event in events(document) if event.at]
@@ -125,6 +146,8 @@ def test_nodes_fail_and_come_back() -> None:
             {"failures": [{"nodes": "m", "between": "1h", "lasts": "1h"}]},
             "w.yaml: failures[0].nodes: there are no nodes named 'm'",
         ),
+        ({"pods": [pods({"rate": 1}, gang={"pods": "x"})]}, "w.yaml: pods[0].gang.pods: cannot read 'x'"),
+        ({"pods": [pods({"rate": 1}, gang={"pods": 2, "atLeast": 0})]}, "w.yaml: pods[0].gang.atLeast is 0"),
         ({"objects": [{"kind": "Pody", "apiVersion": "v1"}]}, "w.yaml: objects[0]:"),
     ],
 )

@@ -4,7 +4,7 @@ From documents, as people write them, to objects, as the scheduler sees them. Ob
 that has admitted them and are taken as they are. Nodes are ready, and offer their capacity unless they say otherwise.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -19,6 +19,7 @@ from kubesched.errors import InvalidObjectError, KubeschedError
 
 HOSTNAME = "kubernetes.io/hostname"
 replace = msgspec.structs.replace
+T = TypeVar("T", bound=ApiObject)
 
 
 class TraceAdmission:
@@ -85,7 +86,7 @@ def _ready(node: ApiObject) -> ApiObject:
     )
 
 
-def renamed(obj: ApiObject, name: str) -> ApiObject:
+def renamed(obj: T, name: str) -> T:
     """Return a copy of an object under another name; a node has it as its label, too."""
     metadata = replace(obj.metadata, name=name, uid="")
     if isinstance(obj, Node):

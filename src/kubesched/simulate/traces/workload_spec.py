@@ -27,8 +27,9 @@ from typing import Any
 
 import msgspec
 
-from kubesched.api.meta import ApiObject
-from kubesched.api.pods import Pod
+from kubesched.api.meta import ApiObject, ObjectMeta
+from kubesched.api.pods import Pod, PodSchedulingGroup
+from kubesched.api.scheduling import GangSchedulingPolicy, PodGroup, PodGroupSchedulingPolicy, PodGroupSpec
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission, renamed
 from kubesched.simulate.traces.distributions import MEBIBYTE, Draw, distribution, milli_cpu, milliseconds, whole
@@ -83,8 +84,15 @@ class ArrivalsSpec(_Strict, frozen=True):
     bursts: BurstSpec | None = None
 
 
+class GangSpec(_Strict, frozen=True):
+    """Pods that are scheduled together or not at all: how many of them, and how many must fit; all, unless it says."""
+
+    pods: Any
+    at_least: int | None = None
+
+
 class PodsSpec(_Strict, frozen=True):
-    """A kind of pods."""
+    """A kind of pods; with `gang`, as many pods as it says arrive at once, equal and in a PodGroup of their own."""
 
     name: str
     arrivals: ArrivalsSpec
@@ -93,6 +101,7 @@ class PodsSpec(_Strict, frozen=True):
     memory: Any = None
     resources: dict[str, Any] = {}
     priority: int | None = None
+    gang: GangSpec | None = None
     namespace: str = "default"
     template: dict[str, Any] = {}
 
@@ -154,6 +163,11 @@ class _Source:
             self._draws["memory"] = distribution(spec.memory, whole, f"{where}.memory", MEBIBYTE)
         for resource, value in spec.resources.items():
             self._draws[resource] = distribution(value, whole, f"{where}.resources.{resource}")
+        self._gang: Draw | None = None
+        if spec.gang is not None:
+            self._gang = distribution(spec.gang.pods, whole, f"{where}.gang.pods")
+            if spec.gang.at_least is not None and spec.gang.at_least < 1:
+                raise TraceError(f"{where}.gang.atLeast is {spec.gang.at_least}; expected 1 or more")
         self._template = self._admitted(admission)
         # pods of equal sizes share a specification
         self._sized: dict[tuple[int, ...], Pod] = {}
@@ -165,8 +179,8 @@ class _Source:
         pod = admitted_pod(template, named, admission, f"{self.where}.template")
         return pod if self.spec.priority is None else with_priority(pod, self.spec.priority)
 
-    def arrival(self, at: float, number: int, random: Random) -> PodArrival:
-        """Return the arrival of the next pod."""
+    def arrivals(self, at: float, number: int, random: Random) -> Iterator[TraceEvent]:
+        """Yield the arrival of the next pod, or of the next gang and its group."""
         amounts = tuple(draw(random) for draw in self._draws.values())
         pod = self._sized.get(amounts)
         if pod is None:
@@ -174,7 +188,15 @@ class _Source:
             if len(self._sized) < 10_000:
                 self._sized[amounts] = pod
         runs = None if self.runs is None else self.runs(random) / 1000
-        return PodArrival(at, replace(pod, metadata=replace(pod.metadata, name=f"{self.spec.name}-{number}")), runs)
+        name = f"{self.spec.name}-{number}"
+        if self._gang is None or self.spec.gang is None:
+            yield PodArrival(at, renamed(pod, name), runs)
+            return
+        size = self._gang(random)
+        yield ObjectPut(at, _pod_group(self.spec.namespace, name, min(size, self.spec.gang.at_least or size)))
+        member = replace(pod, spec=replace(pod.spec, scheduling_group=PodSchedulingGroup(name)))
+        for index in range(size):
+            yield PodArrival(at, renamed(member, f"{name}-{index}"), runs)
 
     def _with(self, amounts: tuple[int, ...]) -> Pod:
         """Return the template with requests of its first container."""
@@ -236,7 +258,7 @@ class _Workload:
 
     def _arrivals(self, source: _Source, random: Random) -> Iterator[TraceEvent]:
         for number, at in enumerate(self._times(source, random)):
-            yield source.arrival(at, number, random)
+            yield from source.arrivals(at, number, random)
 
     def _times(self, source: _Source, random: Random) -> Iterator[float]:
         """Return when pods of a kind arrive, in order."""
@@ -287,6 +309,12 @@ class _Workload:
             if all(number != other for _, other in returns):
                 heapq.heappush(returns, (at + lasts(random) / 1000, number))
                 yield ObjectDeletion(at, "Node", nodes[number].name)
+
+
+def _pod_group(namespace: str, name: str, least: int) -> PodGroup:
+    """Return the group of a gang of which so many pods must fit."""
+    policy = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(least))
+    return PodGroup(metadata=ObjectMeta(name=name, namespace=namespace), spec=PodGroupSpec(scheduling_policy=policy))
 
 
 def _level(diurnal: DiurnalSpec, periods: float) -> float:
