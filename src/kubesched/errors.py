@@ -9,6 +9,7 @@ package that defines each class:
     │   └── FailedOnNodeError               core
     │       └── TooMuchWorkError            core
     ├── ApiError                            controlplane
+    ├── BenchError                          bench
     ├── BindingFailedError                  core
     ├── CelCompileError                     cel
     ├── CelRuntimeError                     cel

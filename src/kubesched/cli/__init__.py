@@ -9,6 +9,9 @@ from kubesched.cli.command_group import CommandGroup, LazyCommand
 
 # the commands with their descriptions, so that listing them imports none
 COMMANDS = {
+    "bench": LazyCommand(
+        "kubesched.bench.command:bench", "Measure a scheduler with workloads in the form of Kubernetes' scheduler_perf."
+    ),
     "capacity": LazyCommand(
         "kubesched.cli.asking.capacity:capacity_command", "Count how many more pods fit, and which nodes to add."
     ),

@@ -1,0 +1,121 @@
+"""Benchmarks on clusters: the embedded control plane, started for the run, or any cluster that a kubeconfig leads to.
+
+From a workload and schedulers to results, one for each scheduler. Schedulers that are commands run only while they are
+measured; the cluster is cleaned after each.
+"""
+
+import asyncio
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+
+import msgspec
+
+from kubesched.bench.child_process import ChildProcess, child_process
+from kubesched.bench.cluster_target import ClusterTarget, strangers
+from kubesched.bench.errors import BenchError
+from kubesched.bench.executor import run_workload
+from kubesched.bench.figures import RunResult
+from kubesched.bench.scheduler_process import READY_SECONDS, SchedulerCommand, running_scheduler
+from kubesched.client.credentials.rest_config import load_rest_config
+from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.common.notes import Note
+from kubesched.errors import KubeconfigError
+from kubesched.simulate.traces.perf.perf_cases import PerfRun
+
+CLUSTERS_OWN = "the cluster's scheduler"
+CONNECTIONS = 40
+
+
+class ClusterBench(msgspec.Struct, frozen=True):
+    """How to run on a cluster; without a kubeconfig the embedded one, without commands with its own scheduler."""
+
+    schedulers: list[SchedulerCommand]
+    kubeconfig: Path | None = None
+    scheduler_kubeconfig: Path | None = None
+    config: Path | None = None
+    patience: float = 600.0
+    yes: bool = False
+    tell: Note = lambda line: None
+
+
+async def run_on_cluster(run: PerfRun, bench: ClusterBench, turn: int = 0) -> list[RunResult]:
+    """Run a workload with each scheduler, in the other order every other turn; raises KubeschedError."""
+    commands: Sequence[SchedulerCommand | None] = bench.schedulers or [None]
+    results = [
+        await _run(run, bench, command, turn) for command in (commands if turn % 2 == 0 else list(reversed(commands)))
+    ]
+    return results if turn % 2 == 0 else list(reversed(results))
+
+
+async def _run(run: PerfRun, bench: ClusterBench, command: SchedulerCommand | None, turn: int) -> RunResult:
+    name = command.name if command is not None else CLUSTERS_OWN
+    async with AsyncExitStack() as stack:
+        if bench.kubeconfig is None:
+            admin, scheduler = await stack.enter_async_context(embedded_control_plane(run))
+        else:
+            admin, scheduler = bench.kubeconfig, bench.scheduler_kubeconfig or bench.kubeconfig
+        rest = RestClient(load_rest_config(str(admin)), "kubesched-bench", most_connections=CONNECTIONS)
+        stack.push_async_callback(rest.close)
+        if bench.kubeconfig is not None and not bench.yes:
+            await _refuse_strangers(rest)
+        process = None
+        if command is not None:
+            process = await stack.enter_async_context(running_scheduler(command, run, bench.config, scheduler))
+        target = ClusterTarget(rest, process)
+        if bench.kubeconfig is not None:
+            # what an embedded control plane has is gone with it
+            stack.push_async_callback(_cleaned, target, bench.tell)
+        await target.start()
+        return RunResult(run.name, name, await run_workload(run, target, bench.tell, bench.patience), turn)
+
+
+async def _cleaned(target: ClusterTarget, tell: Note) -> None:
+    tell("cleaning up")
+    await target.clean_up()
+
+
+async def _refuse_strangers(rest: RestClient) -> None:
+    found = [plural async for plural in strangers(rest)]
+    if found:
+        raise BenchError(
+            f"the cluster has {' and '.join(found)}: a benchmark creates nodes and pods, and its pods may run on your "
+            "nodes; --yes does it nevertheless"
+        )
+
+
+@asynccontextmanager
+async def embedded_control_plane(run: PerfRun) -> AsyncIterator[tuple[Path, Path]]:
+    """Run an API server until the block ends; give the kubeconfigs of an administrator and of a scheduler.
+
+    Controllers and nodes are simulated where claims have to be made for pods; else nothing acts but the scheduler.
+    """
+    simulate = "--simulate" if run.feature_gates.get("DynamicResourceAllocation") else "--no-simulate"
+    with tempfile.TemporaryDirectory(prefix="kubesched-bench-") as name:
+        admin, scheduler = Path(name, "admin"), Path(name, "scheduler")
+        words = [sys.executable, "-m", "kubesched", "controlplane", simulate]
+        words += ["--kubeconfig", str(admin), "--scheduler-kubeconfig", str(scheduler)]
+        async with child_process(words, Path(name)) as child:
+            await _until_ready(child, admin)
+            yield admin, scheduler
+
+
+async def _until_ready(child: ChildProcess, kubeconfig: Path) -> None:
+    loop = asyncio.get_running_loop()
+    ends = loop.time() + READY_SECONDS
+    while loop.time() < ends and child.exit_code is None:
+        try:
+            rest = RestClient(load_rest_config(str(kubeconfig)), "kubesched-bench")
+        except KubeconfigError:
+            await asyncio.sleep(0.1)
+            continue
+        try:
+            await rest.get("/readyz")
+            return
+        except (Refused, Unreachable):
+            await asyncio.sleep(0.1)
+        finally:
+            await rest.close()
+    raise BenchError(f"the embedded control plane did not start: {child.last_words()}")

@@ -1,0 +1,83 @@
+"""Follows the pods of a cluster by a watch.
+
+From lines of a watch to what a `PodBook` is told; times are those of this process.
+"""
+
+import asyncio
+import time
+
+import msgspec
+
+from kubesched.bench.errors import BenchError
+from kubesched.bench.pod_book import PodBook
+from kubesched.client.rest import RestClient, Unreachable
+
+WATCH_SECONDS = "3600"
+
+
+class _Condition(msgspec.Struct, frozen=True):
+    type: str = ""
+
+
+class _Metadata(msgspec.Struct, rename="camel", frozen=True):
+    name: str = ""
+    namespace: str = ""
+    labels: dict[str, str] = {}
+    resource_version: str = ""
+
+
+class _Spec(msgspec.Struct, rename="camel", frozen=True):
+    node_name: str = ""
+
+
+class _Status(msgspec.Struct, frozen=True):
+    conditions: list[_Condition] | None = None
+
+
+class _WatchedPod(msgspec.Struct, frozen=True):
+    metadata: _Metadata = _Metadata()
+    spec: _Spec = _Spec()
+    status: _Status | str = _Status()
+    # of a Status, when the watch fails
+    message: str = ""
+
+
+class _Event(msgspec.Struct):
+    type: str
+    object: _WatchedPod
+
+
+async def follow_pods(rest: RestClient, book: PodBook) -> None:
+    """Tell a book of all pods, until it is cancelled; raises BenchError if the watch loses its place."""
+    listed = msgspec.json.decode(await rest.get("/api/v1/pods", {"limit": "1"}))
+    version = listed["metadata"]["resourceVersion"]
+    decoder = msgspec.json.Decoder(_Event)
+    while True:
+        query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": WATCH_SECONDS}
+        try:
+            async with rest.stream("/api/v1/pods", query) as stream:
+                rest_of_line = b""
+                async for piece in stream.iter_any():
+                    *lines, rest_of_line = (rest_of_line + piece).split(b"\n")
+                    for line in lines:
+                        if line:
+                            version = _tell(decoder.decode(line), book) or version
+        except Unreachable:
+            await asyncio.sleep(0.2)
+
+
+def _tell(event: _Event, book: PodBook) -> str:
+    """Tell a book of one event; return the version up to which all is known."""
+    pod, now = event.object, time.perf_counter()
+    if event.type == "ERROR":
+        raise BenchError(f"the watch of pods was refused: {pod.message}")
+    namespace, name = pod.metadata.namespace, pod.metadata.name
+    if event.type == "DELETED":
+        book.gone(namespace, name)
+    else:
+        book.created(namespace, name, pod.metadata.labels, now)
+        if pod.spec.node_name:
+            book.bound(namespace, name, now)
+        elif isinstance(pod.status, _Status) and any(c.type == "PodScheduled" for c in pod.status.conditions or ()):
+            book.attempted(namespace, name)
+    return pod.metadata.resource_version

@@ -1,0 +1,113 @@
+"""Tables of benchmarks: workloads, results, and results beside others.
+
+From workloads and summaries to what a person reads.
+"""
+
+from collections.abc import Sequence
+
+from rich.table import Table
+
+from kubesched.bench.figures import Measured, Spread
+from kubesched.bench.results import Summary, ratio
+from kubesched.simulate.traces.perf.operations import CreateNodes, CreatePods
+from kubesched.simulate.traces.perf.perf_cases import PerfRun
+
+_NONE = "-"
+
+
+def table_of_workloads(runs: Sequence[PerfRun]) -> Table:
+    """Return what `--list` shows."""
+    table = Table(title="Workloads")
+    for heading in ("workload", "nodes", "pods", "measured", "labels", "threshold"):
+        table.add_column(heading, justify="left" if heading in ("workload", "labels") else "right", overflow="fold")
+    for run in runs:
+        pods = [operation for operation in run.operations if isinstance(operation, CreatePods)]
+        table.add_row(
+            run.name,
+            str(sum(operation.count for operation in run.operations if isinstance(operation, CreateNodes))),
+            str(sum(operation.count for operation in pods)),
+            str(sum(operation.count for operation in pods if operation.collect_metrics) or _NONE),
+            ", ".join(sorted(run.labels)),
+            f"{run.threshold:g}" if run.threshold else "",
+        )
+    return table
+
+
+def table_of_results(
+    found: Sequence[Summary], on: str, compared: Sequence[Summary] = (), other_name: str = ""
+) -> Table:
+    """Return the results; with `compared`, ratios to what those say of the same workload."""
+    others = {each.key: each for each in compared}
+    names = list(dict.fromkeys(each.scheduler for each in found))
+    table = Table(title=f"kubesched bench on {on}: SchedulingThroughput in pods/s, durations in ms")
+    headings = ["workload", *(["scheduler"] if len(names) > 1 else []), "pods", "average", "p50 p90 p95 p99"]
+    headings += ["best"] if any(each.runs > 1 for each in found) else []
+    headings += ["attempt p50 p99", "pod p50 p99", "attempts", "CPU/pod", "MiB", "threshold"]
+    headings += [f"ratio to {other_name}", "CPU"] if compared or len(names) > 1 else []
+    for heading in headings:
+        left = heading in ("workload", "scheduler", "attempts")
+        table.add_column(heading, justify="left" if left else "right", overflow="fold")
+    first = {each.key: each for each in found if each.scheduler == names[0]}
+    for each in found:
+        against = others.get(each.key) if compared else first.get(each.key)
+        table.add_row(*_row(each, headings, against if against is not each else None))
+    return table
+
+
+def _row(summary: Summary, headings: Sequence[str], against: Summary | None) -> list[str]:
+    measured = summary.middle
+    cells = {
+        "workload": summary.workload + (f" {measured.name}" if measured.throughput is None else ""),
+        "scheduler": summary.scheduler,
+        "pods": str(measured.pods),
+        "average": _number(summary.throughput) + ("*" if _without_samples(measured) else ""),
+        "p50 p90 p95 p99": _percentiles(measured),
+        "best": _number(summary.best),
+        "attempt p50 p99": _two(measured.attempt_duration),
+        "pod p50 p99": _two(measured.pod_duration),
+        "attempts": ", ".join(f"{count} {result}" for result, count in sorted(measured.attempts.items())) or _NONE,
+        "CPU/pod": _number(measured.cpu_milliseconds_a_pod),
+        "MiB": _number(measured.peak_mebibytes),
+        "threshold": _threshold(measured),
+        "CPU": _ratio(measured.cpu_milliseconds_a_pod, against.middle.cpu_milliseconds_a_pod if against else None),
+    }
+    rate = _ratio(summary.throughput, against.throughput if against is not None else None)
+    return [cells.get(heading, rate) for heading in headings]
+
+
+def footnotes(found: Sequence[Summary]) -> list[str]:
+    """Return what has to be said below a table."""
+    if any(_without_samples(each.middle) for each in found):
+        return ["* too short for samples of a second: pods over seconds"]
+    return []
+
+
+def _without_samples(measured: Measured) -> bool:
+    return measured.throughput is not None and not measured.throughput.samples
+
+
+def _percentiles(measured: Measured) -> str:
+    rates = measured.throughput
+    if rates is None or not rates.samples:
+        return _NONE
+    return " ".join(_number(each) for each in (rates.perc50, rates.perc90, rates.perc95, rates.perc99))
+
+
+def _two(spread: Spread | None) -> str:
+    return _NONE if spread is None else f"{_number(spread.perc50)} {_number(spread.perc99)}"
+
+
+def _number(value: float | None) -> str:
+    if value is None:
+        return _NONE
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def _ratio(new: float | None, old: float | None) -> str:
+    found = ratio(new, old)
+    return "" if found is None else f"{found:.2f}"
+
+
+def _threshold(measured: Measured) -> str:
+    threshold = measured.threshold
+    return "" if threshold is None else f"{threshold.bound:g} {'met' if threshold.met else 'not met'}"
