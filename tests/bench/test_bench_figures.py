@@ -61,7 +61,8 @@ other_total 5
 
 
 def test_attempts_are_read_from_metrics() -> None:
-    before, after = AttemptMetrics(METRICS % (2, 2, 2, 2, 0.001, 2)), AttemptMetrics(METRICS % (12, 7, 12, 12, 0.013, 12))
+    before = AttemptMetrics(METRICS % (2, 2, 2, 2, 0.001, 2))
+    after = AttemptMetrics(METRICS % (12, 7, 12, 12, 0.013, 12))
     found = after.since(before)
     assert found.results == {"scheduled": 10}
     assert found.durations is not None

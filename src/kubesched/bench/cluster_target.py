@@ -16,7 +16,7 @@ from kubesched.bench.errors import BenchError
 from kubesched.bench.figures import Usage
 from kubesched.bench.pod_book import PodBook
 from kubesched.bench.pod_watch import follow_pods
-from kubesched.bench.scheduler_process import ProcessMeter, SchedulerProcess
+from kubesched.bench.scheduler_process import ProcessMeter, StartedScheduler
 from kubesched.client.rest import Refused, RestClient
 from kubesched.simulate.traces.perf.made_object import Document, MadeObject
 
@@ -64,7 +64,7 @@ class _Requests:
 class ClusterTarget:
     """A cluster, with a scheduler that is a child process or the cluster's own."""
 
-    def __init__(self, rest: RestClient, process: SchedulerProcess | None) -> None:
+    def __init__(self, rest: RestClient, process: StartedScheduler | None) -> None:
         self.book = PodBook()
         self._rest = rest
         self._process = process

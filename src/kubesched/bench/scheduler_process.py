@@ -62,7 +62,7 @@ def named(text: str) -> SchedulerCommand:
     return SchedulerCommand(name, text)
 
 
-class SchedulerProcess:
+class StartedScheduler:
     """A running scheduler."""
 
     def __init__(self, command: SchedulerCommand, child: ChildProcess, port: int) -> None:
@@ -128,7 +128,7 @@ class SchedulerProcess:
 class ProcessMeter:
     """Measures the attempts of a process by its metrics."""
 
-    def __init__(self, process: SchedulerProcess | None, before: AttemptMetrics | None) -> None:
+    def __init__(self, process: StartedScheduler | None, before: AttemptMetrics | None) -> None:
         self._process = process
         self._before = before
 
@@ -141,14 +141,14 @@ class ProcessMeter:
 @asynccontextmanager
 async def running_scheduler(
     command: SchedulerCommand, run: PerfRun, config: Path | None, kubeconfig: Path
-) -> AsyncIterator[SchedulerProcess]:
+) -> AsyncIterator[StartedScheduler]:
     """Run a scheduler until the block ends."""
     with tempfile.TemporaryDirectory(prefix="kubesched-bench-") as name:
         configuration = _written(process_config(run, config, kubeconfig), Path(name, "config.yaml"))
         port, gates = free_port(), shlex.join(gate_flags(run))
         words = command.words(config=configuration, kubeconfig=str(kubeconfig), port=str(port), gates=gates)
         async with child_process(words, Path(name)) as child:
-            process = SchedulerProcess(command, child, port)
+            process = StartedScheduler(command, child, port)
             await process.until_ready()
             yield process
 
