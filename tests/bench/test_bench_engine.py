@@ -1,5 +1,6 @@
 """Workloads on the engine: every opcode of the golden file, and the workloads that come with the package."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ def ran(run: PerfRun, patience: float = 10.0) -> RunResult:
     return result
 
 
-def run_of(*operations: dict[str, object], threshold: float = 0.0) -> PerfRun:
+def run_of(*operations: Mapping[str, object], threshold: float = 0.0) -> PerfRun:
     case = {
         "name": "C",
         "workloadTemplate": list(operations),
