@@ -139,7 +139,7 @@ class SimulatedApi:
         if pod.spec.scheduling_group is not None and not lives:
             self._group_sizes[_group_of(pod)] += 1
         uid = pod.metadata.uid or (f"{pod.full_name}#{lives}" if lives else pod.full_name)
-        stored = self._store(replace(pod, metadata=replace(pod.metadata, uid=uid, creation_timestamp=self.date)))
+        stored = self._store(pod, uid=uid, creation_timestamp=self.date)
         self._watcher.arrived(stored)
         if stored.spec.node_name:
             self._start(stored)
@@ -162,14 +162,15 @@ class SimulatedApi:
             self.put(follow_up)
         return stored
 
-    def _store(self, pod: Pod) -> Pod:
-        stored = self.pods[pod.full_name] = self._versioned(pod)
+    def _store(self, pod: Pod, **metadata: Any) -> Pod:
+        stored = self.pods[pod.full_name] = self._versioned(pod, **metadata)
         self._inbox.post(Put(stored))
         return stored
 
-    def _versioned(self, obj: T) -> T:
+    def _versioned(self, obj: T, **metadata: Any) -> T:
+        """Return an object with the next version, and with other metadata."""
         self._version += 1
-        return replace(obj, metadata=replace(obj.metadata, resource_version=str(self._version)))
+        return replace(obj, metadata=replace(obj.metadata, resource_version=str(self._version), **metadata))
 
     def _delete(self, event: ObjectDeletion) -> None:
         if event.kind == "Pod":
@@ -311,7 +312,7 @@ class SimulatedApi:
         if not isinstance(found, Pod):
             self._delete(ObjectDeletion(0.0, effect.kind, found.full_name))
         elif self._pace.stopping_seconds and not found.terminating:
-            self._store(replace(found, metadata=replace(found.metadata, deletion_timestamp=self.date)))
+            self._store(found, deletion_timestamp=self.date)
             self._loop.call_later(self._pace.stopping_seconds, self._stopped, found.full_name, found.uid)
         elif not found.terminating:
             self._lose(found)

@@ -87,7 +87,9 @@ async def bind_pod(placed: Placed, context: BindingContext) -> NotBound | None:
             return NotBound(error(f"waiting on permit for pod: {status.message}"))
     context.permitted(placed.pod.uid)
     # 4. Prepare.
-    failure = await _prepared(placed, preparing, context.pods_in_pre_bind)
+    began = placed.attempt.stopwatch.now()
+    failure = await _prepared(placed, preparing, context.pods_in_pre_bind) if preparing else None
+    placed.attempt.stopwatch.point(PRE_BIND, failure, began)
     if failure is not None:
         return NotBound(failure)
     # 5. Bind.
@@ -196,15 +198,6 @@ async def _prepared(
     placed: Placed, preparing: Sequence[PreBindPlugin], pods_in_pre_bind: PodsInPreBind
 ) -> Status | None:
     """Run PreBind in a task that evictions can cancel; return why the pod cannot be bound."""
-    began = placed.attempt.stopwatch.now()
-    failure = await _called_back_or_done(placed, preparing, pods_in_pre_bind) if preparing else None
-    placed.attempt.stopwatch.point(PRE_BIND, failure, began)
-    return failure
-
-
-async def _called_back_or_done(
-    placed: Placed, preparing: Sequence[PreBindPlugin], pods_in_pre_bind: PodsInPreBind
-) -> Status | None:
     uid = placed.pod.uid
     task = asyncio.ensure_future(_pre_bind(placed, preparing))
     pods_in_pre_bind.begin(uid, task)

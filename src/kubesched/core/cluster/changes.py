@@ -63,18 +63,21 @@ class Changes:
     `everywhere` is the union of the epochs; `rows` maps a row to the groups that changed in it.
     """
 
-    __slots__ = ("everywhere", "groups", "rows")
+    __slots__ = ("_touching", "everywhere", "groups", "rows")
 
     def __init__(self) -> None:
         self.groups: int = 0
         self.everywhere: int = 0
         self.rows: dict[int, int] = {}
+        # by groups: columns that read the same ask one after the other
+        self._touching: dict[int, list[int]] = {}
 
     def touching(self, groups: int) -> list[int]:
-        """Return the rows in which any of `groups` changed."""
-        if not self.groups & groups:
-            return []
-        return [row for row, changed in self.rows.items() if changed & groups]
+        """Return the rows in which any of `groups` changed; the list is shared."""
+        found = self._touching.get(groups)
+        if found is None:
+            found = self._touching[groups] = [row for row, changed in self.rows.items() if changed & groups]
+        return found
 
 
 class ChangeLog:

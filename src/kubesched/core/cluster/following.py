@@ -142,9 +142,7 @@ class RowwiseColumn(DerivedColumn):
 
     def catch_up(self, changes: Changes) -> None:
         """Look at few changed rows one by one, at some by a gathered vector; of more, make the column anew."""
-        reads = self.reads
-        # as `touching` does; this is done for every column and pod
-        rows = [row for row, changed in changes.rows.items() if changed & reads]
+        rows = changes.touching(self.reads)
         if len(rows) <= FEW_ROWS:
             self.evaluate_few(rows)
         elif len(rows) <= self.table.size // SOME_ROWS:

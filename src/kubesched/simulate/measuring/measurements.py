@@ -5,7 +5,7 @@ before the warm-up is over is not counted.
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 import msgspec
@@ -92,9 +92,8 @@ class Measurements(Observer):
     def arrived(self, pod: Pod) -> None:
         """A pod was created."""
         info = self._read(pod)
-        amounts = dict(_amounts(info))
         now = self._now()
-        size = next((name for below, name in SIZES if amounts["cpu"] < below), LARGEST_SIZE)
+        size, amounts = info.derive(_size)
         self._living[pod.uid] = Living(now, self._counting, size, info.priority, amounts)
         self.counts["arrived"] += 1
         self.pending.add(1, now)
@@ -210,12 +209,11 @@ def _histogram(histograms: dict[K, Histogram], key: K) -> Histogram:
     return found
 
 
-def _amounts(info: PodInfo) -> Iterator[tuple[str, int]]:
-    """Yield what a pod takes on its node."""
+def _size(info: PodInfo) -> tuple[str, dict[str, int]]:
+    """Return a pod's class by size, and what it takes on its node."""
     taken = info.resources
-    yield "cpu", taken.milli_cpu
-    yield "memory", taken.memory
-    yield from taken.scalar.items()
+    amounts = {"cpu": taken.milli_cpu, "memory": taken.memory, **taken.scalar}
+    return next((name for below, name in SIZES if taken.milli_cpu < below), LARGEST_SIZE), amounts
 
 
 def _offered(node: Node) -> dict[str, int]:
