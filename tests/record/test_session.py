@@ -193,6 +193,7 @@ def test_a_recording_goes_on_with_the_differences(tmp_path: Path, name: str, tor
     # a torn end is no obstacle to a simulation
     before = len(list(trace_of_file(path).events(0)))
     cluster.create_pod("comes")
+    cluster.bind("comes")
     cluster.delete_pod("goes")
     run_in_virtual_time(cluster.record(nothing, resume=True))
     assert told(path) == [
@@ -201,7 +202,10 @@ def test_a_recording_goes_on_with_the_differences(tmp_path: Path, name: str, tor
         ("bound", "default/goes"),
         ("ended", "default/goes"),
         ("object", "comes"),
+        ("bound", "default/comes"),
     ]
+    # a scheduler has chosen its node meanwhile
+    assert "nodeName" not in lines_of(path)[-2]["object"]["spec"]
     assert len(list(trace_of_file(path).events(0))) == before + 1
     times = [line["at"] for line in lines_of(path)[1:]]
     assert times == sorted(times)

@@ -89,7 +89,7 @@ def record(
         raise click.BadParameter(f"{file.name}: expected a name that ends in .jsonl or .jsonl.gz", param_hint="FILE")
     if anonymise and resume:
         raise click.UsageError("--anonymise and --resume: the key of the codes is not kept; record into another file")
-    target = live_target(source)
+    target = live_target(source, "")
     state = _state(file) if resume else None
     limits = Limits(seconds, until_size, max_events)
 

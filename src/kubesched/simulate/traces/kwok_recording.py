@@ -33,7 +33,7 @@ from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.errors import InvalidObjectError
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.recording.recorded_objects import RECORDED_KINDS
-from kubesched.simulate.traces.recording.reports import Report, trace_of_reports
+from kubesched.simulate.traces.recording.reports import ObjectReport, trace_of_reports
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import Trace
 
@@ -102,7 +102,7 @@ class _Reading:
         self._kinds = {(each.group, each.plural): each for each in RESOURCES}
         self._at = 0.0
 
-    def reports(self, manifests: list[Manifest]) -> Iterator[Report]:
+    def reports(self, manifests: list[Manifest]) -> Iterator[ObjectReport]:
         """Yield a report for each document that is about a kind that the scheduler reads."""
         for manifest in manifests:
             if manifest.kind != _KIND:
@@ -110,15 +110,15 @@ class _Reading:
             else:
                 yield from self._patched(manifest)
 
-    def _initial(self, manifest: Manifest) -> Iterator[Report]:
+    def _initial(self, manifest: Manifest) -> Iterator[ObjectReport]:
         document = manifest.document
         meta = document.get("metadata")
         if not isinstance(meta, dict) or manifest.kind not in RECORDED_KINDS:
             return
         self._documents[manifest.kind, meta.get("namespace", ""), manifest.name] = document
-        yield Report(0.0, _object(document, manifest.place))
+        yield ObjectReport(0.0, _object(document, manifest.place))
 
-    def _patched(self, manifest: Manifest) -> Iterator[Report]:
+    def _patched(self, manifest: Manifest) -> Iterator[ObjectReport]:
         try:
             patch = msgspec.convert(manifest.document, ResourcePatch)
         except msgspec.ValidationError as error:
@@ -134,10 +134,10 @@ class _Reading:
         if patch.method == "delete":
             gone = self._documents.pop(key, None)
             if gone is not None:
-                yield Report(self._at, _object(gone, manifest.place), deleted=True)
+                yield ObjectReport(self._at, _object(gone, manifest.place), deleted=True)
             return
         document = self._documents[key] = self._changed(patch, resource, manifest.place)
-        yield Report(self._at, _object(document, manifest.place))
+        yield ObjectReport(self._at, _object(document, manifest.place))
 
     def _changed(self, patch: ResourcePatch, resource: Resource, place: str) -> Document:
         """Return an object as it is after a patch."""

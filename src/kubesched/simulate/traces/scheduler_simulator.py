@@ -26,7 +26,7 @@ from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission
 from kubesched.simulate.traces.manifest_trace import trace_of_objects
 from kubesched.simulate.traces.recording.recorded_objects import RECORDED_KINDS
-from kubesched.simulate.traces.recording.reports import Report, trace_of_reports
+from kubesched.simulate.traces.recording.reports import ObjectReport, trace_of_reports
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import Trace
 
@@ -67,16 +67,16 @@ def trace_of_simulator_records(path: Path, durations: Durations, note: Note) -> 
     """Return the trace of a recording; raises TraceError when it is read."""
     began = _first_time(path)
 
-    def reports() -> Iterator[Report]:
+    def reports() -> Iterator[ObjectReport]:
         # lists of kinds follow one another, so what was there is not at the beginning of the file
         for record in _records(path, began):
             if record.initial:
-                yield Report(0.0, record.obj)
+                yield ObjectReport(0.0, record.obj)
         for record in _records(path, began):
             if not record.initial:
                 # after the beginning, so that it is no part of it
                 at = max((record.time - began).total_seconds(), 1e-3)
-                yield Report(at, record.obj, record.event == "Delete")
+                yield ObjectReport(at, record.obj, record.event == "Delete")
 
     return trace_of_reports(path.name, reports, durations, BEGINNING - began)
 

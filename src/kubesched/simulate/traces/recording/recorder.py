@@ -52,7 +52,7 @@ class Recorder:
         self._at = at
         # called to ask whether a kind is being listed: what is new then may have been there for a while
         self.is_listing: Callable[[str], bool] = lambda kind: False
-        self._begun = False
+        self._begun = self._beginning = False
         self._waiting_classes: set[str] = set()
         # whether pods are reported when they are finished; otherwise they are dropped then
         self.reports_finished = False
@@ -69,12 +69,13 @@ class Recorder:
         resumed = bool(self._known)
         for key in [key for key in self._known if key not in there]:
             self._gone(key, ended=True)
-        self._begun = True
+        self._begun = self._beginning = True
         for obj in found:
             if resumed:
                 self.put(obj)
             else:
                 self._begin_with(obj)
+        self._beginning = False
 
     def forms_of(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
         """Yield objects as they are recorded."""
@@ -131,12 +132,13 @@ class Recorder:
         if compared is None:
             return
         known = self._known[key] = RecordedObject(obj.uid, _digest(compared))
-        if isinstance(obj, Pod) and obj.spec.node_name and (is_static(obj) or not self.is_listing("Pod")):
+        listed = self._beginning or self.is_listing("Pod")
+        if isinstance(obj, Pod) and obj.spec.node_name and (is_static(obj) or not listed):
             # created with its node: no scheduler has chosen it
             self._line("object", form)
             known.bound_at = self._at
-        else:
-            self._line("object", compared)
+            return
+        self._line("object", compared)
 
     def _see_binding(self, key: Key, pod: Pod) -> None:
         known = self._known[key]

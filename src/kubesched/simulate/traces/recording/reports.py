@@ -18,7 +18,7 @@ from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArriva
 Line = Mapping[str, Any]
 
 
-class Report(NamedTuple):
+class ObjectReport(NamedTuple):
     """An object as it was at a time, or when it was deleted; those at time 0 were there at the beginning."""
 
     at: float
@@ -28,7 +28,7 @@ class Report(NamedTuple):
 
 def trace_of_reports(
     name: str,
-    reports: Callable[[], Iterator[Report]],
+    reports: Callable[[], Iterator[ObjectReport]],
     durations: Durations,
     shift: timedelta = timedelta(),
 ) -> Trace:
@@ -43,14 +43,14 @@ def trace_of_reports(
     return Trace(name, events)
 
 
-def _lines(reports: Iterator[Report], shift: timedelta) -> Iterator[Line]:
+def _lines(reports: Iterator[ObjectReport], shift: timedelta) -> Iterator[Line]:
     """Yield the lines that a recorder writes."""
     written: list[Line] = []
     at = 0.0
     recorder = Recorder(written.append, lambda: at, shift)
     recorder.reports_finished = True
     initial: list[ApiObject] = []
-    first: list[Report] = []
+    first: list[ObjectReport] = []
     for report in reports:
         if report.at > 0 or report.deleted:
             first.append(report)
