@@ -4,7 +4,6 @@ From a command line to runs, one for each configuration and seed, one after the 
 goes to standard error, the report to standard output or into files.
 """
 
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -16,10 +15,7 @@ from kubesched.cli.plugin_options import plugin_option
 from kubesched.common.extras import extra_module
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.config.load import Loaded
-from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
-from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
@@ -28,6 +24,7 @@ from kubesched.simulate.options import (
     SeedsType,
     TracePath,
     configs_of,
+    loaded_configs,
     pace_options,
     rate_options,
     replay_options,
@@ -163,15 +160,6 @@ def simulate_command(
     if plots is not None:
         write_plots(figures, plots)
     write_report(figures, form, file, ["kubesched", "simulate", *ctx.meta[_WORDS]])
-
-
-def loaded_configs(texts: Mapping[str, bytes | None], gates: FeatureGates, registry: Registry) -> dict[str, Loaded]:
-    """Return configurations by name, checked; raises KubeschedError."""
-    loaded = {name: load_config(text, gates, registry) for name, text in texts.items()}
-    for name, config in loaded.items():
-        if config.config.extenders:
-            raise KubeschedError(f"configuration {name} has extenders, which cannot be simulated: leave them out")
-    return loaded
 
 
 def _run(run: Run, number: int, of: int, log: RunWriter | None) -> Figures:

@@ -4,13 +4,17 @@ From words on a command line to values.
 """
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.golang import parse_duration
+from kubesched.config.load import Loaded
+from kubesched.core.assembly import load_config
+from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.rates import POWER_LABEL, PRICE_LABEL, RateLabels
 from kubesched.simulate.simulated_api import Pace
@@ -179,3 +183,12 @@ def configs_of(given: Sequence[str]) -> dict[str, bytes | None]:
         except OSError as error:
             raise KubeschedError(f"--config {path}: {error.strerror or error}") from None
     return found or {DEFAULT: None}
+
+
+def loaded_configs(texts: Mapping[str, bytes | None], gates: FeatureGates, registry: Registry) -> dict[str, Loaded]:
+    """Return configurations by name, checked; raises KubeschedError."""
+    loaded = {name: load_config(text, gates, registry) for name, text in texts.items()}
+    for name, config in loaded.items():
+        if config.config.extenders:
+            raise KubeschedError(f"configuration {name} has extenders, which cannot be simulated: leave them out")
+    return loaded

@@ -55,10 +55,11 @@ def report_of(figures: Sequence[Figures], words: Sequence[str] = ()) -> Report:
         Section("Runs", [_runs(figures)]),
         Section("What was run", list(_what_was_run(figures, words))),
     ]
-    return Report(f"Simulation of {figures[0].trace}", [_lead(figures)], sections)
+    return Report(f"Simulation of {figures[0].trace}", [lead(figures)], sections)
 
 
-def _lead(figures: Sequence[Figures]) -> Paragraph:
+def lead(figures: Sequence[Figures]) -> Paragraph:
+    """Return what was simulated, in a sentence."""
     configs, seeds = len(configs_of_runs(figures)), len({each.seed for each in figures})
     seconds = interval([each.seconds for each in figures]).mean
     bound = interval([each.pods.get("bound", 0) for each in figures]).mean

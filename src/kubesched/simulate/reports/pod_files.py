@@ -62,7 +62,7 @@ def pods_file(path: Path) -> Iterator[RunWriter]:
         raise KubeschedError(f"--pods {path}: expected a file that ends in {', '.join(SUFFIXES)}")
     try:
         with path.open("wb") as file, _rows(file, suffix) as rows:
-            yield lambda config, seed: lambda record: rows.add(_row(config, seed, record))
+            yield lambda config, seed: lambda record: rows.add(pod_row(config, seed, record))
     except OSError as error:
         raise KubeschedError(f"--pods {path}: {error.strerror or error}") from None
 
@@ -81,7 +81,8 @@ def _rows(file: BinaryIO, suffix: str) -> Iterator[_Rows]:
         yield _CsvRows(text) if suffix.startswith(".csv") else _JsonRows(text)
 
 
-def _row(config: str, seed: int, record: PodRecord) -> PodRow:
+def pod_row(config: str, seed: int, record: PodRecord) -> PodRow:
+    """Return a record as a row of a run."""
     others = {name: amount for name, amount in record.requests.items() if name not in ("cpu", "memory") and amount}
     return PodRow(
         config=config,

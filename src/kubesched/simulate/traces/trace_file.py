@@ -19,7 +19,7 @@ unpacked. What is wrong is told with the file, the line, and the field.
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -71,17 +71,34 @@ def trace_of_file(path: Path, durations: Durations = Durations.COMPLETED) -> Tra
         except (EOFError, zlib.error):
             raise TraceError(f"{path}: the file is damaged: it cannot be unpacked to its end") from None
 
+    return _trace(path.name, lines, durations)
+
+
+def trace_of_events(name: str, events: Sequence[Mapping[str, Any]]) -> Trace:
+    """Return a trace of events as the lines of a file have them; what is wrong is told with the event's number."""
+
+    def lines() -> Iterator[bytes]:
+        for number, event in enumerate(events, 1):
+            try:
+                yield msgspec.json.encode(event)
+            except TypeError as error:
+                raise TraceError(f"{name}, line {number}: {error}") from None
+
+    return _trace(name, lines, Durations.COMPLETED)
+
+
+def _trace(name: str, lines: Callable[[], Iterator[bytes]], durations: Durations) -> Trace:
     # how long pods of a recording ran, read once
     times: list[RunTimes] = []
 
     def events(seed: int) -> Iterator[TraceEvent]:
         if not times:
-            times.append(run_times(lines(), durations, path.name))
-        reader = _Reader(path.name, durations, times[0].in_order())
+            times.append(run_times(lines(), durations, name))
+        reader = _Reader(name, durations, times[0].in_order())
         for line in lines():
             yield from reader.events_of(line)
 
-    return Trace(path.name, events)
+    return Trace(name, events)
 
 
 def _lines_of(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
