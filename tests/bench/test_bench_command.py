@@ -41,6 +41,18 @@ def test_results_are_written_and_compared(tmp_path: Path) -> None:
     assert "below 1000" in too_slow.stderr
 
 
+def test_a_workload_that_fails_leaves_the_others(tmp_path: Path) -> None:
+    cases = tmp_path / "cases.yaml"
+    cases.write_text(
+        "[{name: C, workloads: [{name: none, params: {nodes: 0}}, {name: one, params: {nodes: 1}}], workloadTemplate: ["
+        "{opcode: createNodes, countParam: $nodes}, {opcode: createPods, count: 1, collectMetrics: true}]}]"
+    )
+    result = bench(str(cases), "--in-process", "--patience", "100ms")
+    assert result.exit_code == 1
+    assert "Error: C/none: op 1: 0 of 1 pods of namespace namespace-1 are scheduled" in result.stderr
+    assert "C/one" in result.stdout
+
+
 def test_workloads_are_listed() -> None:
     result = bench("--list", "--label", "short")
     assert result.exit_code == 0

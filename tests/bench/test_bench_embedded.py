@@ -1,12 +1,21 @@
 """Workloads on the embedded control plane, with schedulers as processes."""
 
+import asyncio
 import json
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
+from kubesched.bench.cluster_runs import ClusterBench, embedded_control_plane, run_on_cluster
+from kubesched.bench.errors import BenchError
+from kubesched.bench.figures import Measured
+from kubesched.bench.scheduler_process import OWN, SchedulerCommand
+from kubesched.bench.shipped import runs_named
 from kubesched.cli import main
+from kubesched.client.credentials.rest_config import load_rest_config
+from kubesched.client.rest import RestClient
 
 pytestmark = pytest.mark.slow
 
@@ -37,3 +46,29 @@ def test_a_scheduler_that_ends_is_told() -> None:
     done = CliRunner().invoke(main, words, catch_exceptions=False)
     assert done.exit_code == 1
     assert "false has ended with exit code 1" in done.stderr
+
+
+async def on_a_cluster(name: str) -> tuple[list[Measured], list[str], str]:
+    """Run a workload on a cluster; return what was measured, what is left, and why it is not run beside others."""
+    (run,) = runs_named([name], "")
+    async with embedded_control_plane(run) as (admin, scheduler):
+        rest = RestClient(load_rest_config(str(admin)), "test")
+        bench = ClusterBench([SchedulerCommand("own", OWN)], admin, scheduler, patience=20.0)
+        (result,) = await run_on_cluster(run, bench)
+        left = []
+        for path in ("nodes", "pods", "persistentvolumes", "namespaces"):
+            items = msgspec.json.decode(await rest.get(f"/api/v1/{path}"))["items"]
+            left += [item["metadata"]["name"] for item in items]
+        await rest.send("POST", "/api/v1/nodes", b'{"metadata": {"name": "of-others"}}')
+        with pytest.raises(BenchError) as refused:
+            await run_on_cluster(run, bench)
+        await rest.close()
+        return result.measured, left, str(refused.value)
+
+
+@pytest.mark.parametrize("name", ["PreemptionBasic/5Nodes", "SchedulingInTreePVs/5Nodes"])
+def test_a_cluster_is_left_as_it_was(name: str) -> None:
+    measured, left, refused = asyncio.run(on_a_cluster(name))
+    assert measured[0].pods >= 5
+    assert sorted(left) == ["default", "kube-node-lease", "kube-public", "kube-system"]
+    assert "the cluster has nodes: a benchmark creates nodes and pods" in refused

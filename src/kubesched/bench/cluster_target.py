@@ -5,6 +5,7 @@ created is deleted at the end.
 """
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -15,7 +16,7 @@ from kubesched.bench.api_paths import ApiPaths
 from kubesched.bench.errors import BenchError
 from kubesched.bench.figures import Usage
 from kubesched.bench.pod_book import PodBook
-from kubesched.bench.pod_watch import follow_pods
+from kubesched.bench.pod_watch import follow_pods, present
 from kubesched.bench.scheduler_process import ProcessMeter, StartedScheduler
 from kubesched.client.rest import Refused, RestClient
 from kubesched.simulate.traces.perf.made_object import Document, MadeObject
@@ -76,7 +77,8 @@ class ClusterTarget:
 
     async def start(self) -> None:
         """Begin to follow pods."""
-        self._watching = asyncio.create_task(follow_pods(self._rest, self.book))
+        version = await present(self._rest)
+        self._watching = asyncio.create_task(follow_pods(self._rest, self.book, version))
 
     def prepared(self, objects: Iterable[list[MadeObject]]) -> _Requests:
         """Make requests ready."""
@@ -86,6 +88,9 @@ class ClusterTarget:
         """Create an object, with its status; raises BenchError if it exists."""
         document = await self._with_priority_class(made.document) if made.kind == "Pod" else made.document
         path = self._paths.collection(made)
+        if made.kind == "Pod":
+            labels = document["metadata"].get("labels") or {}
+            self.book.created(made.namespace, made.name, labels, time.perf_counter())
         try:
             body = await self._rest.send("POST", path, msgspec.json.encode(document))
         except Refused as refused:

@@ -26,6 +26,7 @@ from kubesched.bench.tables import footnotes, table_of_results, table_of_workloa
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.common.notes import Note
+from kubesched.errors import KubeschedError
 from kubesched.simulate.options import DurationType
 from kubesched.simulate.traces.perf.perf_cases import PerfRun, labelled
 
@@ -120,7 +121,7 @@ def bench(
       kubesched bench --on cluster --kubeconfig admin.kubeconfig --scheduler 'kubesched run --config {config}' \\
           --against 'kube-scheduler --config {config}'
 
-    Exit code: 0, also if a threshold is not met; 1 if a workload cannot be run; 3 with --fail-below.
+    Exit code: 0, also if a threshold is not met; 1 if a workload cannot be run (the others are); 3 with --fail-below.
     """
     if fail_below is not None and compare is None:
         raise click.BadParameter("needs --compare OLD.json", param_hint="--fail-below")
@@ -132,7 +133,9 @@ def bench(
     runner = _engine_runner(**how) if on == "engine" else _cluster_runner(on, **how)
     # a child's parent tells
     tell = _silent if how["in_process"] and output == "json" else _tell
-    results = _all_results(runs, repeat, runner, tell)
+    results, failed = _all_results(runs, repeat, runner, tell)
+    if not results:
+        ctx.exit(1)
     document = document_of(results, on, ["kubesched", "bench", *ctx.meta[_WORDS]])
     _report(document, output, file, earlier, compare)
     if earlier is not None and fail_below is not None:
@@ -140,6 +143,8 @@ def bench(
         if slowest is not None and slowest[0] < fail_below:
             _tell(f"{slowest[1]}: the throughput is {slowest[0]:.2f} of that in {compare}, below {fail_below:g}")
             ctx.exit(TOO_SLOW)
+    if failed:
+        ctx.exit(1)
 
 
 def _engine_runner(
@@ -157,7 +162,7 @@ def _engine_runner(
         raise click.UsageError("--scheduler, --against and --kubeconfig need --on embedded or --on cluster")
     if in_process:
         registry = load_plugins(plugins)
-        return lambda run, turn: [run_in_process(run, config, registry, _tell, patience)]
+        return lambda run, turn: [run_in_process(run, config, registry, _tell, patience, _progress(run))]
     options = ["--patience", f"{patience}s", *(("--config", str(config)) if config else ())]
     options += [word for plugin in plugins for word in ("--plugin", plugin)]
     return lambda run, turn: [run_in_child(run, options)]
@@ -189,26 +194,33 @@ def _cluster_runner(
     if len(commands) == 2 and commands[0].name == commands[1].name:
         commands = [SchedulerCommand(f"{each.name} ({i})", each.text) for i, each in enumerate(commands, 1)]
     settings = ClusterBench(commands, _absolute(kubeconfig), _absolute(scheduler_kubeconfig), config, patience, yes)
-    return lambda run, turn: run_loop(run_on_cluster(run, settings, turn))
+    return lambda run, turn: run_loop(run_on_cluster(run, msgspec.structs.replace(settings, tell=_progress(run)), turn))
 
 
 def _absolute(file: Path | None) -> Path | None:
     return None if file is None else file.absolute()
 
 
-def _all_results(runs: Sequence[PerfRun], repeat: int, runner: Runner, tell: Note) -> list[RunResult]:
-    """Run all workloads, so often; tell each."""
+def _all_results(runs: Sequence[PerfRun], repeat: int, runner: Runner, tell: Note) -> tuple[list[RunResult], list[str]]:
+    """Run all workloads, so often, and tell each; return the results, and the names of those that failed."""
     results: list[RunResult] = []
+    failed: list[str] = []
     for run in runs:
         if run.unused_params:
             tell(f"{run.name}: no operation uses the parameter {', '.join(run.unused_params)}")
         for turn in range(repeat):
             of = f" ({turn + 1} of {repeat})" if repeat > 1 else ""
-            for result in runner(run, turn):
+            try:
+                found = runner(run, turn)
+            except KubeschedError as error:
+                _tell(f"Error: {error}")
+                failed.append(run.name)
+                break
+            for result in found:
                 results.append(msgspec.structs.replace(result, repeat=turn))
                 rates = ", ".join(_rate(measured) for measured in result.measured)
                 tell(f"{run.name}{of}, {result.scheduler}: {rates}")
-    return results
+    return results, failed
 
 
 def _rate(measured: Measured) -> str:
@@ -251,6 +263,13 @@ def _write(text: str, file: Path | None) -> None:
         file.write_text(text, encoding="utf-8")
     except OSError as error:
         raise BenchError(f"--file {file}: {error.strerror or error}") from None
+
+
+def _progress(run: PerfRun) -> Note:
+    """Return what tells how far a run is: on a terminal, in a line that the next one overwrites."""
+    if not sys.stderr.isatty():
+        return _silent
+    return lambda line: click.echo(f"\r{run.name}: {line}\x1b[K\r", nl=False, err=True)
 
 
 def _silent(line: str) -> None:

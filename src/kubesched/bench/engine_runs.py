@@ -26,14 +26,19 @@ ENGINE = "kubesched engine"
 
 
 def run_in_process(
-    run: PerfRun, config: Path | None, registry: Registry, note: Note, patience: float, seed: int = 0
+    run: PerfRun,
+    config: Path | None,
+    registry: Registry,
+    note: Note,
+    patience: float,
+    tell: Note = lambda line: None,
 ) -> RunResult:
     """Run a workload on the engine in this process; raises KubeschedError."""
-    factory = EngineFactory(engine_config(run, config, registry, note), registry, seed, note)
+    factory = EngineFactory(engine_config(run, config, registry, note), registry, note=note)
 
     async def measured() -> list[Measured]:
         async with factory.running() as target:
-            return await run_workload(run, target, patience=patience)
+            return await run_workload(run, target, tell, patience)
 
     collect_seldom()
     return RunResult(run.name, ENGINE, run_loop(measured()))

@@ -47,10 +47,14 @@ class _Event(msgspec.Struct):
     object: _WatchedPod
 
 
-async def follow_pods(rest: RestClient, book: PodBook) -> None:
-    """Tell a book of all pods, until it is cancelled; raises BenchError if the watch loses its place."""
+async def present(rest: RestClient) -> str:
+    """Return the version up to which pods are known now."""
     listed = msgspec.json.decode(await rest.get("/api/v1/pods", {"limit": "1"}))
-    version = listed["metadata"]["resourceVersion"]
+    return str(listed["metadata"]["resourceVersion"])
+
+
+async def follow_pods(rest: RestClient, book: PodBook, version: str) -> None:
+    """Tell a book of all pods after a version, until it is cancelled; raises BenchError if the watch is refused."""
     decoder = msgspec.json.Decoder(_Event)
     while True:
         query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": WATCH_SECONDS}

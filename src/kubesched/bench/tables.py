@@ -12,8 +12,6 @@ from kubesched.bench.results import Summary, ratio
 from kubesched.simulate.traces.perf.operations import CreateNodes, CreatePods
 from kubesched.simulate.traces.perf.perf_cases import PerfRun
 
-_NONE = "-"
-
 
 def table_of_workloads(runs: Sequence[PerfRun]) -> Table:
     """Return what `--list` shows."""
@@ -26,7 +24,7 @@ def table_of_workloads(runs: Sequence[PerfRun]) -> Table:
             run.name,
             str(sum(operation.count for operation in run.operations if isinstance(operation, CreateNodes))),
             str(sum(operation.count for operation in pods)),
-            str(sum(operation.count for operation in pods if operation.collect_metrics) or _NONE),
+            str(sum(operation.count for operation in pods if operation.collect_metrics) or ""),
             ", ".join(sorted(run.labels)),
             f"{run.threshold:g}" if run.threshold else "",
         )
@@ -36,43 +34,52 @@ def table_of_workloads(runs: Sequence[PerfRun]) -> Table:
 def table_of_results(
     found: Sequence[Summary], on: str, compared: Sequence[Summary] = (), other_name: str = ""
 ) -> Table:
-    """Return the results; with `compared`, ratios to what those say of the same workload."""
+    """Return the results; with `compared`, ratios to what those say of the same workload. No column is empty."""
     others = {each.key: each for each in compared}
     names = list(dict.fromkeys(each.scheduler for each in found))
-    table = Table(title=f"kubesched bench on {on}: SchedulingThroughput in pods/s, durations in ms")
-    headings = ["workload", *(["scheduler"] if len(names) > 1 else []), "pods", "average", "p50 p90 p95 p99"]
-    headings += ["best"] if any(each.runs > 1 for each in found) else []
-    headings += ["attempt p50 p99", "pod p50 p99", "attempts", "CPU/pod", "MiB", "threshold"]
-    headings += [f"ratio to {other_name}", "CPU"] if compared or len(names) > 1 else []
-    for heading in headings:
-        left = heading in ("workload", "scheduler", "attempts")
-        table.add_column(heading, justify="left" if left else "right", overflow="fold")
     first = {each.key: each for each in found if each.scheduler == names[0]}
+    ratio_heading = f"ratio to {other_name}"
+    rows = []
     for each in found:
         against = others.get(each.key) if compared else first.get(each.key)
-        table.add_row(*_row(each, headings, against if against is not each else None))
+        rows.append(_row(each, ratio_heading, against if against is not each else None))
+    for row in rows:
+        row["scheduler"] = row["scheduler"] if len(names) > 1 else ""
+    table = Table(title=f"kubesched bench on {on}: SchedulingThroughput in pods/s, durations in ms")
+    headings = [heading for heading in rows[0] if any(row[heading] for row in rows)] if rows else []
+    for heading in headings:
+        left = heading in ("workload", "scheduler", "attempts")
+        table.add_column(heading, justify="left" if left else "right", overflow="fold", min_width=_WIDTHS.get(heading))
+    for row in rows:
+        table.add_row(*(row[heading] for heading in headings))
     return table
 
 
-def _row(summary: Summary, headings: Sequence[str], against: Summary | None) -> list[str]:
+# what would be folded first
+_WIDTHS = {"workload": 30, "scheduler": 14}
+
+
+def _row(summary: Summary, ratio_heading: str, against: Summary | None) -> dict[str, str]:
+    """Return the cells of a summary by their headings, in order."""
     measured = summary.middle
-    cells = {
+    return {
         "workload": summary.workload + (f" {measured.name}" if measured.throughput is None else ""),
         "scheduler": summary.scheduler,
         "pods": str(measured.pods),
         "average": _number(summary.throughput) + ("*" if _without_samples(measured) else ""),
         "p50 p90 p95 p99": _percentiles(measured),
-        "best": _number(summary.best),
+        "best": _number(summary.best) if summary.runs > 1 else "",
+        ratio_heading: _ratio(summary.throughput, against.throughput if against is not None else None),
         "attempt p50 p99": _two(measured.attempt_duration),
         "pod p50 p99": _two(measured.pod_duration),
-        "attempts": ", ".join(f"{count} {result}" for result, count in sorted(measured.attempts.items())) or _NONE,
+        "attempts": ", ".join(f"{count} {result}" for result, count in sorted(measured.attempts.items())),
         "CPU/pod": _number(measured.cpu_milliseconds_a_pod),
+        "CPU ratio": _ratio(
+            measured.cpu_milliseconds_a_pod, against.middle.cpu_milliseconds_a_pod if against is not None else None
+        ),
         "MiB": _number(measured.peak_mebibytes),
         "threshold": _threshold(measured),
-        "CPU": _ratio(measured.cpu_milliseconds_a_pod, against.middle.cpu_milliseconds_a_pod if against else None),
     }
-    rate = _ratio(summary.throughput, against.throughput if against is not None else None)
-    return [cells.get(heading, rate) for heading in headings]
 
 
 def footnotes(found: Sequence[Summary]) -> list[str]:
@@ -89,17 +96,17 @@ def _without_samples(measured: Measured) -> bool:
 def _percentiles(measured: Measured) -> str:
     rates = measured.throughput
     if rates is None or not rates.samples:
-        return _NONE
+        return ""
     return " ".join(_number(each) for each in (rates.perc50, rates.perc90, rates.perc95, rates.perc99))
 
 
 def _two(spread: Spread | None) -> str:
-    return _NONE if spread is None else f"{_number(spread.perc50)} {_number(spread.perc99)}"
+    return "" if spread is None else f"{_number(spread.perc50)} {_number(spread.perc99)}"
 
 
 def _number(value: float | None) -> str:
     if value is None:
-        return _NONE
+        return ""
     return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
 
 
