@@ -3,7 +3,6 @@
 From a specification, its inputs and its plan to a file, and back; and from two of them to what changed in between.
 """
 
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import msgspec
 
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.runs import RunLabel
+from kubesched.sweep.whole_files import whole_file
 
 FILE = "sweep.json"
 
@@ -45,13 +45,8 @@ def write_asked(folder: Path, asked: AskedSweep) -> None:
     """Write what a folder is asked for; raises SweepError."""
     path = folder / FILE
     text = msgspec.json.format(msgspec.json.encode(asked, order="deterministic"), indent=1)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        unfinished = path.with_name(f".{FILE}.tmp")
-        unfinished.write_bytes(text + b"\n")
-        os.replace(unfinished, path)
-    except OSError as error:
-        raise SweepError(f"{path}: {error.strerror or error}") from None
+    with whole_file(path) as file:
+        file.write_bytes(text + b"\n")
 
 
 def changes(before: AskedSweep, now: AskedSweep) -> list[str]:

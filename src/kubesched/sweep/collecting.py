@@ -17,6 +17,7 @@ def collect(runs: Sequence[SweepRun], workers: Workers, results: SweepResults, p
     """
     # two runs may be the same, as when a search tries values twice
     todo = {run.id: run for run in runs if run.id not in results.rows}
+    progress.found(len(runs) - len(todo))
     failed = 0
     try:
         for outcome in workers.outcomes(list(todo.values())):

@@ -4,58 +4,31 @@ From a command line to a plan, to workers, and to a folder of results. Progress 
 standard output or into a file. Exit code 3: some runs failed.
 """
 
-import functools
-import io
 import os
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from kubesched.cli.command_group import CommandWithSubcommands
-from kubesched.sweep.asked import AskedSweep, changes, read_asked, write_asked
+from kubesched.sweep.asked import AskedSweep, changes, read_asked
 from kubesched.sweep.collecting import collect
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.executors.dask_workers import DaskWorkers
 from kubesched.sweep.executors.in_process import InProcess
 from kubesched.sweep.executors.processes import ProcessWorkers
-from kubesched.sweep.preparing import check, prepare
+from kubesched.sweep.preparing import PreparedSweep, check, prepare
 from kubesched.sweep.progress import SweepProgress
-from kubesched.sweep.report import SweepReport, as_csv, as_json, as_table, report_of
+from kubesched.sweep.report import report_of
+from kubesched.sweep.report_output import ReportOptions, report_options, report_sweep, report_trials
 from kubesched.sweep.results import FORMATS, SweepResults, failures_in, form_of
-from kubesched.sweep.runs import SweepSetup, Tell, Workers
+from kubesched.sweep.runs import SweepRun, SweepSetup, Tell, Workers
+from kubesched.sweep.trial_files import best_so_far, check_same, read_search, write_search
+from kubesched.sweep.tuning import ConfigSearch, Rows, TuneTrial
 
-F = TypeVar("F", bound=Callable[..., Any])
 SOME_FAILED = 3
-
-
-class ReportOptions(NamedTuple):
-    """How a report is written, and where."""
-
-    output: str
-    file: Path | None
-    figures: Sequence[str]
-
-
-def report_options(command: F) -> F:
-    """Give a command the options about its report, as its parameter `report`."""
-
-    @click.option("-o", "--output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
-    @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file.")
-    @click.option(
-        "--figures", metavar="NAMES", default="", help="Figures to report, such as waiting.p99,resources.cpu.share."
-    )
-    @functools.wraps(command)
-    def with_report(*args: Any, output: str, file: Path | None, figures: str, **kwargs: Any) -> Any:
-        names = [name.strip() for name in figures.split(",") if name.strip()]
-        return command(*args, report=ReportOptions(output, file, names), **kwargs)
-
-    return with_report  # type: ignore[return-value]
 
 
 @click.command("show")
@@ -66,9 +39,22 @@ def show_command(folder: Path, report: ReportOptions) -> None:
     asked = read_asked(folder)
     if asked is None:
         raise SweepError(f"{folder}: there is no sweep.json; give a folder that `kubesched sweep` wrote")
+    if asked.tuned:
+        report_trials(read_search(folder), report)
+        return
     results = SweepResults(folder, form_of(folder) or "jsonl")
-    found = report_of(asked.runs, results.rows, failures_in(folder))
-    _write(found, report)
+    report_sweep(report_of(asked.runs, results.rows, failures_in(folder)), report)
+
+
+class SweepOptions(NamedTuple):
+    """Who carries out a sweep, and where its results go."""
+
+    workers: int | None
+    dask: str | None
+    folder: Path
+    form: str | None
+    resume: bool
+    force: bool
 
 
 @click.command("sweep", cls=CommandWithSubcommands, subcommands={"show": show_command})
@@ -86,6 +72,7 @@ def show_command(folder: Path, report: ReportOptions) -> None:
 @click.option("--timeline", is_flag=True, help="Keep the samples over time of each run, too.")
 @click.option("--resume", is_flag=True, help="Go on with the results that are there.")
 @click.option("--force", is_flag=True, help="Go on though the sweep has changed: runs that are the same are kept.")
+@click.option("--tune", is_flag=True, help="Search the configuration that is best for an objective (field `tune`).")
 @click.option("--dry-run", is_flag=True, help="List the runs and end.")
 @report_options
 @click.pass_context
@@ -99,6 +86,7 @@ def sweep_command(
     timeline: bool,
     resume: bool,
     force: bool,
+    tune: bool,
     dry_run: bool,
     report: ReportOptions,
 ) -> None:
@@ -107,52 +95,96 @@ def sweep_command(
     SPEC is a YAML file of kind Sweep. Results arrive in a folder while the sweep runs, a row for each run; a run that
     fails is told, and the others go on. The report does not depend on the number of workers or on interruptions.
 
+    With --tune, values of fields of one configuration are searched that are best for an objective; the best
+    configuration is written to best.yaml among the results.
+
     \b
     Examples:
       kubesched sweep examples/simulate/sweep.yaml --dry-run
       kubesched sweep examples/simulate/sweep.yaml --results sizes
       kubesched sweep examples/simulate/sweep.yaml --results sizes --resume
       kubesched sweep show sizes -o csv --figures waiting.p99
+      kubesched sweep examples/simulate/tune.yaml --tune --results tuned
     """
     if dask is not None and workers is not None:
         raise click.UsageError("--workers is for processes of this machine, and --dask has workers of its own")
     prepared = prepare(spec, timeline=timeline)
+    options = SweepOptions(workers, dask, folder or Path(f"{Path(spec).stem}-results"), form, resume, force)
+    if tune:
+        failed = _tune(prepared, options, report, dry_run=dry_run)
+    else:
+        failed = _sweep(prepared, options, report, dry_run=dry_run)
+    if failed:
+        ctx.exit(SOME_FAILED)
+
+
+def _sweep(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions, *, dry_run: bool) -> int:
+    """Carry out all runs; return how many failed."""
     runs = prepared.plan()
     check(prepared.setup, runs)
     if dry_run:
         for run in runs:
             click.echo(run.name)
         click.echo(f"{len(runs)} runs", err=True)
-        return
-    folder = folder or Path(f"{Path(spec).stem}-results")
+        return 0
     asked = prepared.asked(runs)
-    results = _opened(folder, form, asked, resume=resume, force=force)
-    there = sum(run.id in results.rows for run in runs)
-    progress = SweepProgress(len(runs), there)
-    with closing(_workers(prepared.setup, workers, dask, progress.note)) as executor:
-        write_asked(folder, asked)
-        results.begin_again()
-        failed = collect(runs, executor, results, progress)
+    results = _opened(options, asked)
+    progress = SweepProgress(len(runs))
+    with closing(_workers(prepared.setup, options, progress.note)) as workers:
+        results.begin(asked)
+        failed = collect(runs, workers, results, progress)
     progress.end()
     results.finish(runs)
-    _write(report_of([run.label for run in runs], results.rows, failures_in(folder)), report)
-    if failed:
-        ctx.exit(SOME_FAILED)
+    labels = [run.label for run in runs]
+    report_sweep(report_of(labels, results.rows, failures_in(options.folder)), report)
+    return failed
 
 
-def _workers(setup: SweepSetup, count: int | None, dask: str | None, tell: Tell) -> Workers:
-    if dask is not None:
-        return DaskWorkers(setup, dask, tell)
-    count = count or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+def _tune(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions, *, dry_run: bool) -> int:
+    """Search a configuration; return how many runs failed."""
+    search = ConfigSearch(prepared)
+    count = (search.spec.trials + 1) * search.runs_a_trial
+    if dry_run:
+        click.echo(f"{search.spec.trials} trials and the configuration as it is, each of {search.runs_a_trial} runs")
+        return 0
+    asked = prepared.asked([], tuned=True)
+    results = _opened(options, asked)
+    progress, failed = SweepProgress(count), 0
+    before = [] if options.force else read_search(options.folder).trials
+    trials: list[TuneTrial] = []
+    with closing(_workers(prepared.setup, options, progress.note)) as workers:
+
+        def carry_out(runs: Sequence[SweepRun]) -> Rows:
+            nonlocal failed
+            failed += collect(runs, workers, results, progress)
+            return results.rows
+
+        results.begin(asked)
+        for batch in search.trials(carry_out):
+            trials += batch
+            check_same(before, trials, options.folder)
+            write_search(options.folder, search, trials)
+            progress.note(f"{len(trials) - 1} of {search.spec.trials} trials, {best_so_far(search, trials)}")
+    progress.end()
+    results.finish(list(search.runs.values()))
+    report_trials(read_search(options.folder), report)
+    return failed
+
+
+def _workers(setup: SweepSetup, options: SweepOptions, tell: Tell) -> Workers:
+    if options.dask is not None:
+        return DaskWorkers(setup, options.dask, tell)
+    count = options.workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return InProcess(setup) if count == 1 else ProcessWorkers(setup, count, tell)
 
 
-def _opened(folder: Path, form: str | None, asked: AskedSweep, *, resume: bool, force: bool) -> SweepResults:
+def _opened(options: SweepOptions, asked: AskedSweep) -> SweepResults:
     """Return the results in a folder, in which nothing may be that does not belong to this sweep."""
+    folder, form = options.folder, options.form
     before, there = read_asked(folder), form_of(folder)
-    if before is not None and not resume:
+    if before is not None and not options.resume:
         raise SweepError(f"{folder} has results already: go on with --resume, or name another folder with --results")
-    if before is not None and not force and (changed := changes(before, asked)):
+    if before is not None and not options.force and (changed := changes(before, asked)):
         raise SweepError(
             f"{folder}: changed since these results were written: {', '.join(changed)}; with --force runs that are "
             "the same are kept and the others are done again, with --results they go elsewhere"
@@ -160,29 +192,3 @@ def _opened(folder: Path, form: str | None, asked: AskedSweep, *, resume: bool, 
     if form is not None and there is not None and form != there:
         raise SweepError(f"{folder}: the results there are {there}: leave --format out, or name another folder")
     return SweepResults(folder, form or there or FORMATS[0])
-
-
-def _write(found: SweepReport, options: ReportOptions) -> None:
-    """Write a report."""
-    for name, reason in found.missing[:20]:
-        click.echo(f"missing: {name}: {reason}", err=True)
-    if len(found.missing) > 20:
-        click.echo(f"missing: {len(found.missing) - 20} more", err=True)
-    if options.output == "table":
-        table = as_table(found, options.figures)
-        text = _printed(table, None if sys.stdout.isatty() and not options.file else 160)
-    else:
-        text = (as_json if options.output == "json" else as_csv)(found, options.figures)
-    if options.file is None:
-        click.echo(text, nl=False)
-        return
-    try:
-        options.file.write_text(text)
-    except OSError as error:
-        raise SweepError(f"--file {options.file}: {error.strerror or error}") from None
-
-
-def _printed(table: Table, width: int | None) -> str:
-    text = io.StringIO()
-    Console(file=text, width=width or Console().width).print(table)
-    return text.getvalue()

@@ -19,20 +19,24 @@ class SweepProgress:
     def __init__(
         self,
         runs: int,
-        there: int = 0,
         *,
         terminal: bool | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._runs = runs
         # results of before, which say nothing about the rate
-        self._there = there
+        self._there = 0
         self._terminal = sys.stderr.isatty() if terminal is None else terminal
         self._clock = clock
         self._began = self._told = clock()
         self._line_open = False
         self._seen: set[str] = set()
-        self.done, self.failed = there, 0
+        self.done = self.failed = 0
+
+    def found(self, runs: int) -> None:
+        """Count runs whose results are there already."""
+        self._there += runs
+        self.done += runs
 
     def ended(self, *, failed: bool) -> None:
         """Count a run."""

@@ -10,7 +10,6 @@ From outcomes to files, and back to rows by the ids of runs. A file is there as 
 Parquet, or JSON lines, which need no library.
 """
 
-import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
@@ -21,8 +20,10 @@ import msgspec
 from kubesched.common.extras import extra_module
 from kubesched.simulate.reports.flat import flat_columns
 from kubesched.simulate.reports.parquet_files import write_columns
+from kubesched.sweep.asked import AskedSweep, write_asked
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.runs import RunOutcome, SweepRun
+from kubesched.sweep.whole_files import whole_file
 
 FORMATS = ("parquet", "jsonl")
 # a part is written after so many runs, or after so many seconds
@@ -84,8 +85,9 @@ class SweepResults:
                 part.unlink()
             (self.folder / what).rmdir()
 
-    def begin_again(self) -> None:
-        """Forget the failures of before: these runs are tried again."""
+    def begin(self, asked: AskedSweep) -> None:
+        """Write what is asked for; forget the failures of before, since these runs are tried again."""
+        write_asked(self.folder, asked)
         (self.folder / FAILURES).unlink(missing_ok=True)
 
     # -- files
@@ -116,16 +118,11 @@ class SweepResults:
 
     def _write(self, path: Path, rows: Sequence[Row]) -> None:
         """Write a file as a whole."""
-        unfinished = path.with_name(f".{path.name}.tmp")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
+        with whole_file(path) as file:
             if self._form == "parquet":
-                _write_parquet(unfinished, rows)
+                _write_parquet(file, rows)
             else:
-                unfinished.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
-            os.replace(unfinished, path)
-        except OSError as error:
-            raise SweepError(f"{path}: {error.strerror or error}") from None
+                file.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in rows))
 
     def _write_failures(self, name: str, outcome: RunOutcome) -> None:
         line = msgspec.json.encode({"id": outcome.id, "run": name, "error": outcome.error}) + b"\n"

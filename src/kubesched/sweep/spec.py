@@ -26,6 +26,7 @@ from kubesched.simulate.options import SeedsType
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.traces.workload_spec import API_VERSION
 from kubesched.sweep.errors import SweepError, about
+from kubesched.sweep.tune_spec import TuneSpec, check_tune
 
 KIND = "Sweep"
 
@@ -50,26 +51,6 @@ class PaceSpec(_Strict, frozen=True):
     starting_time: str | float = 0.0
     stopping_time: str | float = 0.0
     recreate: bool = True
-
-
-class SearchSpec(_Strict, frozen=True):
-    """Values of a field that are tried: whole numbers or numbers from a range, or one of some choices."""
-
-    int: tuple[int, int] | None = None
-    float: tuple[float, float] | None = None
-    choice: list[Any] | None = None
-    log: bool = False
-
-
-class TuneSpec(_Strict, frozen=True):
-    """What `--tune` searches: an objective, a figure or a weighted sum of figures, and fields with their ranges."""
-
-    parameters: dict[str, SearchSpec]
-    minimise: str | dict[str, float] = ""
-    maximise: str | dict[str, float] = ""
-    trials: int = 50
-    batch: int = 4
-    sampler_seed: int = 0
 
 
 class SweepSpec(_Strict, frozen=True):
@@ -135,6 +116,8 @@ def _checked(spec: SweepSpec) -> SweepSpec:
         counts = list(size.values()) if isinstance(size, dict) else [size]
         if not counts or not all(0 < count <= 1e6 for count in counts):
             raise SweepError(f"nodes[{index}]: expected a factor such as 0.5, or counts of pools such as {{large: 10}}")
+    if spec.tune is not None:
+        check_tune(spec.tune)
     return spec
 
 

@@ -1,0 +1,84 @@
+"""Where reports of sweeps go: the options of commands, and what is written.
+
+From a report to standard output or a file, as a table, CSV or JSON. Runs that are missing are told on standard error.
+"""
+
+import functools
+import io
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from kubesched.sweep.errors import SweepError
+from kubesched.sweep.report import SweepReport, as_csv, as_json, as_table
+from kubesched.sweep.trial_files import FoundTrials, trials_csv, trials_json, trials_table
+
+F = TypeVar("F", bound=Callable[..., Any])
+WIDTH = 160
+MOST_TOLD = 20
+
+
+class ReportOptions(NamedTuple):
+    """How a report is written, and where."""
+
+    output: str
+    file: Path | None
+    figures: Sequence[str]
+
+
+def report_options(command: F) -> F:
+    """Give a command the options about its report, as its parameter `report`."""
+
+    @click.option("-o", "--output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
+    @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file.")
+    @click.option(
+        "--figures", metavar="NAMES", default="", help="Figures to report, such as waiting.p99,resources.cpu.share."
+    )
+    @functools.wraps(command)
+    def with_report(*args: Any, output: str, file: Path | None, figures: str, **kwargs: Any) -> Any:
+        names = [name.strip() for name in figures.split(",") if name.strip()]
+        return command(*args, report=ReportOptions(output, file, names), **kwargs)
+
+    return with_report  # type: ignore[return-value]
+
+
+def report_sweep(found: SweepReport, options: ReportOptions) -> None:
+    """Write the report of a sweep."""
+    for name, reason in found.missing[:MOST_TOLD]:
+        click.echo(f"missing: {name}: {reason}", err=True)
+    if len(found.missing) > MOST_TOLD:
+        click.echo(f"missing: {len(found.missing) - MOST_TOLD} more", err=True)
+    if options.output == "table":
+        _write(_printed(as_table(found, options.figures), options), options)
+    else:
+        _write((as_json if options.output == "json" else as_csv)(found, options.figures), options)
+
+
+def report_trials(found: FoundTrials, options: ReportOptions) -> None:
+    """Write the report of a search."""
+    if options.output == "table":
+        _write(_printed(trials_table(found), options), options)
+    else:
+        _write((trials_json if options.output == "json" else trials_csv)(found), options)
+
+
+def _printed(table: Table, options: ReportOptions) -> str:
+    text = io.StringIO()
+    wide = Console().width if sys.stdout.isatty() and options.file is None else WIDTH
+    Console(file=text, width=wide).print(table)
+    return text.getvalue()
+
+
+def _write(text: str, options: ReportOptions) -> None:
+    if options.file is None:
+        click.echo(text, nl=False)
+        return
+    try:
+        options.file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SweepError(f"--file {options.file}: {error.strerror or error}") from None
