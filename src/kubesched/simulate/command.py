@@ -35,6 +35,7 @@ from kubesched.simulate.reports.pod_files import RunWriter, pods_file
 from kubesched.simulate.reports.writing import FORMS, form_of, write_report
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
+from kubesched.simulate.traces import trace_writing
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import at_speed
@@ -92,7 +93,14 @@ class _SimulateCommand(click.Command):
     type=click.Path(path_type=Path, file_okay=False),
     help="Write pictures, as PNG and SVG, into a folder.",
 )
-@click.option("--mapping", type=click.Path(path_type=Path), help="What the columns of CSV files are (kind CsvMapping).")
+@click.option(
+    "--mapping", type=click.Path(path_type=Path), help="What the columns of CSV or Parquet files are (kind CsvMapping)."
+)
+@click.option(
+    "--write-trace",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Write the trace to a file, .jsonl, .jsonl.gz or .parquet, instead of simulating it.",
+)
 @click.option("--workload", metavar="NAME", help="Which workload of a file of scheduler_perf: TestCase/workload.")
 @rate_options
 @replay_options
@@ -112,6 +120,7 @@ def simulate_command(
     pods: Path | None,
     plots: Path | None,
     mapping: Path | None,
+    write_trace: Path | None,
     workload: str | None,
     rates: RateLabels,
     speed: float,
@@ -148,6 +157,10 @@ def simulate_command(
         click.echo(line, err=True)
 
     trace = at_speed(read_traces(traces, kinds, mapping, note, durations, workload or ""), speed)
+    if write_trace is not None:
+        count = trace_writing.write_trace(trace, seeds[0], write_trace)
+        note(f"{write_trace}: {count} events")
+        return
     runs = [
         Run(trace, config, registry, name, seed, until, warm_up, pace, rates)
         for name, config in loaded.items()

@@ -1,8 +1,9 @@
 """Traces of any format, by what a file is.
 
 From paths to one trace: files of other tools are known by what is in them; .jsonl (and .jsonl.gz) are trace files; .csv
-has a mapping; YAML of kind Workload is generated; YAML with test cases of scheduler_perf has workloads, of which one is
-picked; other files and folders are manifests and snapshots, all of which are there at the beginning.
+has a mapping, .parquet our columns or a mapping; YAML of kind Workload is generated; YAML with test cases of
+scheduler_perf has workloads, of which one is picked; other files and folders are manifests and snapshots, all of which
+are there at the beginning.
 """
 
 from collections.abc import Collection, Sequence
@@ -16,6 +17,7 @@ from kubesched.simulate.traces.csv_mapping import mapping_of
 from kubesched.simulate.traces.csv_trace import trace_of_csv
 from kubesched.simulate.traces.foreign import foreign_trace
 from kubesched.simulate.traces.manifest_trace import trace_of_cluster
+from kubesched.simulate.traces.parquet_trace import trace_of_mapped_parquet, trace_of_parquet
 from kubesched.simulate.traces.perf.perf_cases import are_test_cases, runs_of, the_one
 from kubesched.simulate.traces.perf.perf_trace import trace_of_perf
 from kubesched.simulate.traces.recording.run_times import Durations
@@ -41,7 +43,9 @@ def read_traces(
     clusters: list[str] = []
     traces: list[Trace] = []
     for path in paths:
-        if (foreign := foreign_trace(path, durations, note)) is not None:
+        if path.endswith(".parquet"):
+            traces.append(_parquet(Path(path), mapping, note))
+        elif (foreign := foreign_trace(path, durations, note)) is not None:
             traces.append(foreign)
         elif _is_trace(path):
             traces.append(trace_of_file(Path(path), durations))
@@ -61,6 +65,13 @@ def read_traces(
         # nodes and classes of a cluster are there before pods of other files
         traces.insert(0, trace_of_cluster(clusters, custom_kinds))
     return merged(traces)
+
+
+def _parquet(path: Path, mapping: Path | None, note: Note) -> Trace:
+    """Return the trace in a Parquet file: with our columns, or with others by a mapping."""
+    if mapping is None:
+        return trace_of_parquet(path)
+    return trace_of_mapped_parquet(path, mapping_of(mapping.name, _document(mapping)), note)
 
 
 def _is_trace(path: str) -> bool:

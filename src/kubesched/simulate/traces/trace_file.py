@@ -94,7 +94,7 @@ def _trace(name: str, lines: Callable[[], Iterator[bytes]], durations: Durations
     def events(seed: int) -> Iterator[TraceEvent]:
         if not times:
             times.append(run_times(lines(), durations, name))
-        reader = _Reader(name, durations, times[0].in_order())
+        reader = LineReader(name, durations, times[0].in_order())
         for line in lines():
             yield from reader.events_of(line)
 
@@ -115,11 +115,12 @@ def _lines_of(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
             raise
 
 
-class _Reader:
+class LineReader:
     """Reads one line after the other: templates are kept, times must not go back."""
 
-    def __init__(self, name: str, durations: Durations, times: Iterator[float | None]) -> None:
+    def __init__(self, name: str, durations: Durations, times: Iterator[float | None], unit: str = "line") -> None:
         self._name = name
+        self._unit = unit
         self._durations = durations
         # of pods in the order of their lines
         self._times = times
@@ -130,13 +131,21 @@ class _Reader:
 
     def events_of(self, text: bytes) -> Iterator[TraceEvent]:
         """Yield the events of a line."""
-        self._number += 1
+        self.begin()
         if text.isspace():
             return
         try:
             line = _decoder.decode(text)
         except msgspec.DecodeError as error:
-            raise self._wrong(str(error)) from None
+            raise self.wrong(str(error)) from None
+        yield from self.events_of_line(line)
+
+    def begin(self) -> None:
+        """Go to the next line, or row."""
+        self._number += 1
+
+    def events_of_line(self, line: Line) -> Iterator[TraceEvent]:
+        """Yield the events of a line that was begun; raises TraceError."""
         if line.template:
             self._keep(line)
             return
@@ -146,7 +155,7 @@ class _Reader:
         given = [field for field in _EVENT_FIELDS if getattr(line, field)]
         if len(given) != 1:
             found = " and ".join(field.rstrip("_") for field in given) or "none of them"
-            raise self._wrong(f"expected one of `object`, `from`, `delete`; found {found}")
+            raise self.wrong(f"expected one of `object`, `from`, `delete`; found {found}")
         if line.delete:
             if not self._durations.counts(line.ran, completed=False):
                 yield self._deletion(line.delete, at)
@@ -163,7 +172,7 @@ class _Reader:
             if isinstance(obj, Pod):
                 yield PodArrival(at, obj, self._runs(line))
             elif line.runs is not None:
-                raise self._wrong(f"`runs` is for pods, and this is a {type(obj).__name__}")
+                raise self.wrong(f"`runs` is for pods, and this is a {type(obj).__name__}")
             else:
                 yield ObjectPut(at, obj)
 
@@ -176,26 +185,34 @@ class _Reader:
 
     def _keep(self, line: Line) -> None:
         if line.object is None:
-            raise self._wrong("a `template` has an `object`")
+            raise self.wrong("a `template` has an `object`")
         document = {**line.object, "metadata": {"name": "template", **(line.object.get("metadata") or {})}}
         self._templates[line.template] = self._admission.admit(document, self._place)
 
+    def template(self, name: str) -> ApiObject | None:
+        """Return a template."""
+        return self._templates.get(name)
+
+    def keep(self, name: str, template: ApiObject) -> None:
+        """Keep a template."""
+        self._templates[name] = template
+
     def _time(self, line: Line) -> float:
         if line.at is None:
-            raise self._wrong("`at`, the time in seconds, is missing")
+            raise self.wrong("`at`, the time in seconds, is missing")
         if not 0 <= line.at < 1e12:
-            raise self._wrong(f"`at` is {line.at}; expected seconds since the beginning")
+            raise self.wrong(f"`at` is {line.at}; expected seconds since the beginning")
         if line.at < self._at:
-            raise self._wrong(f"`at` is {line.at}, before the line above ({self._at}): sort the file by time")
+            raise self.wrong(f"`at` is {line.at}, before the {self._unit} above ({self._at}): sort the file by time")
         if line.runs is not None and not 0 <= line.runs < 1e12:
-            raise self._wrong(f"`runs` is {line.runs}; expected seconds")
+            raise self.wrong(f"`runs` is {line.runs}; expected seconds")
         self._at = line.at
         return line.at
 
     def _deletion(self, text: str, at: float) -> ObjectDeletion:
         kind, slash, full_name = text.partition("/")
         if not slash or not full_name:
-            raise self._wrong(f"`delete` is {text!r}; expected Kind/name or Kind/namespace/name")
+            raise self.wrong(f"`delete` is {text!r}; expected Kind/name or Kind/namespace/name")
         if kind == "Pod" and "/" not in full_name:
             full_name = f"default/{full_name}"
         return ObjectDeletion(at, kind, full_name)
@@ -207,13 +224,13 @@ class _Reader:
         template = self._templates.get(line.from_)
         if template is None:
             known = ", ".join(sorted(self._templates)[:5]) or "none yet"
-            raise self._wrong(f"there is no template {line.from_!r} above; templates: {known}")
+            raise self.wrong(f"there is no template {line.from_!r} above; templates: {known}")
         if not line.name:
-            raise self._wrong("a copy of a template has a `name`, with {} for its number")
+            raise self.wrong("a copy of a template has a `name`, with {} for its number")
         if not 1 <= line.count <= 10_000_000:
-            raise self._wrong(f"`count` is {line.count}; expected a number from 1")
+            raise self.wrong(f"`count` is {line.count}; expected a number from 1")
         if line.count > 1 and "{}" not in line.name:
-            raise self._wrong(f"`count` is {line.count}, so `name` needs {{}} for the number")
+            raise self.wrong(f"`count` is {line.count}, so `name` needs {{}} for the number")
         if line.namespace:
             metadata = msgspec.structs.replace(template.metadata, namespace=line.namespace)
             template = msgspec.structs.replace(template, metadata=metadata)
@@ -222,7 +239,8 @@ class _Reader:
 
     @property
     def _place(self) -> str:
-        return f"{self._name}, line {self._number}"
+        return f"{self._name}, {self._unit} {self._number}"
 
-    def _wrong(self, why: str) -> TraceError:
+    def wrong(self, why: str) -> TraceError:
+        """Return an error about the line."""
         return TraceError(f"{self._place}: {why}")

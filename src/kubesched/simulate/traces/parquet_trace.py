@@ -1,0 +1,209 @@
+"""Parquet files as traces: our own columns, or those of others by a mapping.
+
+From rows, read in batches, to events. Our columns are the fields of the lines of a trace file (`at`, `template`,
+`object` and `change` as JSON texts, `from`, `name`, `namespace`, `count`, `runs`, `delete`), and for pods without an
+object `cpu` (cores), `memory` (bytes), `resources` and `labels` (maps, structs or JSON texts) and `priority`. Cells
+without a value are left out. What is wrong is told with the file, the row and the column.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+from string import Formatter
+from typing import Any
+
+import msgspec
+
+from kubesched.api.pods import Pod
+from kubesched.common.extras import extra_module
+from kubesched.common.notes import Note
+from kubesched.simulate.errors import TraceError
+from kubesched.simulate.traces.admission import TraceAdmission
+from kubesched.simulate.traces.csv_mapping import CsvMapping, RowReader
+from kubesched.simulate.traces.mapped_rows import mapped_rows, sized_pod, trace_of_rows
+from kubesched.simulate.traces.pod_template import admitted_pod
+from kubesched.simulate.traces.recording.run_times import Durations
+from kubesched.simulate.traces.trace import Trace, TraceEvent
+from kubesched.simulate.traces.trace_file import Line, LineReader
+
+BATCH = 4096
+_TEXTS = ("template", "from", "name", "namespace", "delete")
+_DOCUMENTS = ("object", "change")
+_SIZES = ("cpu", "memory", "resources", "priority", "labels")
+COLUMNS = ("at", "runs", "count", *_TEXTS, *_DOCUMENTS, *_SIZES)
+# names of templates that are made here; no file can have them
+_OWN = "\0"
+MOST_SIZES = 10_000
+
+
+class RowSize(msgspec.Struct, frozen=True):
+    """What a row says of a pod without an object."""
+
+    cpu: float | None = None
+    memory: float | None = None
+    resources: dict[str, int] | None = None
+    priority: int | None = None
+    labels: dict[str, str] | None = None
+
+
+def trace_of_parquet(path: Path) -> Trace:
+    """Return the trace in a file with our columns, which is read when it is simulated; raises TraceError."""
+    with _opened(path) as file:
+        names = list(file.schema_arrow.names)
+    if "at" not in names:
+        raise TraceError(f"{path.name}: there is no column 'at'; give --mapping FILE, which says what its columns are")
+    unknown = [name for name in names if name not in COLUMNS]
+    if unknown:
+        raise TraceError(
+            f"{path.name}: there is a column {unknown[0]!r}; columns of a trace are {', '.join(COLUMNS)}; "
+            "or give --mapping FILE"
+        )
+
+    def events(seed: int) -> Iterator[TraceEvent]:
+        reader = _PodRows(path.name)
+        for row in _rows(path, names):
+            yield from reader.events_of(row)
+
+    return Trace(path.name, events)
+
+
+def trace_of_mapped_parquet(path: Path, mapping: CsvMapping, note: Note) -> Trace:
+    """Return the pods in a file with other columns; raises TraceError."""
+    with _opened(path) as file:
+        names = list(file.schema_arrow.names)
+    RowReader(mapping, names, path.name)
+    used = [name for name in names if name in _used_columns(mapping)]
+    reader = RowReader(mapping, used, path.name)
+
+    def rows() -> Iterator[tuple[str, list[str]]]:
+        for number, row in enumerate(_rows(path, used), 1):
+            yield f"row {number}", [_text(row[name]) for name in used]
+
+    return trace_of_rows(path.name, mapped_rows(path.name, rows(), reader, note), mapping)
+
+
+def _used_columns(mapping: CsvMapping) -> set[str]:
+    """Return the columns that a mapping reads; public traces have many more."""
+    numbers = (mapping.at, mapping.runs, mapping.ends, mapping.count, mapping.cpu, mapping.memory, mapping.priority)
+    used = {field.column for field in (*numbers, *mapping.resources.values()) if field is not None}
+    for text in (mapping.name, *mapping.labels.values()):
+        used |= {name.partition(".")[0].partition("[")[0] for _, name, _, _ in Formatter().parse(text) if name}
+    return used | set(mapping.where)
+
+
+def _opened(path: Path) -> Any:
+    pyarrow = extra_module("pyarrow", "parquet", "Parquet")
+    files = extra_module("pyarrow.parquet", "parquet", "Parquet")
+    try:
+        return files.ParquetFile(path)
+    except (OSError, pyarrow.ArrowException) as error:
+        raise TraceError(f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+
+
+def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
+    pyarrow = extra_module("pyarrow", "parquet", "Parquet")
+    with _opened(path) as file:
+        try:
+            for batch in file.iter_batches(BATCH, columns=list(columns)):
+                yield from batch.to_pylist()
+        except (OSError, pyarrow.ArrowException) as error:
+            raise TraceError(f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None
+
+
+def _text(value: Any) -> str:
+    """Return a cell as a CSV file has it; dates are seconds since 1970."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    if isinstance(value, datetime):
+        return repr((value if value.tzinfo else value.replace(tzinfo=UTC)).timestamp())
+    if isinstance(value, date):
+        return repr(datetime(value.year, value.month, value.day, tzinfo=UTC).timestamp())
+    if isinstance(value, timedelta):
+        return repr(value.total_seconds())
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+class _PodRows:
+    """Reads rows with our columns, one after the other."""
+
+    def __init__(self, name: str) -> None:
+        self._reader = LineReader(name, Durations.COMPLETED, iter(()), "row")
+        self._admission = TraceAdmission()
+        self._name = name
+        self._sizes: dict[tuple[str, bytes], str] = {}
+
+    def events_of(self, row: dict[str, Any]) -> Iterator[TraceEvent]:
+        """Yield the events of a row; raises TraceError."""
+        self._reader.begin()
+        given = {name: value for name, value in row.items() if not _missing(value)}
+        size = {name: given.pop(name) for name in _SIZES if name in given}
+        for name in _DOCUMENTS:
+            if name in given:
+                given[name] = self._document(name, given[name])
+        if size and (given.keys() & {"object", "change", "delete", "template"}):
+            raise self._reader.wrong(f"column {next(iter(size))!r} is for pods without an object")
+        if not given.keys() & {"object", "change", "delete", "template", "from"} or size:
+            given["from"] = self._sized(given.get("from", ""), size)
+        try:
+            line = msgspec.convert(given, Line, strict=False)
+        except msgspec.ValidationError as error:
+            raise self._reader.wrong(_column(str(error))) from None
+        yield from self._reader.events_of_line(line)
+
+    def _document(self, name: str, value: Any) -> Any:
+        if not isinstance(value, str | bytes):
+            return value
+        try:
+            return msgspec.json.decode(value)
+        except msgspec.DecodeError as error:
+            raise self._reader.wrong(f"column {name!r} is no JSON: {error}") from None
+
+    def _sized(self, template: Any, given: dict[str, Any]) -> str:
+        """Return the name of a template with the size of a row; pods of equal sizes share it."""
+        for name in ("resources", "labels"):
+            if name in given:
+                given[name] = self._mapping(name, given[name])
+        key = (str(template), msgspec.json.encode(given))
+        known = self._sizes.get(key)
+        if known is None:
+            known = f"{_OWN}{len(self._sizes)}"
+            self._reader.keep(known, self._pod(str(template), given))
+            if len(self._sizes) < MOST_SIZES:
+                self._sizes[key] = known
+        return known
+
+    def _mapping(self, name: str, value: Any) -> Any:
+        if isinstance(value, list):
+            # a map
+            return dict(value)
+        found = self._document(name, value)
+        return {key: each for key, each in found.items() if each is not None} if isinstance(found, dict) else found
+
+    def _pod(self, template: str, given: dict[str, Any]) -> Pod:
+        try:
+            size = msgspec.convert(given, RowSize, strict=False)
+        except msgspec.ValidationError as error:
+            raise self._reader.wrong(_column(str(error))) from None
+        amounts = {**(size.resources or {})}
+        for name, value, unit in (("cpu", size.cpu, 1000), ("memory", size.memory, 1)):
+            if value is not None:
+                if not 0 <= value < 1e15:
+                    raise self._reader.wrong(f"column {name!r} is {value:g}; expected a number from 0")
+                amounts[name] = round(value * unit)
+        model = self._reader.template(template) if template else None
+        if template and not isinstance(model, Pod):
+            raise self._reader.wrong(f"there is no template {template!r} of a pod above")
+        if not isinstance(model, Pod):
+            model = admitted_pod({}, {"name": "template", "namespace": "default"}, self._admission, self._name)
+        return sized_pod(model, amounts, size.priority, size.labels or {})
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and math.isnan(value)) or value == ""
+
+
+def _column(message: str) -> str:
+    """Return what msgspec says of a value, with its column."""
+    what, at, path = message.partition(" - at `$.")
+    return f"column {path.rstrip('`')!r}: {what}" if at else message

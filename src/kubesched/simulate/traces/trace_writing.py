@@ -1,0 +1,104 @@
+"""Traces of any format as a trace file: JSON lines or Parquet.
+
+From events to lines, each with the fields that `trace_file` reads. Pods that differ in their names alone are copies of
+a template. What is read again gives the same events.
+"""
+
+import gzip
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import msgspec
+
+from kubesched.api.codec import encode, to_builtins
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.common.extras import extra_module
+from kubesched.simulate.errors import TraceError
+from kubesched.simulate.traces.trace import ObjectDeletion, PodArrival, Trace
+
+SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
+BATCH = 4096
+MOST_TEMPLATES = 10_000
+_COLUMNS = {"at": "double", "template": "string", "object": "string", "change": "string", "from": "string"}
+_COLUMNS |= {"name": "string", "namespace": "string", "runs": "double", "delete": "string"}
+replace = msgspec.structs.replace
+
+
+def write_trace(trace: Trace, seed: int, path: Path) -> int:
+    """Write a trace to a file, and return how many events there are; raises TraceError."""
+    if not path.name.endswith(SUFFIXES):
+        raise TraceError(f"{path}: expected a file that ends in {', '.join(SUFFIXES)}")
+    try:
+        with path.open("wb") as file:
+            if path.suffix == ".parquet":
+                return _write_parquet(trace, seed, file)
+            return _write_lines(trace, seed, file, packed=path.suffix == ".gz")
+    except OSError as error:
+        raise TraceError(f"{path}: {error.strerror or error}") from None
+
+
+def lines_of(trace: Trace, seed: int) -> Iterator[dict[str, Any]]:
+    """Yield the lines of a trace file."""
+    templates: dict[bytes, str] = {}
+    for event in trace.events(seed):
+        if isinstance(event, ObjectDeletion):
+            yield {"at": event.at, "delete": f"{event.kind}/{event.full_name}"}
+        elif isinstance(event, PodArrival):
+            pod = event.pod
+            known = encode(_unnamed(pod))
+            name = templates.get(known)
+            if name is None and len(templates) < MOST_TEMPLATES:
+                name = templates[known] = f"pod-{len(templates)}"
+                yield {"template": name, "object": to_builtins(_unnamed(pod))}
+            line: dict[str, Any] = {"at": event.at}
+            line |= {"from": name, "name": pod.name} if name else {"object": to_builtins(_taken(pod))}
+            yield line if event.runs is None else line | {"runs": event.runs}
+        else:
+            # a pod that is there already changes
+            field = "change" if isinstance(event.obj, Pod) else "object"
+            yield {"at": event.at, field: to_builtins(_taken(event.obj))}
+
+
+def _unnamed(pod: Pod) -> Pod:
+    """Return a pod as a template; one with a UID is taken as it is."""
+    return replace(pod, metadata=replace(pod.metadata, name="template", uid="template"))
+
+
+def _taken(obj: ApiObject) -> ApiObject:
+    """Return an object with a UID, so that it is taken as it is."""
+    return obj if obj.uid else replace(obj, metadata=replace(obj.metadata, uid=obj.full_name))
+
+
+def _write_lines(trace: Trace, seed: int, file: BinaryIO, *, packed: bool) -> int:
+    count = 0
+    with ExitStack() as opened:
+        if packed:
+            # without the name and the time, which would be in the file
+            file = opened.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))  # type: ignore[assignment]
+        for line in lines_of(trace, seed):
+            count += "at" in line
+            file.write(msgspec.json.encode(line) + b"\n")
+    return count
+
+
+def _write_parquet(trace: Trace, seed: int, file: BinaryIO) -> int:
+    pyarrow = extra_module("pyarrow", "parquet", "Parquet")
+    files = extra_module("pyarrow.parquet", "parquet", "Parquet")
+    schema = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in _COLUMNS.items()])
+    count, rows = 0, []
+    with files.ParquetWriter(file, schema) as writer:
+        for line in lines_of(trace, seed):
+            count += "at" in line
+            for name in ("object", "change"):
+                if name in line:
+                    line[name] = msgspec.json.encode(line[name]).decode()
+            rows.append(line)
+            if len(rows) >= BATCH:
+                writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+                rows = []
+        if rows:
+            writer.write_table(pyarrow.Table.from_pylist(rows, schema))
+    return count
