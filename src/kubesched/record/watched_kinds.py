@@ -4,6 +4,7 @@ From a client to the kinds to watch and, for each of the others, a sentence. Rig
 and by a watch that is left at once: get, list and watch are all that is asked for.
 """
 
+import asyncio
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -29,10 +30,11 @@ async def recordable_kinds(rest: Rest, pod_selector: str = "") -> RecordableKind
     """Return the kinds that can be watched; raises KubeschedError if those are not pods and nodes."""
     watched: list[WatchedKind] = []
     left_out: list[tuple[str, str]] = []
-    for kind in listed_kinds():
-        if kind.struct is None:
-            continue
-        found = await _tried(rest, kind, pod_selector)
+    kinds = [kind for kind in listed_kinds() if kind.struct is not None]
+    # pods and nodes first: without them the others are not asked for
+    tried = [await _tried(rest, kind, pod_selector) for kind in kinds[: len(ALWAYS)]]
+    tried += await asyncio.gather(*(_tried(rest, kind, pod_selector) for kind in kinds[len(ALWAYS) :]))
+    for kind, found in zip(kinds, tried, strict=True):
         if isinstance(found, WatchedKind):
             watched.append(found)
         elif found:

@@ -107,13 +107,18 @@ def pace_options(command: F) -> F:
     )
     @click.option(
         "--recreate/--no-recreate",
-        default=True,
-        show_default=True,
-        help="Create evicted pods again, as controllers do.",
+        default=None,
+        help="Create evicted pods again, as controllers do; by default not those of recordings, which have the pods "
+        "that controllers created in their place.",
     )
     @functools.wraps(command)
     def with_pace(
-        *args: Any, binding_time: float, starting_time: float, stopping_time: float, recreate: bool, **kwargs: Any
+        *args: Any,
+        binding_time: float,
+        starting_time: float,
+        stopping_time: float,
+        recreate: bool | None,
+        **kwargs: Any,
     ) -> Any:
         return command(*args, pace=Pace(binding_time, starting_time, stopping_time, recreate), **kwargs)
 

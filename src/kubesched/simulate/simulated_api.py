@@ -46,7 +46,8 @@ class Pace(msgspec.Struct, frozen=True):
     binding_seconds: float = 0.0
     starting_seconds: float = 0.0
     stopping_seconds: float = 0.0
-    recreate: bool = True
+    # None: unless the trace has the pods that controllers created in their place
+    recreate: bool | None = None
 
 
 class PodsWatcher(Protocol):
@@ -216,7 +217,7 @@ class SimulatedApi:
         running = self._running[pod.full_name]
         self._remove(pod)
         self._watcher.lost(pod)
-        if self._pace.recreate:
+        if self._pace.recreate is not False:
             spec = replace(pod.spec, node_name="")
             status = replace(pod.status, conditions=(), nominated_node_name="", start_time=None)
             again = replace(

@@ -88,7 +88,7 @@ class _Simulation:
         loop = asyncio.get_running_loop()
         services = LoopServices(self._note, lambda: BEGINNING + timedelta(seconds=loop.time()))
         measurements = Measurements(loop.time, self._log, self._run.rates)
-        api = SimulatedApi(self._run.pace, measurements, services.inbox)
+        api = SimulatedApi(self._pace(), measurements, services.inbox)
         engine = engine_of(
             self._run.loaded,
             self._run.registry,
@@ -123,6 +123,13 @@ class _Simulation:
             self._note(f"nothing happens after {loop.time():g} s, before the warm-up is over: it is measured, too")
         measurements.stayed(api.pods.values())
         return figures_of(self._run, measurements, loop.time())
+
+    def _pace(self) -> Pace:
+        """Return the pace; unless it says so itself, the trace decides whether lost pods are created again."""
+        pace = self._run.pace
+        if pace.recreate is not None:
+            return pace
+        return msgspec.structs.replace(pace, recreate=not self._run.trace.has_replacements)
 
     async def _feed(self, api: SimulatedApi, measurements: Measurements) -> None:
         """Carry out the events of the trace at their times."""

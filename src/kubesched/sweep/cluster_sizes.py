@@ -64,4 +64,4 @@ def resized_trace(trace: Trace, factor: float) -> Trace:
             else:
                 yield event
 
-    return Trace(trace.name, events)
+    return replace(trace, events=events)

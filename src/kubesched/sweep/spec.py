@@ -50,7 +50,7 @@ class PaceSpec(_Strict, frozen=True):
     binding_time: str | float = 0.0
     starting_time: str | float = 0.0
     stopping_time: str | float = 0.0
-    recreate: bool = True
+    recreate: bool | None = None
 
 
 class SweepSpec(_Strict, frozen=True):

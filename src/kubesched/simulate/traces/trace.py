@@ -44,6 +44,8 @@ class Trace(msgspec.Struct, frozen=True):
 
     name: str
     events: Callable[[int], Iterator[TraceEvent]]
+    # whether pods that controllers created in the place of lost ones are in it, as in recordings
+    has_replacements: bool = False
 
 
 def merged(traces: Sequence[Trace]) -> Trace:
@@ -54,7 +56,8 @@ def merged(traces: Sequence[Trace]) -> Trace:
     def events(seed: int) -> Iterator[TraceEvent]:
         return heapq.merge(*(trace.events(seed) for trace in traces), key=lambda event: event.at)
 
-    return Trace(" + ".join(trace.name for trace in traces), events)
+    name = " + ".join(trace.name for trace in traces)
+    return Trace(name, events, any(trace.has_replacements for trace in traces))
 
 
 def at_speed(trace: Trace, speed: float) -> Trace:
@@ -66,4 +69,4 @@ def at_speed(trace: Trace, speed: float) -> Trace:
         for event in trace.events(seed):
             yield msgspec.structs.replace(event, at=event.at / speed)
 
-    return Trace(trace.name, events)
+    return msgspec.structs.replace(trace, events=events)

@@ -27,6 +27,7 @@ import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
+from kubesched.api.sharing import sharing
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission, renamed
 from kubesched.simulate.traces.recording.run_times import Durations, RunTimes, is_recording, run_times
@@ -98,7 +99,7 @@ def _trace(name: str, lines: Callable[[], Iterator[bytes]], durations: Durations
         for line in lines():
             yield from reader.events_of(line)
 
-    return Trace(name, events)
+    return Trace(name, events, has_replacements=is_recording(next(lines(), b"")))
 
 
 def _lines_of(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
@@ -128,6 +129,8 @@ class LineReader:
         self._at = 0.0
         self._admission = TraceAdmission()
         self._templates: dict[str, ApiObject] = {}
+        # pods that are lines of their own have much in common
+        self._share = sharing(Pod)
 
     def events_of(self, text: bytes) -> Iterator[TraceEvent]:
         """Yield the events of a line."""
@@ -219,7 +222,8 @@ class LineReader:
 
     def _objects(self, line: Line) -> Iterator[ApiObject]:
         if line.object is not None:
-            yield self._admission.admit(line.object, self._place)
+            obj = self._admission.admit(line.object, self._place)
+            yield self._share(obj) if isinstance(obj, Pod) else obj
             return
         template = self._templates.get(line.from_)
         if template is None:

@@ -9,9 +9,10 @@ import pytest
 
 from kubesched.api.meta import ApiObject, OwnerReference
 from kubesched.api.nodes import NodeCondition
+from kubesched.api.owners import ReplicasStatus
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.simulate.traces.recording.recorder import Recorder
-from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume
+from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_replica_set, a_storage_class, a_volume
 
 replace = msgspec.structs.replace
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -184,3 +185,13 @@ def test_a_pod_keeps_a_node_that_no_scheduler_chose(pod: Pod, listing: bool, pla
     story.recorder.put(bound(pod, "node-1"))
     assert story.lines[0]["object"].spec.node_name == ("node-1" if placed else "")
     assert [list(line) for line in story.lines[1:]] == ([] if placed else [["at", "bound", "node"]])
+
+
+def test_counts_of_owners_and_budgets_make_no_lines_but_allowed_disruptions_do() -> None:
+    owner, budget = a_replica_set("web", "app=web"), a_budget("web", "app=web", allowed=1)
+    story = Story(owner, budget)
+    story.recorder.put(replace(owner, spec=replace(owner.spec, replicas=7), status=ReplicasStatus(replicas=3)))
+    story.recorder.put(replace(budget, status=replace(budget.status, current_healthy=3)))
+    assert story.lines == []
+    story.recorder.put(replace(budget, status=replace(budget.status, disruptions_allowed=0)))
+    assert [list(line) for line in story.lines] == [["at", "change"]]

@@ -17,8 +17,9 @@ from kubesched.api.devices import ResourceClaim, ResourceClaimStatus
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject, Condition, ObjectMeta
 from kubesched.api.nodes import Namespace, NamespaceStatus, Node, NodeCondition, NodeSpec, NodeStatus
+from kubesched.api.owners import ReplicaSet, ReplicasStatus, ReplicationController, StatefulSet
 from kubesched.api.pods import Pod, PodStatus
-from kubesched.api.policy import PodDisruptionBudget
+from kubesched.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
 from kubesched.api.scheduling import PodGroup
 from kubesched.api.storage import (
     PersistentVolume,
@@ -60,8 +61,10 @@ def recorded(obj: T, shift: timedelta) -> T:
         case Namespace():
             return replace(obj, status=NamespaceStatus())
         case PodDisruptionBudget():
-            status = replace(obj.status, conditions=(), disrupted_pods={}, observed_generation=0)
-            return replace(obj, status=status)
+            return replace(obj, status=PodDisruptionBudgetStatus(disruptions_allowed=obj.status.disruptions_allowed))
+        case ReplicaSet() | StatefulSet() | ReplicationController():
+            # selectors are read
+            return replace(obj, spec=replace(obj.spec, replicas=None), status=ReplicasStatus())
         case PodGroup():
             return replace(obj, status=replace(obj.status, conditions=()))
         case PersistentVolume():

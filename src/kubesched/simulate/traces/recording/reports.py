@@ -40,7 +40,7 @@ def trace_of_reports(
             known.append(_run_times(_lines(reports(), shift), durations))
         return _events(_lines(reports(), shift), known[0].in_order(), durations)
 
-    return Trace(name, events)
+    return Trace(name, events, has_replacements=True)
 
 
 def _lines(reports: Iterator[ObjectReport], shift: timedelta) -> Iterator[Line]:
