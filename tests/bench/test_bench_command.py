@@ -35,7 +35,7 @@ def test_results_are_written_and_compared(tmp_path: Path) -> None:
     assert {result["workload"] for result in document["results"]} == {"SchedulingBasic/5Nodes"}
     compared = bench(*BASIC, "--compare", str(file))
     assert compared.exit_code == 0
-    assert "ratio to" in compared.stdout
+    assert "ratios to old.json" in compared.stdout
     too_slow = bench(*BASIC, "--compare", str(file), "--fail-below", "1000")
     assert too_slow.exit_code == 3
     assert "below 1000" in too_slow.stderr

@@ -5,8 +5,10 @@ measured; the cluster is cleaned after each.
 """
 
 import asyncio
+import signal
 import sys
 import tempfile
+import threading
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
@@ -44,10 +46,18 @@ class ClusterBench(msgspec.Struct, frozen=True):
 async def run_on_cluster(run: PerfRun, bench: ClusterBench, turn: int = 0) -> list[RunResult]:
     """Run a workload with each scheduler, in the other order every other turn; raises KubeschedError."""
     commands: Sequence[SchedulerCommand | None] = bench.schedulers or [None]
+    _end_gently_on_sigterm()
     results = [
         await _run(run, bench, command, turn) for command in (commands if turn % 2 == 0 else list(reversed(commands)))
     ]
     return results if turn % 2 == 0 else list(reversed(results))
+
+
+def _end_gently_on_sigterm() -> None:
+    """Have SIGTERM do what Ctrl-C does: end the run, and clean up."""
+    task = asyncio.current_task()
+    if task is not None and threading.current_thread() is threading.main_thread():
+        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
 
 
 async def _run(run: PerfRun, bench: ClusterBench, command: SchedulerCommand | None, turn: int) -> RunResult:

@@ -32,19 +32,24 @@ _WITH_FINALIZERS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "Pod"
 
 
 async def many_at_once(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Carry out coroutines, so many at a time; the first error ends it."""
-    left = iter(work)
+    """Carry out coroutines, so many at a time; the first error ends it.
+
+    What has begun is carried out also when this is cancelled: nobody would know whether it was.
+    """
+    left, ending = iter(work), False
 
     async def worker() -> None:
-        for each in left:
+        while not ending and (each := next(left, None)) is not None:
             await each
 
     workers = [asyncio.create_task(worker()) for _ in range(AT_ONCE)]
     try:
-        await asyncio.gather(*workers)
+        await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
     finally:
-        for each in workers:
-            each.cancel()
+        ending = True
+        await asyncio.wait(workers)
+    for each in workers:
+        each.result()
 
 
 class _Requests:

@@ -4,6 +4,7 @@ From a command line to runs, one for each workload, scheduler and repetition, on
 Progress goes to standard error, the report to standard output or into a file.
 """
 
+import asyncio
 import sys
 from collections.abc import Callable, Sequence
 from io import StringIO
@@ -109,8 +110,8 @@ def bench(
     the workload wants. Without --scheduler: `kubesched run` on the embedded control plane, the cluster's own scheduler
     on a cluster.
 
-    A benchmark works in namespaces of its own, and deletes what it made, also after Ctrl-C. It refuses a cluster with
-    nodes or pods without --yes.
+    A benchmark works in namespaces of its own, and deletes what it made, also after Ctrl-C and SIGTERM. It refuses a
+    cluster with nodes or pods without --yes.
 
     \b
     Examples:
@@ -216,6 +217,9 @@ def _all_results(runs: Sequence[PerfRun], repeat: int, runner: Runner, tell: Not
                 _tell(f"Error: {error}")
                 failed.append(run.name)
                 break
+            except (KeyboardInterrupt, asyncio.CancelledError):
+                _tell(f"{run.name}: interrupted; what was measured before is told")
+                return results, [*failed, run.name]
             for result in found:
                 results.append(msgspec.structs.replace(result, repeat=turn))
                 rates = ", ".join(_rate(measured) for measured in result.measured)

@@ -38,14 +38,16 @@ def table_of_results(
     others = {each.key: each for each in compared}
     names = list(dict.fromkeys(each.scheduler for each in found))
     first = {each.key: each for each in found if each.scheduler == names[0]}
-    ratio_heading = f"ratio to {other_name}"
     rows = []
     for each in found:
         against = others.get(each.key) if compared else first.get(each.key)
-        rows.append(_row(each, ratio_heading, against if against is not each else None))
+        rows.append(_row(each, against if against is not each else None))
     for row in rows:
         row["scheduler"] = row["scheduler"] if len(names) > 1 else ""
-    table = Table(title=f"kubesched bench on {on}: SchedulingThroughput in pods/s, durations in ms")
+    title = f"kubesched bench on {on}: SchedulingThroughput in pods/s, durations in ms"
+    if any(row["ratio"] for row in rows):
+        title += f"; ratios to {other_name}"
+    table = Table(title=title)
     headings = [heading for heading in rows[0] if any(row[heading] for row in rows)] if rows else []
     for heading in headings:
         left = heading in ("workload", "scheduler", "attempts")
@@ -59,7 +61,7 @@ def table_of_results(
 _WIDTHS = {"workload": 30, "scheduler": 14}
 
 
-def _row(summary: Summary, ratio_heading: str, against: Summary | None) -> dict[str, str]:
+def _row(summary: Summary, against: Summary | None) -> dict[str, str]:
     """Return the cells of a summary by their headings, in order."""
     measured = summary.middle
     return {
@@ -69,7 +71,7 @@ def _row(summary: Summary, ratio_heading: str, against: Summary | None) -> dict[
         "average": _number(summary.throughput) + ("*" if _without_samples(measured) else ""),
         "p50 p90 p95 p99": _percentiles(measured),
         "best": _number(summary.best) if summary.runs > 1 else "",
-        ratio_heading: _ratio(summary.throughput, against.throughput if against is not None else None),
+        "ratio": _ratio(summary.throughput, against.throughput if against is not None else None),
         "attempt p50 p99": _two(measured.attempt_duration),
         "pod p50 p99": _two(measured.pod_duration),
         "attempts": ", ".join(f"{count} {result}" for result, count in sorted(measured.attempts.items())),
