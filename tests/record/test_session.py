@@ -13,6 +13,7 @@ from tests.support.roles import a_binding, a_role, a_rule, create
 
 from kubesched.api.nodes import Node
 from kubesched.common.virtual_time import BEGINNING, START, run_in_virtual_time
+from kubesched.config.document import parse
 from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.running import new_server
 from kubesched.controlplane.transport.local_client import LocalClient
@@ -269,3 +270,12 @@ def test_without_rights_to_pods_there_is_nothing_to_record(tmp_path: Path, verbs
     with pytest.raises(KubeschedError, match=r"nothing to record: add the rule .*resources: \[pods\]"):
         run_in_virtual_time(cluster.record(nobody))
     assert not cluster.path.exists()
+
+
+def test_the_role_that_comes_along_is_all_that_is_needed(tmp_path: Path) -> None:
+    role = parse(Path("examples/simulate/recorder-role.yaml").read_bytes())
+    cluster = RecordedCluster(tmp_path / "a.jsonl", User("anna"))
+    create(cluster.server, NODE, role, a_binding("annas", role["metadata"]["name"], "User anna"))
+    run_in_virtual_time(cluster.record(nobody))
+    assert cluster.notes == []
+    assert lines_of(cluster.path)[0]["recording"]["leftOut"] == []

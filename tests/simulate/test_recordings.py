@@ -12,8 +12,9 @@ from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
 from kubesched.simulate.traces.recording.run_times import Durations
-from kubesched.simulate.traces.trace import at_speed
+from kubesched.simulate.traces.trace import PodArrival, at_speed
 from kubesched.simulate.traces.trace_file import trace_of_file
+from kubesched.simulate.traces.trace_writing import write_trace
 
 Document = dict[str, Any]
 HEADER = {"recording": {"version": 1, "began": "2026-01-01T00:00:00Z"}}
@@ -135,3 +136,14 @@ def test_lost_pods_are_not_created_again_since_their_replacements_are_recorded(
     ]
     found = lives(tmp_path, *lines, pace=pace)
     assert [each for each in found if each[1]] == expected
+
+
+def test_a_recording_that_is_written_again_is_still_one(tmp_path: Path) -> None:
+    first = tmp_path / "recording.jsonl"
+    first.write_bytes(b"".join(msgspec.json.encode(line) + b"\n" for line in (HEADER, *QUEUE)))
+    again = tmp_path / "again.jsonl"
+    write_trace(trace_of_file(first), 0, again)
+    trace = trace_of_file(again)
+    assert trace.has_replacements
+    arrivals = [event for event in trace.events(0) if isinstance(event, PodArrival)]
+    assert [(event.pod.name, event.runs) for event in arrivals] == [("first", 100), ("second", None)]

@@ -78,6 +78,9 @@ def _write_lines(trace: Trace, seed: int, file: BinaryIO, *, packed: bool) -> in
         if packed:
             # without the name and the time, which would be in the file
             file = opened.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))  # type: ignore[assignment]
+        if trace.has_replacements:
+            # so that it stays a recording
+            file.write(b'{"recording":{"version":1}}\n')
         for line in lines_of(trace, seed):
             count += "at" in line
             file.write(msgspec.json.encode(line) + b"\n")
