@@ -55,16 +55,41 @@ def test_csv_compares_configurations() -> None:
     assert (bound[1]["difference"], bound[1]["differenceInterval"]) == ("0", "0")
 
 
-def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> None:
-    reports = []
+SEVERAL = """
+import sys
+from kubesched.cli import main
+for words in sys.argv[2:]:
+    main(["simulate", sys.argv[1], *words.split()], standalone_mode=False)
+"""
+
+
+def written_twice(folder: Path, trace: str, *runs: str) -> dict[str, bytes]:
+    """Return the files that runs write, the same ones in two processes that differ in their hashes and time zones."""
+    files: list[dict[str, bytes]] = []
     for number in (1, 2):
-        report = tmp_path / f"{number}.json"
-        command = [sys.executable, "-m", "kubesched", "simulate", BATCH, "--until", "10m", "--seed", "5", "-o", "json"]
-        environment = {**os.environ, "PYTHONHASHSEED": str(number)}
-        subprocess.run([*command, "--file", str(report)], check=True, env=environment, timeout=120)
-        reports.append(report.read_bytes())
-    assert reports[0] == reports[1]
-    assert len(reports[0]) > 1000
+        own = folder / str(number)
+        own.mkdir()
+        command = [sys.executable, "-c", SEVERAL, str(Path(trace).resolve()), *runs]
+        environment = {**os.environ, "PYTHONHASHSEED": str(number), "TZ": f"UTC+{number}"}
+        subprocess.run(command, check=True, cwd=own, env=environment, timeout=300, capture_output=True)
+        files.append({path.name: path.read_bytes() for path in own.rglob("*") if path.is_file()})
+    assert files[0] == files[1]
+    return files[0]
+
+
+def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> None:
+    reports = written_twice(tmp_path, BATCH, "--until 3m --seed 5 --file r.json")
+    assert len(reports["r.json"]) > 1000
+
+
+@pytest.mark.slow
+def test_every_form_is_the_same_to_the_byte_in_any_process(tmp_path: Path) -> None:
+    run = f"--config {Path(PACKED).resolve()} --until 3m --seeds 5-6"
+    forms = [f"{run} --file r.{form}" for form in ("csv", "txt", "html", "parquet")]
+    others = [f"{run} --pods p.parquet --plots plots", f"{run} --pods p.jsonl.gz", "--write-trace t.parquet"]
+    files = set(written_twice(tmp_path, BATCH, *forms, *others))
+    assert {"r.csv", "r.txt", "r.html", "r.parquet", "r.timeline.parquet"} <= files
+    assert {"p.parquet", "p.jsonl.gz", "t.parquet", "waiting.png", "waiting.svg"} <= files
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,16 @@ import pytest
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.simulate.errors import TraceError
+from kubesched.simulate.measuring.comparison import compared
 from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.measuring.rates import RateLabels
 from kubesched.simulate.simulation import Run, simulate
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 from kubesched.testing import a_node, a_pod
+from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
 
 GPU = "example.com/gpu"
+STORAGE = {"ephemeral-storage": "5Gi"}
 
 
 def node(name: str, at: float = 0, **options: Any) -> ObjectPut:
@@ -70,6 +73,30 @@ def test_devices_are_stranded_where_cpu_is_used_up() -> None:
     sample = at(simulated(*events, pod(0, "p", cpu="4", requests={GPU: "1"}, node="n"), until=10.0), 5)
     assert (sample[f"resources.{GPU}"], sample[f"stranded.{GPU}"]) == (1 / 8, 3 / 8)
     assert (sample["stranded.cpu"], sample["stranded.memory"]) == (0, 0.5)
+
+
+def test_devices_of_drivers_are_allocated_or_stranded() -> None:
+    events = (
+        node("n", cpu="2"),
+        node("m", cpu="2"),
+        ObjectPut(0, a_slice("s", "gpu-0", "gpu-1", "gpu-2", node="n", driver="gpu.example.com")),
+        ObjectPut(0, a_slice("t", "gpu-0", node="m", driver="gpu.example.com")),
+        ObjectPut(0, a_device_class("gpu")),
+        ObjectPut(0, a_resource_claim("claim", a_device_request("one"))),
+        PodArrival(1, a_claiming_pod("p", "claim", cpu="2", node_selector={"kubernetes.io/hostname": "n"})),
+    )
+    figures = simulated(*events, until=10.0)
+    sample = at(figures, 5)
+    assert figures.pods["bound"] == 1
+    assert sample["resources.gpu.example.com devices"] == 1 / 4
+    assert sample["stranded.gpu.example.com devices"] == 2 / 4
+    assert "gpu.example.com devices requested" in [row.name for row in compared([figures])[1]]
+
+
+def test_numbers_of_pods_and_ephemeral_storage_are_shares_too() -> None:
+    events = (node("n", pods=4, allocatable={"ephemeral-storage": "10Gi"}), pod(0, "p", requests=STORAGE, node="n"))
+    sample = at(simulated(*events, until=10.0), 5)
+    assert (sample["resources.pods"], sample["resources.ephemeral-storage"]) == (0.25, 0.5)
 
 
 def test_skews_are_of_nodes_of_zones_and_of_pods_with_equal_labels() -> None:

@@ -99,7 +99,13 @@ def _named(figures: Sequence[Figures]) -> list[NamedFigure]:
     ]
     for resource in sorted({name for each in figures for name in each.resources}):
         found.append((f"{resource} requested", "%", _share_of(resource)))
-    for column in sorted({name for each in figures for name in each.over_time if name.startswith("stranded.")}):
+    sampled = sorted({name for each in figures for name in each.over_time})
+    for column in sampled:
+        resource = column.removeprefix("resources.")
+        # those that are only sampled
+        if resource != column and not any(resource in each.resources for each in figures):
+            found.append((f"{resource} requested", "%", _mean_of(column, 100)))
+    for column in (name for name in sampled if name.startswith("stranded.")):
         found.append((f"{column.removeprefix('stranded.')} stranded, mean", "%", _mean_of(column, 100)))
     return [*found, *_OF_SAMPLES, *_OF_RATES]
 

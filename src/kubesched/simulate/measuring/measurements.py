@@ -70,7 +70,7 @@ class Measurements(Observer):
     def watch(self, cluster: ClusterState) -> None:
         """Read pods and take samples of a scheduler's cluster."""
         self._read = cluster.reader.read
-        self._sampler = Sampler(cluster.table, self.rates)
+        self._sampler = Sampler(cluster, self.rates)
 
     def warm_up(self) -> None:
         """Count nothing of what happens until `start`."""

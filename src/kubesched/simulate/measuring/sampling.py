@@ -10,8 +10,10 @@ from math import isqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.columns import LabelColumn, Rows
-from kubesched.core.cluster.table import CPU, MEMORY, NodeTable
+from kubesched.core.cluster.table import CPU, EPHEMERAL_STORAGE, MEMORY
+from kubesched.simulate.measuring.device_use import DeviceUse
 from kubesched.simulate.measuring.rates import SHARE_UNIT, NodeRates
 
 ZONE = "topology.kubernetes.io/zone"
@@ -24,9 +26,10 @@ Sample = dict[str, float]
 class Sampler:
     """Takes samples of a table."""
 
-    def __init__(self, table: NodeTable, rates: NodeRates) -> None:
-        self._table = table
+    def __init__(self, cluster: ClusterState, rates: NodeRates) -> None:
+        self._table = table = cluster.table
         self._rates = rates
+        self._devices = DeviceUse(cluster)
         self._zones = table.label(ZONE)
 
     def sample(self, scalars: Collection[str]) -> Sample:
@@ -39,14 +42,30 @@ class Sampler:
         found: Sample = {"nodes": table.node_count}
         for name, code in (("cpu", CPU), ("memory", MEMORY)):
             found[f"resources.{name}"] = _share(int((total[code] - free[code]).sum()), int(total[code].sum()))
+        found |= self._other_shares(rows)
         full = free * 100 < total
         found |= self._fragmentation(rows, free, total, full)
-        used_up = full[CPU] | full[MEMORY]
+        used_up = np.zeros(table.size, np.bool_)
+        used_up[rows] = full[CPU] | full[MEMORY]
         for name in scalars:
             if name not in ("cpu", "memory"):
                 found |= self._scalar(name, rows, used_up)
+        found |= self._devices.sampled(used_up)
         found |= self._spread(rows, shares)
         return found | self._rates.sampled(table, rows, shares)
+
+    def _other_shares(self, rows: Rows) -> Sample:
+        """Return the shares of ephemeral storage and of numbers of pods, if nodes offer any."""
+        table = self._table
+        found: Sample = {}
+        for name, offered, used in (
+            ("ephemeral-storage", table.allocatable[EPHEMERAL_STORAGE, rows], table.requested[EPHEMERAL_STORAGE, rows]),
+            ("pods", table.allowed_pods[rows], table.pod_count[rows]),
+        ):
+            total = int(offered.sum())
+            if total:
+                found[f"resources.{name}"] = int(used.sum()) / total
+        return found
 
     def _fragmentation(self, rows: Rows, free: Amounts, total: Amounts, full: NDArray[np.bool_]) -> Sample:
         """Return what large pods find.
@@ -77,14 +96,12 @@ class Sampler:
         code = table.column_of(name)
         if code is not None:
             offered, asked = table.allocatable[code, rows], table.requested[code, rows]
-            there = used_up
+            there = used_up[rows]
         else:
             offering = sorted(table.scalars.rows_offering(name))
             offered = np.array([table.scalars.offered[row].get(name, 0) for row in offering], np.int64)
             asked = np.array([table.scalars.asked[row].get(name, 0) for row in offering], np.int64)
-            everywhere = np.zeros(table.size, np.bool_)
-            everywhere[rows] = used_up
-            there = everywhere[offering]
+            there = used_up[offering]
         free, total = (offered - asked).clip(0), int(offered.sum())
         return {
             f"resources.{name}": _share(total - int(free.sum()), total),
