@@ -4,8 +4,6 @@ From a file to the objects that are there at its end, each with its digest, and 
 is read line by line; what is kept is one entry for each object that is there.
 """
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
@@ -17,6 +15,7 @@ from kubesched.api.kinds import KINDS
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.record.recording_file import cut_torn_end
 from kubesched.record.recording_header import VERSION, HeaderLine
+from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.recorded_objects import is_waiting_class
 from kubesched.simulate.traces.recording.recorder import Key, RecordedObject, known_object
 
@@ -63,11 +62,8 @@ def read_end(path: Path) -> RecordingState:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            yield from file
-    except (OSError, EOFError, zlib.error) as error:
-        raise KubeschedError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+    with opened_trace(path) as file:
+        yield from file
 
 
 def _began(path: Path, line: bytes) -> datetime:

@@ -1,5 +1,6 @@
 """Files of other tools: kube-scheduler-simulator's recordings and exports, kwok's recordings, SimKube's traces."""
 
+import gzip
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +65,7 @@ RECORD = '{"time": "2026-01-01T00:00:00Z", "event": "Add", "resource": {"apiVers
 )
 def test_a_record_that_is_none_is_told(tmp_path: Path, text: str, why: str) -> None:
     path = tmp_path / "records"
-    path.write_text(text.replace('{"time": ', '{"time":'))
+    path.write_text(text)
     with pytest.raises(KubeschedError) as error:
         events_of(path)
     assert why in str(error.value)
@@ -125,6 +126,16 @@ def test_a_recording_of_kwok_is_replayed() -> None:
     assert changed.obj.spec.containers
     old: Any = events[1]
     assert old.pod.status.start_time.isoformat() == "2025-12-31T23:59:57+00:00"
+
+
+def test_a_packed_export_of_kwok_is_a_cluster(tmp_path: Path) -> None:
+    recording = (DATA / "kwok-recording.yaml").read_bytes()
+    path = tmp_path / "cluster.yaml.gz"
+    path.write_bytes(gzip.compress(recording.partition(b"---\napiVersion: action")[0]))
+    assert events_of(path) == [(0, "Node", "node-1"), (0, "pod", "default/old", "node-1", None)]
+    path.write_bytes(path.read_bytes()[:-9])
+    with pytest.raises(KubeschedError):
+        events_of(path)
 
 
 PATCH = """apiVersion: action.kwok.x-k8s.io/v1alpha1
@@ -267,6 +278,14 @@ def test_workloads_whose_pods_are_not_known_are_counted(tmp_path: Path) -> None:
     path = simkube(tmp_path / "t.sktrace", (0, [a_workload("DaemonSet")], []))
     assert list(read_traces([str(path)], note=notes.append).events(0)) == []
     assert notes == ["t.sktrace: 1 DaemonSet objects are left out: the trace does not tell how many pods they had"]
+
+
+@pytest.mark.parametrize("content", [b"", b"\x93\x01\x02\x03", b"\x85\xa6events", b"no trace"])
+def test_a_file_that_is_named_like_a_trace_of_simkube_and_is_none_is_told(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "t.sktrace"
+    path.write_bytes(content)
+    with pytest.raises(KubeschedError, match=r"t.sktrace: is no trace of SimKube of version 2: "):
+        events_of(path)
 
 
 @pytest.mark.parametrize(

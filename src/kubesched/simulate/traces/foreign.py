@@ -4,22 +4,22 @@ From a path to the trace of a recording by kube-scheduler-simulator, kwok or Sim
 kube-scheduler-simulator; None for all other files.
 """
 
-import gzip
 import re
-import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from kubesched.common.notes import Note
 from kubesched.simulate.errors import TraceError
-from kubesched.simulate.traces.kwok_recording import PATCHES, trace_of_kwok
+from kubesched.simulate.traces.kwok_recording import MARKS, trace_of_kwok
+from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.scheduler_simulator import LISTS, trace_of_simulator_export, trace_of_simulator_records
 from kubesched.simulate.traces.simkube import trace_of_simkube
 from kubesched.simulate.traces.trace import Trace
 
 _HEAD = 1 << 16
-_RECORD = re.compile(rb'\s*\{"(?:time|event|resource)":')
+_RECORD = re.compile(rb'\s*\{\s*"(?:time|event|resource)"\s*:')
 _EXPORT = re.compile(rb'\s*\{\s*"(?:' + "|".join(LISTS).encode() + rb'|schedulerConfig)"\s*:')
 _SIMKUBE = re.compile(rb'\s*\{\s*"(?:version|config|events|index|pod_lifecycles)"\s*:')
 # the first page of a database of etcd
@@ -48,9 +48,9 @@ def _reader_of(path: str, head: bytes) -> Callable[[Path, Durations, Note], Trac
         return trace_of_simulator_records
     if _EXPORT.match(head):
         return trace_of_simulator_export
-    if _SIMKUBE.match(head) or (_is_map_of_msgpack(head) and b"events" in head):
+    if _SIMKUBE.match(head) or path.endswith(".sktrace") or (_is_map_of_msgpack(head) and b"events" in head):
         return trace_of_simkube
-    if path.endswith((".yaml", ".yml")) and _has(Path(path), PATCHES):
+    if path.removesuffix(".gz").endswith((".yaml", ".yml")) and _has(Path(path), MARKS):
         return trace_of_kwok
     return None
 
@@ -62,21 +62,18 @@ def _is_map_of_msgpack(head: bytes) -> bool:
 def _head(file: Path) -> bytes:
     """Return the beginning of a file, unpacked; nothing if it cannot be read, which others will tell."""
     try:
-        with gzip.open(file) if file.suffix == ".gz" else file.open("rb") as stream:
+        with opened_trace(file) as stream:
             return stream.read(_HEAD)
-    except (OSError, EOFError, zlib.error):
+    except TraceError:
         return b""
 
 
-def _has(file: Path, text: bytes) -> bool:
-    """Return whether a text is in a file."""
-    before = b""
-    try:
-        with file.open("rb") as stream:
-            while piece := stream.read(1 << 20):
-                if text in before + piece:
-                    return True
-                before = piece[-len(text) :]
-    except OSError:
-        pass
+def _has(file: Path, texts: Sequence[bytes]) -> bool:
+    """Return whether one of some texts is in a file."""
+    longest, before = max(map(len, texts)), b""
+    with suppress(TraceError), opened_trace(file) as stream:
+        while piece := stream.read(1 << 20):
+            if any(text in before + piece for text in texts):
+                return True
+            before = piece[-longest:]
     return False

@@ -1,4 +1,4 @@
-"""Recordings of kwok (`kwokctl snapshot record`, or `export --record`).
+"""Recordings and exports of kwok (`kwokctl snapshot record`, `kwokctl snapshot export`).
 
 From YAML documents, first the objects that are there, then patches with their times, to reports:
 
@@ -32,13 +32,14 @@ from kubesched.controlplane.schema.merging import MergeError, strategic_merge
 from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.errors import InvalidObjectError
 from kubesched.simulate.errors import TraceError
+from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.recorded_objects import RECORDED_KINDS
 from kubesched.simulate.traces.recording.reports import ObjectReport, trace_of_reports
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import Trace
 
-# what files with patches have in them
-PATCHES = b"kind: ResourcePatch"
+# what recordings have in them, one or the other; exports without patches have such times, too
+MARKS = (b"kind: ResourcePatch", b"$(time-offset-nanosecond ")
 _KIND = "ResourcePatch"
 _OFFSET = re.compile(rb"\$\(time-offset-nanosecond (-?\d+)\)")
 _METHODS = ("create", "patch", "delete")
@@ -73,10 +74,8 @@ class ResourcePatch(msgspec.Struct, rename="camel"):
 
 def trace_of_kwok(path: Path, durations: Durations, note: Note) -> Trace:
     """Return the trace of a recording; raises TraceError."""
-    try:
-        content = _OFFSET.sub(_moment, path.read_bytes())
-    except OSError as error:
-        raise TraceError(f"{path}: {error.strerror or error}") from None
+    with opened_trace(path) as file:
+        content = _OFFSET.sub(_moment, file.read())
     manifests, problems = parsed(str(path), content)
     if problems:
         raise TraceError("; ".join(problems))

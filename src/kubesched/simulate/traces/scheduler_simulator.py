@@ -8,8 +8,6 @@ An export is one object with lists: pods, nodes, pvs, pvcs, storageClasses, prio
 there at the beginning.
 """
 
-import gzip
-import zlib
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -25,6 +23,7 @@ from kubesched.errors import InvalidObjectError
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission
 from kubesched.simulate.traces.manifest_trace import trace_of_objects
+from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.recorded_objects import RECORDED_KINDS
 from kubesched.simulate.traces.recording.reports import ObjectReport, trace_of_reports
 from kubesched.simulate.traces.recording.run_times import Durations
@@ -115,15 +114,10 @@ def _record(path: Path, number: int, text: bytes) -> SimulatorRecord:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-            for number, line in enumerate(file, 1):
-                if not line.isspace():
-                    yield number, line
-    except OSError as error:
-        raise TraceError(f"{path}: {error.strerror or error}") from None
-    except (EOFError, zlib.error):
-        raise TraceError(f"{path}: the file is damaged: it cannot be unpacked to its end") from None
+    with opened_trace(path) as file:
+        for number, line in enumerate(file, 1):
+            if not line.isspace():
+                yield number, line
 
 
 # -- exports

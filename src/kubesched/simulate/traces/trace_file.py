@@ -17,8 +17,6 @@ From lines, in the order of their times, to events; a file is read while it is s
 unpacked. What is wrong is told with the file, the line, and the field.
 """
 
-import gzip
-import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -30,6 +28,7 @@ from kubesched.api.pods import Pod
 from kubesched.api.sharing import sharing
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission, renamed
+from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.run_times import Durations, RunTimes, is_recording, run_times
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 
@@ -64,13 +63,8 @@ def trace_of_file(path: Path, durations: Durations = Durations.COMPLETED) -> Tra
     """Return the trace in a file, which is read when it is simulated; `durations` is about pods of recordings."""
 
     def lines() -> Iterator[bytes]:
-        try:
-            with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
-                yield from _lines_of(file)
-        except OSError as error:
-            raise TraceError(f"{path}: {error.strerror or error}") from None
-        except (EOFError, zlib.error):
-            raise TraceError(f"{path}: the file is damaged: it cannot be unpacked to its end") from None
+        with opened_trace(path) as file:
+            yield from _lines_of(file)
 
     return _trace(path.name, lines, durations)
 
@@ -102,7 +96,7 @@ def _trace(name: str, lines: Callable[[], Iterator[bytes]], durations: Durations
     return Trace(name, events, has_replacements=is_recording(next(lines(), b"")))
 
 
-def _lines_of(file: BinaryIO | gzip.GzipFile) -> Iterator[bytes]:
+def _lines_of(file: BinaryIO) -> Iterator[bytes]:
     """Yield lines; the end of a recording may be torn, if its recorder was killed, and is left out."""
     recording = False
     try:
