@@ -1,7 +1,8 @@
 """`python -m benchmarks.sweeping`: how well a sweep uses the cores, and what a killed worker costs it.
 
-A sweep of 200 runs, in a process of its own. Half way one of its workers is killed. The share of the cores is the
-processor time of the sweep and its workers, of all that the cores had.
+A sweep of 200 runs, in a process of its own. Once there are results one of its workers is killed. The share of the
+cores is the processor time of the sweep and its workers, of all that the cores had. On a machine with other work it is
+lower; what would be used otherwise is that and the time for which they waited for a core, as Linux tells it.
 """
 
 import os
@@ -14,6 +15,7 @@ import sys
 import tempfile
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import click
@@ -38,16 +40,42 @@ seeds: 1-%d
 """
 
 
+class Waits:
+    """How long a sweep and its workers waited for a core, in seconds; looked at until it ends."""
+
+    def __init__(self, sweep: int) -> None:
+        self._sweep = sweep
+        self._waited: dict[str, int] = {}
+        threading.Thread(target=self._look, daemon=True).start()
+
+    def _look(self) -> None:
+        while True:
+            for pid in (self._sweep, *workers_of(self._sweep)):
+                for file in Path(f"/proc/{pid}/task").glob("*/schedstat"):
+                    with suppress(OSError):
+                        self._waited[str(file)] = int(file.read_text().split()[1])
+            time.sleep(0.1)
+
+    @property
+    def seconds(self) -> float:
+        return sum(self._waited.values()) / 1e9
+
+
+def workers_of(sweep: int) -> list[int]:
+    try:
+        children = Path(f"/proc/{sweep}/task/{sweep}/children").read_text().split()
+        return [int(pid) for pid in children if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes()]
+    except OSError:
+        return []
+
+
 def kill_one(sweep: int, when: Path, killed: list[int]) -> None:
     """Kill a worker of a sweep once its first results are there."""
     while not list(when.glob("part-*")):
         time.sleep(0.05)
-    children = Path(f"/proc/{sweep}/task/{sweep}/children").read_text().split()
-    for pid in map(int, children):
-        if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
-            os.kill(pid, signal.SIGKILL)
-            killed.append(pid)
-            return
+    pid = workers_of(sweep)[0]
+    os.kill(pid, signal.SIGKILL)
+    killed.append(pid)
 
 
 @click.command()
@@ -65,6 +93,7 @@ def main(runs: int, workers: int, kill: bool) -> None:
         with subprocess.Popen(
             command, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
         ) as process:
+            waits = Waits(process.pid)
             if kill:
                 parts = Path(folder, "sweep-results", "runs")
                 threading.Thread(target=kill_one, args=(process.pid, parts, killed), daemon=True).start()
@@ -73,7 +102,8 @@ def main(runs: int, workers: int, kill: bool) -> None:
     used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     done = re.findall(r"(\d+) of \d+ runs done", told)[-1]
     print(f"{done} runs done of {runs // 4 * 4}, {len(killed)} workers killed, exit code {process.returncode}")
-    print(f"{took:.1f} s, {used:.1f} s of processor time, {used / workers / took:.0%} of {workers} cores")
+    print(f"{took:.1f} s, {used:.1f} s of processor time, {used / workers / took:.0%} of {workers} cores", end="")
+    print(f"; {waits.seconds:.1f} s waited for one, with that {(used + waits.seconds) / workers / took:.0%}")
     print(f"Python {platform.python_version()}, {os.cpu_count()} CPUs, {platform.machine()}")
 
 
