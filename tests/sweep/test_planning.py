@@ -112,6 +112,9 @@ def test_a_changed_input_changes_the_id(write_sweep: Any) -> None:
         ({"until": "1m", "warmUp": "2m"}, "sweep.yaml: warmUp: the warm-up is as long as the simulation"),
         ({"pace": {"bindingTime": -1}}, "sweep.yaml: pace.bindingTime: -1"),
         ({"featureGates": {"NoSuchGate": True}}, "configuration default: unrecognized feature gate: NoSuchGate"),
+        ({"speed": [1, 0]}, "sweep.yaml: speed: expected a number above 0, or a list of numbers"),
+        ({"speed": []}, "sweep.yaml: speed: expected a number above 0"),
+        ({"durations": "some"}, "sweep.yaml: Invalid enum value 'some' - at `$.durations`"),
         ({"plugins": ["none.py"]}, "sweep.yaml: plugins[0]: none.py: No such file or directory"),
         (
             {"seeds": "1-90000", "set": {"until": list(range(1, 20))}},

@@ -77,7 +77,8 @@ def test_a_killed_worker_is_told_and_the_other_runs_go_on(write_sweep: Any, alwa
         assert ran.stdout == sweep("--workers", "1", results="again").stdout
 
 
-def test_ctrl_c_ends_workers_at_once_and_results_are_kept(write_sweep: Any) -> None:
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_workers_at_once_and_results_are_kept(write_sweep: Any, how: signal.Signals) -> None:
     write_sweep(seeds="1-2000", until="30s")
     command = [sys.executable, "-m", "kubesched", "sweep", "sweep.yaml", "--results", "results", "--workers", "2"]
     # a group of its own, as a shell makes one: Ctrl-C reaches all of it
@@ -87,10 +88,14 @@ def test_ctrl_c_ends_workers_at_once_and_results_are_kept(write_sweep: Any) -> N
             assert process.poll() is None
             os.sched_yield()
         workers = workers_of(process.pid)
-        os.killpg(process.pid, signal.SIGINT)
+        if how is signal.SIGINT:
+            os.killpg(process.pid, how)
+        else:
+            process.send_signal(how)
         told = process.communicate(timeout=60)[1]
     assert process.returncode in (1, 130)
     assert "Traceback" not in told
+    assert "interrupted: what was done is in results; go on with --resume" in told
     assert len(workers) == 2
     assert not any(alive(worker) for worker in workers)
     assert list(runs.glob("part-*.parquet"))

@@ -168,6 +168,28 @@ def test_a_plugin_that_breaks_breaks_its_runs(write_sweep: Any) -> None:
     assert "1 of 2 runs done, 1 failed" in ran.stderr
 
 
+def test_runs_with_the_same_figures_are_simulated_once_and_have_a_row_each(write_sweep: Any) -> None:
+    ran = sweep(write_sweep(traces={"a": "tiny.yaml", "b": "tiny.yaml"}, until="10s"), "--format", "jsonl")
+    assert ran.exit_code == 0
+    rows = [json.loads(line) for line in Path("sweep-results/runs.jsonl").read_text().splitlines()]
+    assert [(row["trace"], row["run"]) for row in rows] == [("a", "a, default, seed 0"), ("b", "b, default, seed 0")]
+    assert rows[0]["id"] == rows[1]["id"]
+
+
+def test_speed_is_varied(write_sweep: Any) -> None:
+    ran = sweep(write_sweep(speed=[1, 2]), "--figures", "pods.bound,seconds", "--file", "report.csv")
+    assert ran.exit_code == 0, ran.output
+    rows = list(csv.DictReader(io.StringIO(Path("report.csv").read_text())))
+    assert [(row["speed"], row["figure"]) for row in rows] == [
+        ("1", "pods.bound"),
+        ("1", "seconds"),
+        ("2", "pods.bound"),
+        ("2", "seconds"),
+    ]
+    assert rows[0]["mean"] == rows[2]["mean"]
+    assert float(rows[1]["mean"]) > float(rows[3]["mean"])
+
+
 def test_a_dry_run_lists_the_runs(write_sweep: Any) -> None:
     ran = sweep(write_sweep(**GRID), "--dry-run")
     assert ran.stdout.splitlines()[0] == "tiny, default, nodes 1, seed 1"
@@ -193,9 +215,10 @@ def test_parquet_that_is_not_installed_is_named(write_sweep: Any, monkeypatch: p
         (["sweep.yaml", "--figures", "waiting.p9"], "--figures: there is no figure waiting.p9; there are waiting.p99"),
         (
             ["sweep.yaml", "--file", "none/report.json", "-o", "json"],
-            "--file none/report.json: No such file or directory",
+            "--file none/report.json: there is no folder none",
         ),
-        (["sweep.yaml", "--results", "tiny.yaml"], "tiny.yaml"),
+        (["sweep.yaml", "--file", "report.html"], "--file report.html: reports of sweeps are table, json, csv"),
+        (["sweep.yaml", "--results", "tiny.yaml"], "'tiny.yaml' is a file"),
         (["show", "none"], "none: there is no sweep.json; give a folder that `kubesched sweep` wrote"),
     ],
 )

@@ -21,7 +21,7 @@ from kubesched.errors import KubeschedError
 from kubesched.simulate.reports.flat import flat_row
 from kubesched.simulate.simulation import Run, simulate
 from kubesched.simulate.traces.reading import read_traces, workload_document
-from kubesched.simulate.traces.trace import Trace, merged
+from kubesched.simulate.traces.trace import Trace, at_speed, merged
 from kubesched.simulate.traces.workload_spec import trace_of_workload
 from kubesched.sweep.cluster_sizes import resized_trace
 from kubesched.sweep.errors import SweepError
@@ -77,7 +77,7 @@ class RunCarrier:
             return RunOutcome(run.id, error=f"{type(error).__name__}: {error}")
         if row["pods.failedAttempts"] > row["pods.unschedulableAttempts"] and not row["pods.bound"]:
             return RunOutcome(run.id, error="; ".join(self._notes))
-        return RunOutcome(run.id, row, timeline, notes=[f"{run.name}: {note}" for note in dict.fromkeys(self._notes)])
+        return RunOutcome(run.id, row, timeline, notes=list(dict.fromkeys(self._notes)))
 
     def check_config(self, run: SweepRun) -> None:
         """Raise KubeschedError if the configuration of a run cannot be used."""
@@ -91,7 +91,7 @@ class RunCarrier:
     def _simulated(self, run: SweepRun) -> tuple[dict[str, Any], dict[str, list[float]]]:
         common = self._setup.common
         loaded, kinds = self._config(run)
-        key = msgspec.json.encode([run.label.trace, run.size, run.fields, kinds])
+        key = msgspec.json.encode([run.label.trace, run.size, run.fields, run.speed, kinds])
         trace = self._traces.get(key, lambda: self._trace(run, kinds))
         figures = simulate(
             Run(
@@ -103,6 +103,7 @@ class RunCarrier:
                 common.until,
                 common.warm_up,
                 common.pace,
+                common.rates,
             ),
             self._notes.append,
         )
@@ -142,6 +143,6 @@ class RunCarrier:
                 workloads.append(trace)
         if others:
             mapping = Path(self._setup.mapping) if self._setup.mapping else None
-            trace = read_traces(others, kinds, mapping, self._notes.append)
+            trace = read_traces(others, kinds, mapping, self._notes.append, self._setup.common.durations)
             workloads.insert(0, resized_trace(trace, run.size) if isinstance(run.size, int | float) else trace)
-        return merged(workloads)
+        return at_speed(merged(workloads), run.speed)

@@ -18,13 +18,15 @@ def collect(runs: Sequence[SweepRun], workers: Workers, results: SweepResults, p
     # two runs may be the same, as when a search tries values twice
     todo = {run.id: run for run in runs if run.id not in results.rows}
     progress.found(len(runs) - len(todo))
+    progress.begin()
     failed = 0
     try:
         for outcome in workers.outcomes(list(todo.values())):
             run = todo[outcome.id]
             results.add(outcome, run.name)
             for note in outcome.notes:
-                progress.note(note)
+                # what is the same for all runs of a trace is told for the first of them
+                progress.note(f"{run.name}: {note}", once=note)
             if outcome.error:
                 failed += 1
                 progress.note(f"{run.name}: failed: {outcome.error}")

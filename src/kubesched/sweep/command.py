@@ -5,8 +5,8 @@ standard output or into a file. Exit code 3: some runs failed.
 """
 
 import os
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from kubesched.sweep.collecting import collect
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.executors.dask_workers import DaskWorkers
 from kubesched.sweep.executors.in_process import InProcess
+from kubesched.sweep.executors.interrupts import terminations_interrupt
 from kubesched.sweep.executors.processes import ProcessWorkers
 from kubesched.sweep.preparing import PreparedSweep, check, prepare
 from kubesched.sweep.progress import SweepProgress
@@ -130,7 +131,7 @@ def _sweep(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions
     asked = prepared.asked(runs)
     results = _opened(options, asked)
     progress = SweepProgress(len(runs))
-    with closing(_workers(prepared.setup, options, progress.note)) as workers:
+    with _at_work(prepared.setup, options, progress) as workers:
         results.begin(asked)
         failed = collect(runs, workers, results, progress)
     progress.end()
@@ -152,7 +153,7 @@ def _tune(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions,
     progress, failed = SweepProgress(count), 0
     before = [] if options.force else read_search(options.folder).trials
     trials: list[TuneTrial] = []
-    with closing(_workers(prepared.setup, options, progress.note)) as workers:
+    with _at_work(prepared.setup, options, progress) as workers:
 
         def carry_out(runs: Sequence[SweepRun]) -> Rows:
             nonlocal failed
@@ -171,10 +172,23 @@ def _tune(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions,
     return failed
 
 
+@contextmanager
+def _at_work(setup: SweepSetup, options: SweepOptions, progress: SweepProgress) -> Iterator[Workers]:
+    """Have workers while a block lasts; tell what is kept if it is interrupted."""
+    try:
+        with terminations_interrupt(), closing(_workers(setup, options, progress.note)) as workers:
+            yield workers
+    except KeyboardInterrupt:
+        progress.end()
+        click.echo(f"interrupted: what was done is in {options.folder}; go on with --resume", err=True)
+        raise
+
+
 def _workers(setup: SweepSetup, options: SweepOptions, tell: Tell) -> Workers:
     if options.dask is not None:
         return DaskWorkers(setup, options.dask, tell)
-    count = options.workers or len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    count = options.workers or cores
     return InProcess(setup) if count == 1 else ProcessWorkers(setup, count, tell)
 
 

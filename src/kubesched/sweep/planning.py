@@ -20,7 +20,7 @@ from kubesched.sweep.errors import SweepError, about
 from kubesched.sweep.field_paths import short_names, with_value
 from kubesched.sweep.inputs import SweepInputs, configurations_of, named_traces
 from kubesched.sweep.runs import RunLabel, Setting, SweepRun
-from kubesched.sweep.spec import Common, ConfigurationSpec, SweepSpec, seeds_of, values_of
+from kubesched.sweep.spec import Common, ConfigurationSpec, SweepSpec, seeds_of, speeds_of, values_of
 
 MOST_RUNS = 1_000_000
 
@@ -39,6 +39,7 @@ class ScenarioVariant(NamedTuple):
     trace: str
     size: int | float | dict[str, int] | None
     fields: Mapping[str, Any]
+    speed: float
     settings: Mapping[str, Any]
     digest: Sequence[Any]
 
@@ -46,7 +47,7 @@ class ScenarioVariant(NamedTuple):
 def plan(spec: SweepSpec, inputs: SweepInputs, common: Common, version: str) -> list[SweepRun]:
     """Return the runs of a sweep; raises SweepError."""
     given = configurations_of(spec)
-    scenarios = len(named_traces(spec)) * max(1, len(spec.nodes)) * _count(spec.set)
+    scenarios = len(named_traces(spec)) * max(1, len(spec.nodes)) * _count(spec.set) * len(speeds_of(spec))
     count = scenarios * sum(_count(each.set) for each in given) * len(seeds_of(spec))
     if count > MOST_RUNS:
         raise SweepError(f"these are {count} runs; expected at most {MOST_RUNS}")
@@ -68,7 +69,7 @@ def runs_of(
         for seed in seeds:
             digest = hashlib.sha256(msgspec.json.encode([*of, seed], order="sorted")).hexdigest()[:16]
             label = RunLabel(digest, f"{name}, seed {seed}", scenario.trace, config.name, nodes, seed, *settings)
-            runs.append(SweepRun(label, config.text, scenario.size, dict(scenario.fields)))
+            runs.append(SweepRun(label, config.text, scenario.size, dict(scenario.fields), scenario.speed))
     return runs
 
 
@@ -117,12 +118,13 @@ def _scenarios(spec: SweepSpec, inputs: SweepInputs) -> Iterator[ScenarioVariant
     for trace, files in named_traces(spec).items():
         digests = [inputs.digests[file] for file in files]
         sizes: Sequence[int | float | dict[str, int] | None] = spec.nodes or [None]
-        for size in sizes:
-            for fields in _combinations(spec.set, "set"):
-                with about(f"trace {trace}"):
-                    _check(inputs.workloads[trace], fields, size)
-                settings = {names[path]: value for path, value in fields.items()}
-                yield ScenarioVariant(trace, size, fields, settings, [digests, size, fields])
+        for size, fields, speed in product(sizes, list(_combinations(spec.set, "set")), speeds_of(spec)):
+            with about(f"trace {trace}"):
+                _check(inputs.workloads[trace], fields, size)
+            settings = {names[path]: value for path, value in fields.items()}
+            if isinstance(spec.speed, list):
+                settings["speed"] = speed
+            yield ScenarioVariant(trace, size, fields, speed, settings, [digests, size, fields, speed])
 
 
 def _check(

@@ -29,7 +29,7 @@ class SweepProgress:
         self._terminal = sys.stderr.isatty() if terminal is None else terminal
         self._clock = clock
         self._began = self._told = clock()
-        self._line_open = False
+        self._line_open = self._begun = False
         self._seen: set[str] = set()
         self.done = self.failed = 0
 
@@ -46,10 +46,16 @@ class SweepProgress:
         if self._clock() - self._told >= every:
             self._tell(self.line())
 
-    def note(self, line: str) -> None:
-        """Tell something once, above the line."""
-        if line not in self._seen:
-            self._seen.add(line)
+    def begin(self) -> None:
+        """Tell that the sweep has begun, once."""
+        if not self._begun and self._runs > self.done:
+            self._begun = True
+            self._tell(self.line())
+
+    def note(self, line: str, once: str = "") -> None:
+        """Tell something above the line, unless it, or what there is `once`, was told before."""
+        if (once or line) not in self._seen:
+            self._seen.add(once or line)
             click.echo(f"\r\x1b[K{line}" if self._line_open else line, err=True)
             self._line_open = False
 

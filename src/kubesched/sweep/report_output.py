@@ -14,11 +14,13 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from kubesched.simulate.reports.writing import form_of
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.report import SweepReport, as_csv, as_json, as_table
 from kubesched.sweep.trial_files import FoundTrials, trials_csv, trials_json, trials_table
 
 F = TypeVar("F", bound=Callable[..., Any])
+FORMS = ("table", "json", "csv")
 WIDTH = 160
 MOST_TOLD = 20
 
@@ -34,15 +36,22 @@ class ReportOptions(NamedTuple):
 def report_options(command: F) -> F:
     """Give a command the options about its report, as its parameter `report`."""
 
-    @click.option("-o", "--output", type=click.Choice(["table", "json", "csv"]), default="table", show_default=True)
-    @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file.")
+    @click.option("-o", "--output", type=click.Choice(FORMS), help="How to write the report. [default: table]")
+    @click.option(
+        "--file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        help="Write the report to a file; .json and .csv say how.",
+    )
     @click.option(
         "--figures", metavar="NAMES", default="", help="Figures to report, such as waiting.p99,resources.cpu.share."
     )
     @functools.wraps(command)
-    def with_report(*args: Any, output: str, file: Path | None, figures: str, **kwargs: Any) -> Any:
+    def with_report(*args: Any, output: str | None, file: Path | None, figures: str, **kwargs: Any) -> Any:
         names = [name.strip() for name in figures.split(",") if name.strip()]
-        return command(*args, report=ReportOptions(output, file, names), **kwargs)
+        form = form_of(output, file)
+        if form not in FORMS:
+            raise SweepError(f"--file {file}: reports of sweeps are {', '.join(FORMS)}; results are in their folder")
+        return command(*args, report=ReportOptions(form, file, names), **kwargs)
 
     return with_report  # type: ignore[return-value]
 

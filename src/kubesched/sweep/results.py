@@ -73,16 +73,20 @@ class SweepResults:
     def finish(self, runs: Sequence[SweepRun]) -> None:
         """Write all rows into one file, in the order of the plan, and leave the parts out."""
         self.flush()
-        order = {run.id: number for number, run in enumerate(runs)}
-        for what in (RUNS, TIMELINE):
-            parts = self._parts(what)
-            if not parts:
-                continue
-            rows = [row for row in self._unique(what) if row["id"] in order]
-            rows.sort(key=lambda row: order[row["id"]])
-            self._write(self.folder / f"{what}.{self._form}", rows)
-            for part in parts:
-                part.unlink()
+        if any(run.id in self.rows for run in runs):
+            self._put_together(RUNS, [_labelled(self.rows[run.id], run) for run in runs if run.id in self.rows])
+        if self._parts(TIMELINE):
+            order = {run.id: number for number, run in enumerate(runs)}
+            samples = [row for row in self._unique(TIMELINE) if row["id"] in order]
+            self._put_together(TIMELINE, sorted(samples, key=lambda row: order[row["id"]]))
+
+    def _put_together(self, what: str, rows: Sequence[Row]) -> None:
+        """Write all rows into one file, and take the parts away."""
+        parts = self._parts(what)
+        self._write(self.folder / f"{what}.{self._form}", rows)
+        for part in parts:
+            part.unlink()
+        if parts:
             (self.folder / what).rmdir()
 
     def begin(self, asked: AskedSweep) -> None:
@@ -165,6 +169,12 @@ def form_of(folder: Path) -> str | None:
         if (folder / f"{RUNS}.{form}").exists() or any((folder / RUNS).glob(f"part-*.{form}")):
             return form
     return None
+
+
+def _labelled(row: Row, run: SweepRun) -> Row:
+    """Return a row under the names that its run has now, which may be those of another one with the same figures."""
+    figures = {key: value for key, value in row.items() if not key.startswith(("set.", "config."))}
+    return {**figures, **run.label.columns}
 
 
 def _samples(outcome: RunOutcome) -> Iterator[Row]:

@@ -56,6 +56,7 @@ class SweepRun(msgspec.Struct, frozen=True):
     size: int | float | dict[str, int] | None = None
     # fields of the Workload, by path
     fields: dict[str, Any] = {}
+    speed: float = 1
 
     @property
     def id(self) -> str:

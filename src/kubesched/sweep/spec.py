@@ -22,8 +22,10 @@ import msgspec
 
 from kubesched.config.document import DocumentError, parse
 from kubesched.config.golang import parse_duration
+from kubesched.simulate.measuring.rates import POWER_LABEL, PRICE_LABEL, RateLabels
 from kubesched.simulate.options import SeedsType
 from kubesched.simulate.simulated_api import Pace
+from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.workload_spec import API_VERSION
 from kubesched.sweep.errors import SweepError, about
 from kubesched.sweep.tune_spec import TuneSpec, check_tune
@@ -53,6 +55,13 @@ class PaceSpec(_Strict, frozen=True):
     recreate: bool | None = None
 
 
+class RatesSpec(_Strict, frozen=True):
+    """Labels or annotations of nodes with their price an hour and their watts."""
+
+    price: str = PRICE_LABEL
+    power: str = POWER_LABEL
+
+
 class SweepSpec(_Strict, frozen=True):
     """A sweep."""
 
@@ -63,9 +72,12 @@ class SweepSpec(_Strict, frozen=True):
     seeds: int | str | list[int] = 0
     nodes: list[int | float | dict[str, int]] = []
     set: dict[str, Any] = {}
+    speed: int | float | list[int | float] = 1
     until: str | float | None = None
     warm_up: str | float = 0.0
     pace: PaceSpec = PaceSpec()
+    rates: RatesSpec = RatesSpec()
+    durations: Durations = Durations.COMPLETED
     feature_gates: dict[str, bool] = {}
     emulated_version: str = ""
     plugins: list[str] = []
@@ -79,6 +91,8 @@ class Common(msgspec.Struct, frozen=True):
     until: float | None = None
     warm_up: float = 0.0
     pace: Pace = Pace()
+    rates: RateLabels = RateLabels()
+    durations: Durations = Durations.COMPLETED
     gates: str = ""
     emulated_version: str = ""
     timeline: bool = False
@@ -116,6 +130,8 @@ def _checked(spec: SweepSpec) -> SweepSpec:
         counts = list(size.values()) if isinstance(size, dict) else [size]
         if not counts or not all(0 < count <= 1e6 for count in counts):
             raise SweepError(f"nodes[{index}]: expected a factor such as 0.5, or counts of pools such as {{large: 10}}")
+    if not speeds_of(spec) or not all(0 < speed <= 1e6 for speed in speeds_of(spec)):
+        raise SweepError("speed: expected a number above 0, or a list of numbers")
     if spec.tune is not None:
         check_tune(spec.tune)
     return spec
@@ -132,6 +148,11 @@ def seeds_of(spec: SweepSpec) -> list[int]:
         raise SweepError(f"seeds: {error.message}") from None
 
 
+def speeds_of(spec: SweepSpec) -> list[int | float]:
+    """Return how many times as fast what traces say happens."""
+    return spec.speed if isinstance(spec.speed, list) else [spec.speed]
+
+
 def common_of(spec: SweepSpec, *, timeline: bool = False) -> Common:
     """Return what all runs have in common; raises SweepError."""
     pace = spec.pace
@@ -144,6 +165,8 @@ def common_of(spec: SweepSpec, *, timeline: bool = False) -> Common:
             _seconds(pace.stopping_time, "pace.stoppingTime"),
             pace.recreate,
         ),
+        rates=RateLabels(spec.rates.price, spec.rates.power),
+        durations=spec.durations,
         gates=",".join(f"{name}={str(on).lower()}" for name, on in sorted(spec.feature_gates.items())),
         emulated_version=spec.emulated_version,
         timeline=timeline,
