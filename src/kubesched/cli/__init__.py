@@ -23,6 +23,9 @@ COMMANDS = {
     "explain": LazyCommand(
         "kubesched.cli.asking.explain:explain", "Explain why pods are pending, and what would help."
     ),
+    "page": LazyCommand(
+        "kubesched.page.command:page", "See a cluster in the browser: nodes, pods, what is pending, and why."
+    ),
     "plugins": LazyCommand("kubesched.cli.plugins:plugins_group", "List, describe, check and begin plugins."),
     "record": LazyCommand(
         "kubesched.record.command:record", "Record what happens on a cluster into a trace file, to be replayed."

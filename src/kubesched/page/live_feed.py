@@ -1,0 +1,78 @@
+"""A live cluster for the page: reflectors report its objects, and a probe tells whether it answers.
+
+From an API server to reports. Only get, list and watch are asked for.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from kubesched import __version__
+from kubesched.client.informers.reflector import Reflector
+from kubesched.client.informers.server_incarnation import IncarnationTracker
+from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
+from kubesched.common.notes import Note
+from kubesched.page.shown_cluster import LOST, THERE, ShownCluster
+from kubesched.record.watched_kinds import recordable_kinds
+
+PROBE_SECONDS = 2.0
+PROBE_PATH = "/version"
+# a probe that takes longer has failed
+PATIENCE_SECONDS = 5.0
+
+
+async def follow(shown: ShownCluster, target: RestConfig, note: Note) -> None:
+    """Have a cluster shown as it changes, until cancelled."""
+    rest = RestClient(target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
+    tasks: list[asyncio.Task[Any]] = [asyncio.create_task(_probe(shown, rest))]
+    try:
+        kinds = await _kinds(rest)
+        server = IncarnationTracker(rest, note)
+        reflectors = {
+            kind.name: Reflector(rest, kind.path, kind.kind, shown, query=kind.query, note=note, server=server)
+            for kind in kinds
+        }
+        tasks += [asyncio.create_task(each.run()) for each in reflectors.values()]
+        await asyncio.gather(*(each.synced.wait() for each in reflectors.values()))
+        _drop_unlisted(shown, reflectors)
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await rest.close()
+
+
+async def _kinds(rest: RestClient) -> Any:
+    """Return the kinds to watch; waits until the server answers."""
+    while True:
+        try:
+            return (await recordable_kinds(rest)).watched
+        except Unreachable:
+            await asyncio.sleep(PROBE_SECONDS)
+
+
+def _drop_unlisted(shown: ShownCluster, reflectors: Mapping[str, Reflector[Any]]) -> None:
+    """Drop what was read before the lists and is in none of them."""
+    model = shown.model
+    pods, nodes = reflectors["Pod"].objects, reflectors["Node"].objects
+    gone = [pod.pod for name, pod in model.pods.items() if name not in pods]
+    for obj in (*gone, *(model.node(name) for name in model.node_names() if name not in nodes)):
+        shown.drop(obj)
+
+
+async def _probe(shown: ShownCluster, rest: RestClient) -> None:
+    """Tell whether the API server answers."""
+    while True:
+        try:
+            await rest.get(PROBE_PATH)
+        except Unreachable as error:
+            shown.tell_source(LOST, str(error))
+        except Refused:
+            # whoever refuses is there
+            shown.tell_source(THERE)
+        else:
+            shown.tell_source(THERE)
+        await asyncio.sleep(PROBE_SECONDS)
