@@ -5,6 +5,7 @@ import gzip
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -16,6 +17,7 @@ from kubesched.common.virtual_time import BEGINNING, START, run_in_virtual_time
 from kubesched.config.document import parse
 from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.running import new_server
+from kubesched.controlplane.transport.faults import Dice, parse_faults
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.errors import KubeschedError
@@ -34,10 +36,10 @@ NODE = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "node-1"}, "sta
 class RecordedCluster:
     """A server whose objects are changed while it is recorded."""
 
-    def __init__(self, path: Path, user: User = ADMINISTRATOR) -> None:
+    def __init__(self, path: Path, user: User = ADMINISTRATOR, *, faults: str = "", seed: int = 1) -> None:
         self.path = path
         self.server = new_server({}, seed=1)
-        self.transport = Transport(self.server)
+        self.transport = Transport(self.server, Dice(parse_faults(faults), seed) if faults else None)
         self.client = LocalClient(self.server, ADMINISTRATOR)
         self.pods = self.client.resource("v1", "Pod")
         self.notes: list[str] = []
@@ -63,6 +65,8 @@ class RecordedCluster:
         session = self.session(limits, resume=resume)
         task = asyncio.create_task(session.run())
         await asyncio.sleep(1)
+        while not task.done() and not self.path.stat().st_size:
+            await asyncio.sleep(1)
         await story()
         await asyncio.sleep(1)
         if limits == UNLIMITED:
@@ -159,6 +163,106 @@ def test_nothing_is_lost_or_told_twice_when_the_server_is_away(tmp_path: Path) -
             ("object", "after"),
         ]
     )
+
+
+class Churn:
+    """Pods that come, are bound, change and go, and nodes that are labelled, at random."""
+
+    def __init__(self, cluster: RecordedCluster, seed: int) -> None:
+        self._cluster = cluster
+        self._random = Random(seed)
+        self._waiting: list[str] = []
+        self._bound: list[str] = []
+        self._made = 0
+
+    async def go_on(self, steps: int) -> None:
+        for _ in range(steps):
+            await asyncio.sleep(self._random.expovariate(0.5))
+            self._step(self._random.random())
+
+    def _step(self, dice: float) -> None:
+        cluster, random = self._cluster, self._random
+        if dice < 0.4 or not self._waiting:
+            # some names come again
+            name = f"pod-{self._made % 40}" if self._made % 3 else f"other-{self._made}"
+            self._made += 1
+            if name not in (*self._waiting, *self._bound):
+                cluster.create_pod(name)
+                self._waiting.append(name)
+        elif dice < 0.6:
+            name = self._waiting.pop(random.randrange(len(self._waiting)))
+            cluster.bind(name)
+            self._bound.append(name)
+        elif dice < 0.7:
+            cluster.delete_pod(self._waiting.pop())
+        elif dice < 0.8 and self._bound:
+            cluster.delete_pod(self._bound.pop(random.randrange(len(self._bound))))
+        elif dice < 0.9 and self._bound:
+            name = self._bound.pop(0)
+            cluster.finish(name)
+            cluster.delete_pod(name)
+        else:
+            node = cluster.client.resource("v1", "Node")
+            cluster.client.patch(node, "", "node-1", {"metadata": {"labels": {"number": str(random.randrange(99))}}})
+
+
+def state_at_end(path: Path) -> dict[tuple[str, str], Document]:
+    """Return the objects that are there at the end of a recording; no line may contradict those before it."""
+    there: dict[tuple[str, str], Document] = {}
+    for line in lines_of(path)[1:]:
+        document = line.get("object") or line.get("change")
+        if document is not None:
+            meta = document["metadata"]
+            key = (document["kind"], "/".join(filter(None, (meta.get("namespace"), meta["name"]))))
+            assert ("change" in line) == (key in there), line
+            there[key] = {**document, "node": there.get(key, {}).get("node")}
+        elif "bound" in line:
+            assert there["Pod", line["bound"]]["node"] is None
+            there["Pod", line["bound"]]["node"] = line["node"]
+        else:
+            kind, _, name = line.get("delete", f"Pod/{line.get('ended')}").partition("/")
+            assert (kind, name) in there, line
+            del there[kind, name]
+    return there
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_the_end_is_as_the_cluster_is_whatever_goes_wrong(tmp_path: Path, seed: int) -> None:
+    faults = (
+        "lost-request=0.05,lost-response=0.03,unavailable=0.05,too-many-requests=0.05:2s,slow=0.1:1s,"
+        "watch-duplicate=0.2,watch-delay=0.1:3s,watch-expire=60s,outage=90s:15s"
+    )
+    path = tmp_path / "a.jsonl"
+    cluster = RecordedCluster(path, faults=faults, seed=seed)
+    create(cluster.server, NODE)
+    churn = Churn(cluster, seed)
+
+    async def story() -> None:
+        await churn.go_on(150)
+        # everything is reported in the end
+        await asyncio.sleep(120)
+
+    run_in_virtual_time(cluster.record(story))
+    # while nobody records
+    cluster.transport.come_back()
+    run_in_virtual_time(churn.go_on(20))
+    run_in_virtual_time(cluster.record(story, resume=True))
+    there = state_at_end(path)
+    stored = {
+        (f"{each.namespace}/{each.name}", each.uid, each.fields.get("spec.nodeName") or None)
+        for each in cluster.client.stored(cluster.pods)
+        if each.fields.get("status.phase") not in ("Succeeded", "Failed")
+    }
+    assert {
+        (name, document["metadata"]["uid"], document["node"])
+        for (kind, name), document in there.items()
+        if kind == "Pod"
+    } == stored
+    node = cluster.client.get(cluster.client.resource("v1", "Node"), "", "node-1")
+    assert node is not None
+    assert there["Node", "node-1"]["metadata"].get("labels") == node["metadata"].get("labels")
+    times = [line["at"] for line in lines_of(path)[1:]]
+    assert times == sorted(times)
 
 
 def test_a_recording_ends_by_its_limits(tmp_path: Path) -> None:

@@ -23,7 +23,7 @@ from kubesched.record.line_encoder import PLAIN, LineEncoder
 from kubesched.record.recording_file import RecordingFile
 from kubesched.record.recording_header import HeaderLine, new_header
 from kubesched.record.resuming import RecordingState
-from kubesched.record.watched_kinds import RecordableKinds, recordable_kinds
+from kubesched.record.watched_kinds import RecordableKinds, patiently, recordable_kinds
 from kubesched.simulate.traces.recording.recorder import Recorder
 
 FLUSH_SECONDS = 0.5
@@ -91,7 +91,7 @@ class RecordingSession:
         return self._progress()
 
     async def _record(self) -> None:
-        version = await server_version(self._rest)
+        version = await patiently(lambda: server_version(self._rest))
         kinds = await recordable_kinds(self._rest, self._pod_selector)
         for kind, why in kinds.left_out:
             self._note(f"left out: {kind}: {why}")

@@ -5,17 +5,28 @@ and by a watch that is left at once: get, list and watch are all that is asked f
 """
 
 import asyncio
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
 from kubesched.api.paths import path_of, plural_of
-from kubesched.asking.sources.live import OLDER_VERSIONS, UNCERTAIN, ListedKind, listed_kinds
+from kubesched.asking.sources.live import (
+    AGAIN_SECONDS,
+    OLDER_VERSIONS,
+    PASSING,
+    UNCERTAIN,
+    ListedKind,
+    listed_kinds,
+)
 from kubesched.client.informers.watched_kinds import ALWAYS, WatchedKind
-from kubesched.client.rest import Query, Refused, Rest
+from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.errors import KubeschedError
 
+T = TypeVar("T")
+# attempts of a request before the recording begins; later there is no end of them
+PATIENCE = 6
 _NOT_ALLOWED, _NOT_SERVED = 403, 404
 
 
@@ -53,14 +64,19 @@ async def _tried(rest: Rest, kind: ListedKind, pod_selector: str) -> WatchedKind
     why = f"the API server does not serve {kind.path.removeprefix('/')}"
     for path in versions:
         try:
-            await _try(rest, path, query)
+            await patiently(partial(_try, rest, path, query))
         except Refused as refused:
             if refused.code == _NOT_SERVED:
                 continue
-            if refused.code != _NOT_ALLOWED:
+            if refused.code == _NOT_ALLOWED:
+                why = str(refused)
+                break
+            if kind.name in ALWAYS or refused.code not in PASSING:
                 raise
-            why = str(refused)
-            break
+        except Unreachable:
+            # nodes and pods could be read: others will be, later
+            if kind.name in ALWAYS:
+                raise
         assert kind.struct is not None
         return WatchedKind(kind.name, path, kind.struct, query)
     if kind.name in ALWAYS:
@@ -78,6 +94,23 @@ class _ListMeta(msgspec.Struct, rename="camel"):
 
 class _List(msgspec.Struct):
     metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
+
+
+async def patiently(ask: Callable[[], Awaitable[T]]) -> T:
+    """Return what a request returns; again if the connection breaks, or the server asks for patience."""
+    for left in reversed(range(PATIENCE)):
+        try:
+            return await ask()
+        except Unreachable as error:
+            if not left or not error.maybe_done:
+                raise
+            wait = AGAIN_SECONDS
+        except Refused as refused:
+            if not left or refused.code not in PASSING:
+                raise
+            wait = refused.retry_after_seconds or AGAIN_SECONDS
+        await asyncio.sleep(wait)
+    raise AssertionError
 
 
 async def _try(rest: Rest, path: str, query: Query) -> None:

@@ -128,6 +128,23 @@ def test_a_recording_of_kwok_is_replayed() -> None:
     assert old.pod.status.start_time.isoformat() == "2025-12-31T23:59:57+00:00"
 
 
+def test_patches_of_kwok_merge_lists_by_their_keys(tmp_path: Path) -> None:
+    created = PATCH.replace("method: patch", "method: create").replace(
+        "template: {spec: {}}",
+        "template: {metadata: {name: job, namespace: default, uid: u}, "
+        "spec: {containers: [{name: a, image: i}, {name: b, image: i}]}}",
+    )
+    patched = PATCH.replace(
+        "template: {spec: {}}",
+        "template: {spec: {$setElementOrder/containers: [{name: b}, {name: a}], containers: [{name: b, image: j}]}}",
+    )
+    path = tmp_path / "recording.yaml"
+    path.write_text(f"{created}---\n{patched}")
+    *_, change = read_traces([str(path)]).events(0)
+    containers: Any = change.obj.spec.containers  # type: ignore[union-attr]
+    assert [(each.name, each.image) for each in containers] == [("b", "j"), ("a", "i")]
+
+
 def test_a_packed_export_of_kwok_is_a_cluster(tmp_path: Path) -> None:
     recording = (DATA / "kwok-recording.yaml").read_bytes()
     path = tmp_path / "cluster.yaml.gz"

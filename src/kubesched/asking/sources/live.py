@@ -35,7 +35,7 @@ AT_ONCE: Final = 4
 ATTEMPTS: Final = 3
 AGAIN_SECONDS: Final = 0.5
 # refusals that pass
-_PASSING: Final = (429, 500, 503, 504)
+PASSING: Final = (429, 500, 503, 504)
 # versions of the same shape that servers before the latest release have
 OLDER_VERSIONS: Final = {"resource.k8s.io/v1": "resource.k8s.io/v1beta2"}
 _VOLUMES = "pods with volumes may seem to fit or not to fit"
@@ -254,7 +254,7 @@ class _Reading:
                     raise
                 wait = AGAIN_SECONDS
             except Refused as error:
-                if not left or error.code not in _PASSING:
+                if not left or error.code not in PASSING:
                     raise
                 wait = error.retry_after_seconds or AGAIN_SECONDS
             await asyncio.sleep(wait)
