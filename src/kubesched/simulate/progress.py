@@ -66,15 +66,18 @@ class ProgressTeller:
 
     def drawn(self, seconds: float) -> Table:
         """Return the line after so many real seconds: a bar if the end is known, and how far the run is."""
-        last, line = self._last, Table.grid(padding=(0, 1))
+        last = self._last
+        rate = last.bound / max(seconds, 1e-9)
         cells: list[Text | ProgressBar] = [Text(self._name)]
         if self._until:
-            cells.append(ProgressBar(self._until, last.seconds, width=24))
+            cells.append(ProgressBar(self._until, last.seconds, width=12))
             cells.append(Text(f"{min(last.seconds / self._until, 1):.0%}"))
-        rate = last.bound / max(seconds, 1e-9)
-        cells.append(
-            Text(f"{_spoken(last.seconds)} simulated, {last.bound} bound ({rate:.0f} a second), {last.pending} pending")
-        )
+        cells.append(Text(_spoken(last.seconds)))
+        cells.append(Text(f"{last.bound} bound, {rate:.0f}/s, {last.pending} pending"))
+        # one line in any terminal: what does not fit is cut
+        line = Table.grid(padding=(0, 1))
+        for number in range(len(cells)):
+            line.add_column(no_wrap=True, overflow="ellipsis", ratio=int(number == len(cells) - 1) or None)
         line.add_row(*cells)
         return line
 
