@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import sys
 from pathlib import Path
 
 import msgspec
@@ -23,11 +24,11 @@ pytestmark = pytest.mark.slow
 def test_two_schedulers_are_measured_in_turns(tmp_path: Path) -> None:
     file = tmp_path / "results.json"
     words = ["bench", "SchedulingBasic/5Nodes", "--on", "embedded", "-o", "json", "--file", str(file)]
-    words += ["--against", "python -m kubesched run --config={config} --secure-port=0"]
+    words += ["--against", f"{sys.executable} -m kubesched run --config={{config}} --secure-port=0"]
     done = CliRunner().invoke(main, words, catch_exceptions=False)
     assert done.exit_code == 0, done.stderr
     first, second = json.loads(file.read_text())["results"]
-    assert (first["scheduler"], second["scheduler"]) == ("kubesched run", "python")
+    assert (first["scheduler"], second["scheduler"]) == ("kubesched run", Path(sys.executable).name)
     assert first["measured"][0]["attempts"] == {"scheduled": 10}
     # without {port} there are no metrics
     assert "attempts" not in second["measured"][0]

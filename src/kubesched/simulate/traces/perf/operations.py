@@ -200,7 +200,7 @@ Operation = (
     | AllocResourceClaims
 )
 OperationT = TypeVar("OperationT", bound=Operation)
-_KINDS: dict[str, type[Operation]] = {str(kind.__struct_config__.tag): kind for kind in Operation.__args__}
+OPCODES: dict[str, type[Operation]] = {str(kind.__struct_config__.tag): kind for kind in Operation.__args__}
 # what a parameter has to be, by the field that it fills in
 _WANTED = {"count": int, "max_claims_per_node": int, "duration": str, "steady_state": bool}
 
@@ -210,9 +210,9 @@ def operation_of(entry: Any, where: str) -> Operation:
     if not isinstance(entry, dict) or "opcode" not in entry:
         raise TraceError(f"{where}: expected an operation with an `opcode`")
     opcode = entry["opcode"]
-    kind = _KINDS.get(opcode) if isinstance(opcode, str) else None
+    kind = OPCODES.get(opcode) if isinstance(opcode, str) else None
     if kind is None:
-        raise TraceError(f"{where}: there is no opcode {opcode!r}; opcodes are {', '.join(_KINDS)}")
+        raise TraceError(f"{where}: there is no opcode {opcode!r}; opcodes are {', '.join(OPCODES)}")
     if isinstance(entry.get("createPodsOp"), dict):
         # the reference does not ask for the opcode of that one
         entry = {**entry, "createPodsOp": {"opcode": "createPods", **entry["createPodsOp"]}}
