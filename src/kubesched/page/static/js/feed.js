@@ -1,0 +1,129 @@
+// The page's server: requests with the token, and the stream of changes, which starts anew when it breaks.
+
+const QUIET = 30_000; // milliseconds without a heartbeat after which the server counts as gone
+const LONGEST_WAIT = 10_000;
+
+/** The token of the address, which it is taken out of; kept for this tab. */
+export function takeToken() {
+  const found = /^#token=(.+)$/.exec(location.hash);
+  if (found) {
+    sessionStorage.setItem("token", decodeURIComponent(found[1]));
+    history.replaceState(null, "", location.pathname + location.search);
+  }
+  return sessionStorage.getItem("token") || "";
+}
+
+/** An answer that is not what was asked for; `status` is that of HTTP. */
+export class Refused extends Error {
+  constructor(status, message) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** Events of a text/event-stream: feed(text) gives those that are complete. */
+export class EventText {
+  constructor() {
+    this.rest = "";
+  }
+
+  feed(text) {
+    this.rest += text;
+    const blocks = this.rest.split(/\r?\n\r?\n/);
+    this.rest = blocks.pop();
+    return blocks.map(eventOf).filter((event) => event.data !== "");
+  }
+}
+
+function eventOf(block) {
+  const event = { event: "message", id: "", data: "" };
+  const data = [];
+  for (const line of block.split(/\r?\n/)) {
+    const [, field, value] = /^([^:]*):? ?(.*)$/.exec(line);
+    if (field === "data") data.push(value);
+    else if (field === "event" || field === "id") event[field] = value;
+  }
+  event.data = data.join("\n");
+  return event;
+}
+
+export class Server {
+  constructor(token) {
+    this.token = token;
+  }
+
+  async open(path, signal) {
+    const answer = await fetch(path, { headers: { Authorization: `Bearer ${this.token}` }, cache: "no-store", signal });
+    if (answer.ok) return answer;
+    const text = await answer.text();
+    let sentence = `The page's server answered with ${answer.status}.`;
+    try {
+      sentence = JSON.parse(text).error || sentence;
+    } catch {
+      // not JSON: the status says enough
+    }
+    throw new Refused(answer.status, sentence);
+  }
+
+  async get(path, signal) {
+    return (await this.open(path, signal)).json();
+  }
+
+  pod(namespace, name, signal) {
+    return this.get(`/v1/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`, signal);
+  }
+
+  node(name, signal) {
+    return this.get(`/v1/nodes/${encodeURIComponent(name)}`, signal);
+  }
+}
+
+/**
+ * Follows the cluster for ever: on.cluster(data) at the start and after a break, on.changes(data), on.source(data),
+ * on.gone(sentence) when the server does not answer. Gives up when the token is refused.
+ */
+export async function follow(server, on) {
+  let wait = 500;
+  for (;;) {
+    try {
+      const data = await server.get("/v1/cluster");
+      on.cluster(data);
+      wait = 500;
+      await stream(server, data.seq, on);
+    } catch (error) {
+      if (error instanceof Refused && error.status === 401) return on.refused();
+      on.gone(error instanceof Refused ? error.message : "The page's server is gone. Trying again.");
+      await new Promise((resolve) => setTimeout(resolve, wait));
+      wait = Math.min(LONGEST_WAIT, 2 * wait);
+    }
+  }
+}
+
+/** Reads changes until the server asks to read all again; a stream that ends or falls silent is an error. */
+async function stream(server, since, on) {
+  const stop = new AbortController();
+  let timer = 0;
+  const heard = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => stop.abort(), QUIET);
+  };
+  heard();
+  try {
+    const answer = await server.open(`/v1/changes?since=${since}`, stop.signal);
+    const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
+    const text = new EventText();
+    for (;;) {
+      const { value, done } = await reader.read();
+      if (done) throw new Error("the stream has ended");
+      heard();
+      for (const { event, data } of text.feed(value)) {
+        if (event === "reset") return;
+        if (event === "changes") on.changes(JSON.parse(data));
+        if (event === "source") on.source(JSON.parse(data));
+      }
+    }
+  } finally {
+    clearTimeout(timer);
+    stop.abort();
+  }
+}

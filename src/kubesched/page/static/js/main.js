@@ -1,0 +1,272 @@
+// Starts the page and ties its parts together: changes flow from the feed into the cluster, from there into map, lane and
+// table once a frame; clicks flow into the panel.
+
+import { count, shortKey } from "./amounts.js";
+import { byId, h } from "./dom.js";
+import { Server, follow, takeToken } from "./feed.js";
+import { gestures } from "./gestures.js";
+import { ClusterMap } from "./map.js";
+import { Paint, measuresOf } from "./measures.js";
+import { Panel } from "./panel.js";
+import { PendingLane } from "./pending.js";
+import { Search } from "./search.js";
+import { Cluster } from "./state.js";
+import { NodeTable } from "./table.js";
+import { followTheme, theme } from "./theme.js";
+import { Tooltip } from "./tooltip.js";
+
+const PREFERRED = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
+const SLOWLY = 250; // milliseconds between two looks at everything: lane, table, search, counts
+
+class Page {
+  constructor() {
+    this.server = new Server(takeToken());
+    const on = { pod: (namespace, name) => this.openPod(namespace, name), node: (name) => this.openNode(name), closed: () => this.map.select({ node: -1, pod: -1 }) };
+    this.map = new ClusterMap(byId("map"), { hover: (hit, x, y) => this.tooltip.show(hit, x, y), select: (hit) => this.select(hit) });
+    this.tooltip = new Tooltip(byId("tooltip"), this);
+    this.panel = new Panel(byId("panel"), this.server, on);
+    this.lane = new PendingLane(byId("pending-list"), byId("pending-title"), on);
+    this.table = new NodeTable(byId("table"), on);
+    this.controls();
+    gestures(this.map, (node) => (byId("spoken").textContent = this.tooltip.sentence(node)));
+    followTheme(byId("theme"), () => this.recolour());
+    follow(this.server, {
+      cluster: (data) => this.start(data),
+      changes: (data) => this.change(data),
+      source: (source) => this.source(source),
+      gone: (sentence) => this.banner("gone", sentence),
+      refused: () => this.banner("refused", "This page needs its token: open the address that kubesched page printed, with all that follows the #."),
+    });
+  }
+
+  // ---- data
+
+  start(data) {
+    const back = this.cluster !== undefined;
+    this.cluster = new Cluster(data);
+    this.cluster.takeChanges();
+    byId("origin").textContent = [this.cluster.origin, this.cluster.kubernetes, this.cluster.live ? "live" : ""].filter(Boolean).join(" · ");
+    this.fillChoices();
+    this.search = new Search(this.cluster, byId("search").value);
+    this.recolour();
+    this.slow();
+    document.body.dataset.ready = "yes";
+    this.source(this.cluster.source);
+    if (back) {
+      if (this.cluster.source.state !== "lost") this.banner("back", "Connected again.");
+      this.panel.refresh();
+    }
+  }
+
+  change(data) {
+    this.cluster.apply(data);
+    if (this.asked) return;
+    this.asked = true;
+    requestAnimationFrame(() => this.frame());
+  }
+
+  frame() {
+    this.asked = false;
+    const changed = this.cluster.takeChanges();
+    if (this.paint.index.length < this.cluster.nodeRoom) this.paint.all();
+    for (const node of changed.nodes) this.paint.one(node);
+    if (this.search.active && (this.search.pods.length < this.cluster.podRoom || this.search.nodes.length < this.cluster.nodeRoom)) this.look();
+    this.map.update(changed);
+    this.later(changed);
+  }
+
+  /** What need not follow every frame. */
+  later(changed) {
+    this.late ??= { pods: new Set(), pending: false };
+    for (const pod of changed.pods) this.late.pods.add(pod);
+    this.late.pending ||= changed.pending;
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.slow();
+    }, SLOWLY);
+  }
+
+  slow() {
+    const late = this.late ?? { pods: new Set(), pending: true };
+    this.late = undefined;
+    const { cluster } = this;
+    byId("counts").textContent = `${count(cluster.nodeCount, "node")}, ${count(cluster.podTotal, "pod")}`;
+    if (late.pending) this.lane.show(cluster);
+    if (this.search.active && late.pods.size) this.look();
+    if (!byId("table").hidden) this.showTable();
+    this.tooltip.refresh();
+    const subject = this.panel.subject;
+    if (subject?.kind === "pod" && [...late.pods].some((pod) => cluster.pods.name[pod] !== null && cluster.podKey(pod) === subject.key)) this.panel.refresh();
+  }
+
+  source({ state, why }) {
+    if (state === "lost") this.banner("lost", `The cluster is lost: ${why || "it does not answer"}. What is shown is how it was.`);
+    else if (byId("banner").dataset.kind === "lost") this.banner("back", "The cluster is back.");
+    else if (["gone", "refused"].includes(byId("banner").dataset.kind)) this.banner("", "");
+  }
+
+  banner(kind, sentence) {
+    const banner = byId("banner");
+    clearTimeout(this.bannerTimer);
+    banner.dataset.kind = kind;
+    banner.textContent = sentence;
+    if (kind === "back") this.bannerTimer = setTimeout(() => this.banner("", ""), 4000);
+  }
+
+  // ---- choices
+
+  controls() {
+    byId("colour").addEventListener("change", () => this.recolour());
+    byId("area").addEventListener("change", (event) => this.map.sizePodsBy(event.target.value));
+    for (const id of ["group", "within"]) byId(id).addEventListener("change", () => this.regroup());
+    byId("zoom-in").addEventListener("click", () => this.map.zoom(1.5));
+    byId("zoom-out").addEventListener("click", () => this.map.zoom(1 / 1.5));
+    byId("zoom-fit").addEventListener("click", () => this.map.fit());
+    byId("as-table").addEventListener("click", () => this.toggleTable());
+    const search = byId("search");
+    search.addEventListener("input", () => this.look());
+    search.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") this.nextMatch();
+    });
+    document.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  key(event) {
+    const typing = event.target.matches("input, select, textarea");
+    if (event.key === "/" && !typing) {
+      event.preventDefault();
+      byId("search").focus();
+    } else if (event.key === "Escape") {
+      if (event.target === byId("search") && byId("search").value) {
+        byId("search").value = "";
+        this.look();
+      } else if (this.panel.open) this.panel.close();
+      else if (event.target === byId("search")) byId("map").querySelector("canvas.over").focus();
+    }
+  }
+
+  /** Fill the selects, keeping what is chosen. */
+  fillChoices() {
+    const { cluster } = this;
+    const labels = [...cluster.labels.keys()].sort();
+    const group = byId("group").value;
+    const zone = PREFERRED.find((key) => cluster.labels.has(key)) || "";
+    for (const id of ["group", "within"]) {
+      const chosen = byId(id).value;
+      byId(id).replaceChildren(h("option", { value: "" }, "nothing"), ...labels.map((key) => h("option", { value: key, title: key }, shortKey(key))));
+      byId(id).value = chosen && cluster.labels.has(chosen) ? chosen : "";
+    }
+    if (!group && !this.chosen) byId("group").value = zone;
+    this.chosen = true;
+    const colour = byId("colour").value;
+    byId("colour").replaceChildren(...measuresOf(cluster).map(({ title, options }) =>
+      h("optgroup", { label: title }, options.map(({ id, label }) => h("option", { value: id }, label)))));
+    byId("colour").value = [...byId("colour").options].some((option) => option.value === colour) ? colour : "share:cpu";
+    const area = byId("area").value;
+    const sizes = cluster.resources.filter((each) => each !== "pods");
+    byId("area").replaceChildren(...sizes.map((each) => h("option", { value: each }, each)));
+    byId("area").value = sizes.includes(area) ? area : sizes[0] || "";
+    this.map.areas = byId("area").value;
+    this.map.keys = this.keys();
+  }
+
+  keys() {
+    return [...new Set([byId("group").value, byId("within").value].filter(Boolean))];
+  }
+
+  regroup() {
+    this.map.group(this.keys());
+    if (!byId("table").hidden) this.showTable();
+  }
+
+  recolour() {
+    if (!this.cluster) return;
+    this.paint = new Paint(this.cluster, byId("colour").value, theme());
+    this.map.show(this.cluster, this.paint, this.search);
+    this.legend();
+  }
+
+  legend() {
+    const ends = this.paint.ends();
+    const canvas = byId("legend-scale");
+    canvas.hidden = ends === null;
+    byId("legend-low").textContent = ends ? ends[0] : "a colour for each owner";
+    byId("legend-high").textContent = ends ? ends[1] : "";
+    const g = canvas.getContext("2d");
+    for (let x = 0; x < 128; x++) {
+      g.fillStyle = this.paint.scale[Math.round((x / 127) * 255)];
+      g.fillRect(x, 0, 1, canvas.height);
+    }
+  }
+
+  // ---- search
+
+  look() {
+    if (!this.cluster) return;
+    this.search = new Search(this.cluster, byId("search").value);
+    this.match = -1;
+    this.map.show(this.cluster, this.paint, this.search);
+    const { named, found, active } = this.search;
+    byId("found").textContent = active ? `${count(named.length, "node")}, ${count(found.length, "pod")}` : "";
+    const results = active ? [
+      ...named.slice(0, 6).map((node) => this.result(this.cluster.nodes.name[node], "node", () => this.openNode(this.cluster.nodes.name[node]))),
+      ...found.slice(0, 8).map((pod) => this.result(this.cluster.podKey(pod), this.cluster.podState.get(pod), () => this.openPod(this.cluster.namespace.get(pod), this.cluster.podName[pod]))),
+    ] : [];
+    byId("results").replaceChildren(...results);
+    byId("results").hidden = !results.length;
+    if (!byId("table").hidden) this.showTable();
+  }
+
+  result(name, kind, open) {
+    return h("li", {}, h("button", { type: "button", onclick: open }, h("span.name", {}, name), h("span.tag", {}, kind)));
+  }
+
+  /** Enter in the search: the next node that is lit. */
+  nextMatch() {
+    if (!this.search?.active || !this.map.placed) return;
+    const lit = this.map.placed.order.filter((node) => this.search.nodes[node]);
+    if (!lit.length) return;
+    this.match = ((this.match ?? -1) + 1) % lit.length;
+    this.map.focused = lit[this.match];
+    this.map.point({ node: lit[this.match], pod: -1 });
+    this.map.goTo(lit[this.match]);
+    byId("spoken").textContent = this.tooltip.sentence(lit[this.match]);
+  }
+
+  // ---- opening
+
+  select({ node, pod }) {
+    this.tooltip.show(null);
+    if (pod !== -1) this.openPod(this.cluster.namespace.get(pod), this.cluster.podName[pod]);
+    else this.openNode(this.cluster.nodes.name[node]);
+  }
+
+  openPod(namespace, name) {
+    byId("results").hidden = true;
+    const pod = this.cluster.findPod(`${namespace}/${name}`);
+    this.map.select({ node: pod === -1 ? -1 : this.cluster.podNode[pod], pod });
+    return this.panel.pod(namespace, name);
+  }
+
+  openNode(name) {
+    byId("results").hidden = true;
+    const node = this.cluster.findNode(name);
+    this.map.select({ node, pod: -1 });
+    if (node !== -1) this.map.goTo(node, false);
+    return this.panel.node(name);
+  }
+
+  toggleTable() {
+    const table = byId("table").hidden;
+    byId("table").hidden = !table;
+    byId("map").hidden = table;
+    byId("as-table").setAttribute("aria-pressed", String(table));
+    if (table) this.showTable();
+  }
+
+  showTable() {
+    this.table.show(this.cluster, this.search, this.keys());
+  }
+}
+
+window.kubesched = new Page();

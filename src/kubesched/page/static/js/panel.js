@@ -1,0 +1,77 @@
+// The panel beside the map: asks the server about a pod or a node, shows the answer, and gives the focus back when it closes.
+
+import { h } from "./dom.js";
+import { podView } from "./decision.js";
+import { nodeView } from "./node.js";
+
+export class Panel {
+  constructor(aside, server, on) {
+    this.aside = aside;
+    this.body = aside.querySelector(".body");
+    this.server = server;
+    this.on = { pod: (namespace, name) => on.pod(namespace, name), node: (name) => on.node(name) };
+    this.closed = on.closed;
+    this.subject = null;
+    aside.querySelector(".close").addEventListener("click", () => this.close());
+  }
+
+  get open() {
+    return !this.aside.hidden;
+  }
+
+  pod(namespace, name) {
+    return this.show({ kind: "pod", key: `${namespace}/${name}`, ask: (signal) => this.server.pod(namespace, name, signal), view: podView });
+  }
+
+  node(name) {
+    return this.show({ kind: "node", key: name, ask: (signal) => this.server.node(name, signal), view: nodeView });
+  }
+
+  async show(subject) {
+    if (!this.open) this.before = document.activeElement;
+    this.subject = subject;
+    this.aside.hidden = false;
+    document.body.classList.add("with-panel");
+    this.body.replaceChildren(h("p.kicker", {}, subject.kind === "pod" ? "Pod" : "Node"), h("h2", { tabindex: "-1" }, subject.key), h("p.waiting", { role: "status" }, "Asking …"));
+    this.body.querySelector("h2").focus({ preventScroll: true });
+    this.body.scrollTop = 0;
+    await this.ask(subject);
+  }
+
+  /** Ask again about what is shown, without moving anything. */
+  async refresh() {
+    if (this.open && this.subject) await this.ask(this.subject);
+  }
+
+  async ask(subject) {
+    this.stop?.abort();
+    this.stop = new AbortController();
+    let parts;
+    try {
+      const answer = await subject.ask(this.stop.signal);
+      parts = subject.view(answer, this.on);
+    } catch (error) {
+      if (error.name === "AbortError") return;
+      const sentence = error.status ? error.message : "The page's server does not answer.";
+      parts = [h("p.kicker", {}, subject.kind === "pod" ? "Pod" : "Node"), h("h2", { tabindex: "-1" }, subject.key), h("p.verdict.failed", { role: "status" }, sentence)];
+    }
+    if (this.subject !== subject || !this.open) return;
+    const opened = new Set([...this.body.querySelectorAll("details[open] > summary")].map((each) => each.textContent));
+    const focused = this.body.contains(document.activeElement);
+    this.body.replaceChildren(...parts);
+    for (const summary of this.body.querySelectorAll("summary")) if (opened.has(summary.textContent)) summary.parentElement.open = true;
+    if (focused) this.body.querySelector("h2").focus({ preventScroll: true });
+    this.body.dataset.shown = `${subject.kind} ${subject.key}`;
+  }
+
+  close() {
+    if (!this.open) return;
+    this.stop?.abort();
+    this.aside.hidden = true;
+    delete this.body.dataset.shown;
+    this.subject = null;
+    document.body.classList.remove("with-panel");
+    this.closed();
+    (this.before?.isConnected ? this.before : document.querySelector("canvas.over")).focus({ preventScroll: true });
+  }
+}
