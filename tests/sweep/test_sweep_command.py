@@ -39,7 +39,7 @@ def test_the_table_has_a_line_for_each_point_of_the_grid(write_sweep: Any) -> No
     ran = sweep(write_sweep(**GRID))
     assert ran.exit_code == 0, ran.output
     rows = [[cell.strip() for cell in line.strip("│").split("│")] for line in ran.stdout.splitlines() if "│" in line]
-    assert [row[:2] for row in rows] == [["default", "1"], ["fit", "1"], ["default", "2"], ["fit", "2"]]
+    assert [row[:2] for row in rows] == [["1", "default"], ["1", "fit"], ["2", "default"], ["2", "fit"]]
     assert ran.stdout.startswith("12 runs, 3 seeds: mean and 95 % interval")
     assert "12 of 12 runs done" in ran.stderr
 

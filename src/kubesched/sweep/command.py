@@ -36,7 +36,15 @@ SOME_FAILED = 3
 @click.argument("folder", type=click.Path(path_type=Path, file_okay=False))
 @report_options
 def show_command(folder: Path, report: ReportOptions) -> None:
-    """Write the report again from the results in FOLDER, also of a sweep that still runs."""
+    """Write the report of results again.
+
+    FOLDER is one that `kubesched sweep` wrote, also one of a sweep that still runs, or that was interrupted.
+
+    \b
+    Examples:
+      kubesched sweep show sizes
+      kubesched sweep show sizes --file sizes.csv
+    """
     asked = read_asked(folder)
     if asked is None:
         raise SweepError(f"{folder}: there is no sweep.json; give a folder that `kubesched sweep` wrote")

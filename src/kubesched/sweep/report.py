@@ -68,7 +68,7 @@ def report_of(labels: Sequence[RunLabel], rows: Rows, failures: Mapping[str, str
     figures: set[str] = set()
     for label in labels:
         scenario = json.dumps(label.scenario)
-        axes = {"config": label.config, **label.scenario}
+        axes = {**label.scenario, "config": label.config}
         point = points.get(json.dumps(axes))
         if point is None:
             first = firsts.get(scenario)

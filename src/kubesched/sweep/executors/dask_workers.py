@@ -18,6 +18,7 @@ from typing import Any
 
 import msgspec
 
+from kubesched import __version__
 from kubesched.common.extras import extra_module
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.sweep.carrying_out import RunCarrier
@@ -42,12 +43,13 @@ class DaskWorkers:
         self._distributed = extra_module("distributed", "dask", "--dask")
         self._tell = tell
         self._name = f"kubesched-{uuid.uuid4()}"
+        self._version = setup.version
         self._registered = False
         self._cluster: Any = None
         self._client: Any = None
         try:
             self._client = self._connected(address)
-            self._check_versions(setup.version)
+            self._check_versions(self._version)
             parcel = msgspec.msgpack.encode(packed(setup))
             self._client.register_plugin(_plugin(self._distributed, self._name, parcel), self._name)
             self._registered = True
@@ -61,7 +63,9 @@ class DaskWorkers:
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         under_way = {}
         for run in runs:
-            future = self._client.submit(_carried_out, self._name, msgspec.msgpack.encode(run), pure=False)
+            future = self._client.submit(
+                _carried_out, self._name, self._version, msgspec.msgpack.encode(run), pure=False
+            )
             under_way[future.key] = run
             future.add_done_callback(ended.put)
         while under_way:
@@ -80,7 +84,9 @@ class DaskWorkers:
         error = future.exception()
         if isinstance(error, self._distributed.KilledWorker):
             return RunOutcome(run.id, error="the Dask workers that had it died, one after the other")
-        return RunOutcome(run.id, error=f"{type(error).__name__}: {error}")
+        return RunOutcome(
+            run.id, error=str(error) if isinstance(error, SweepError) else f"{type(error).__name__}: {error}"
+        )
 
     def _look(self) -> None:
         """Tell of workers that are gone."""
@@ -205,6 +211,9 @@ def end(name: str) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _carried_out(name: str, run: bytes) -> bytes:
+def _carried_out(name: str, version: str, run: bytes) -> bytes:
+    # workers that came later were not asked before
+    if version != __version__:
+        raise SweepError(f"a Dask worker has kubesched {__version__}, and this is {version}")
     with _one_at_a_time:
         return msgspec.msgpack.encode(_carriers[name].carry_out(msgspec.msgpack.decode(run, type=SweepRun)))
