@@ -55,6 +55,15 @@ def test_csv_compares_configurations() -> None:
     assert (bound[1]["difference"], bound[1]["differenceInterval"]) == ("0", "0")
 
 
+def test_prices_and_watts_of_nodes_are_in_the_table() -> None:
+    ran = simulate("examples/simulate/priced.yaml", "--until", "2m")
+    for figure in ("cost of nodes", "cost of what nobody requests", "energy"):
+        assert figure in ran.stdout
+    other = simulate("examples/simulate/priced.yaml", "--until", "2m", "--price-label", "none", "--power-label", "none")
+    assert "cost" not in other.stdout
+    assert "energy" not in other.stdout
+
+
 SEVERAL = """
 import sys
 from kubesched.cli import main

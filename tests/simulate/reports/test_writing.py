@@ -13,6 +13,7 @@ from click.testing import CliRunner, Result
 from kubesched.cli import main
 
 TRACE = "examples/simulate/small.jsonl"
+DATA = Path(__file__).parent / "data"
 
 
 def simulate(*words: object) -> Result:
@@ -70,6 +71,15 @@ def test_parquet_files_may_have_a_name_and_are_the_same_to_the_byte(tmp_path: Pa
         files.append([path.read_bytes() for path in sorted(tmp_path.glob(f"{name}.*"))])
     assert len(files[0]) == 3
     assert files[0] == files[1]
+
+
+@pytest.mark.parametrize(
+    ("option", "name"), [("--file", "small.csv"), ("--file", "small.txt"), ("--pods", "small.pods.jsonl")]
+)
+def test_reports_are_those_that_were_looked_at(option: str, name: str, tmp_path: Path) -> None:
+    # to renew one: kubesched simulate examples/simulate/small.jsonl --seeds 1-2 OPTION tests/simulate/reports/data/NAME
+    assert simulate("--seeds", "1-2", option, tmp_path / name).exit_code == 0
+    assert (tmp_path / name).read_text() == (DATA / name).read_text()
 
 
 POD = {

@@ -98,16 +98,21 @@ def _named(figures: Sequence[Figures]) -> list[NamedFigure]:
         ("waiting, longest", "s", lambda f: f.waiting.largest),
     ]
     for resource in sorted({name for each in figures for name in each.resources}):
-        found.append((f"{resource} requested", "%", _share_of(resource)))
+        found.append((requested(resource), "%", _share_of(resource)))
     sampled = sorted({name for each in figures for name in each.over_time})
     for column in sampled:
         resource = column.removeprefix("resources.")
         # those that are only sampled
         if resource != column and not any(resource in each.resources for each in figures):
-            found.append((f"{resource} requested", "%", _mean_of(column, 100)))
+            found.append((requested(resource), "%", _mean_of(column, 100)))
     for column in (name for name in sampled if name.startswith("stranded.")):
         found.append((f"{column.removeprefix('stranded.')} stranded, mean", "%", _mean_of(column, 100)))
     return [*found, *_OF_SAMPLES, *_OF_RATES]
+
+
+def requested(resource: str) -> str:
+    """Return the name of the share of a resource that is requested; of the pods that nodes take, that are there."""
+    return "room for pods taken" if resource == "pods" else f"{resource} requested"
 
 
 def _share_of(resource: str) -> Callable[[Figures], float]:

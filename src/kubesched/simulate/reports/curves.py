@@ -7,7 +7,7 @@ the same ones. Of many seeds the first ones have curves.
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from kubesched.simulate.measuring.comparison import Interval, compared
+from kubesched.simulate.measuring.comparison import Interval, compared, requested
 from kubesched.simulate.measuring.figures import Figures
 
 # of each configuration
@@ -95,7 +95,7 @@ def timeline_charts(figures: Sequence[Figures]) -> list[CurveChart]:
     runs = drawn_runs(figures)
     names = list(dict.fromkeys(name for each in runs for name in each.timeline))
     charts = [_timeline(runs, name, *described) for name in names if (described := _described(name)) is not None]
-    charts.sort(key=lambda chart: not chart.name.startswith("requested-"))
+    charts.sort(key=lambda chart: not chart.name.startswith("requested-") or chart.name == "requested-pods")
     return [chart for chart in charts if _changes(chart)]
 
 
@@ -103,7 +103,7 @@ def _described(column: str) -> tuple[str, str, str, float] | None:
     kind, _, resource = column.partition(".")
     file = _file(resource)
     if kind == "resources":
-        return f"requested-{file}", f"{resource} requested", "%", 100.0
+        return f"requested-{file}", requested(resource), "%", 100.0
     if kind == "stranded":
         return f"stranded-{file}", f"{resource} stranded", "%", 100.0
     return _COLUMNS.get(column)
