@@ -81,6 +81,7 @@ class UpOptions(NamedTuple):
     validation: str
     registry: Registry
     replay: tuple[str, ...]
+    page: bool
     # the command of `-- COMMAND`
     command: tuple[str, ...]
 
@@ -153,6 +154,7 @@ class UpOptions(NamedTuple):
     metavar="TRACE",
     help="Have the nodes and pods of a trace come and go at their times: a recording, or what else simulate reads.",
 )
+@click.option("--page", is_flag=True, help="Serve a page that shows the cluster in a browser, on this machine only.")
 @click.option("--data", type=FolderPath(), metavar="DIR", help="Folder to keep everything in.")
 @name_option("--name", "chosen_name", help=f"What it is called while it serves.  [{DEFAULT}]")
 @click.option("--serve/--no-serve", default=None, help="Serve the API to others; by default unless --once.")
@@ -215,7 +217,7 @@ def _check_endpoint(options: UpOptions) -> None:
             raise click.UsageError(f"{option} and --no-serve: nobody could reach the cluster; leave one out")
     if options.detached and options.command:
         raise click.UsageError("--detach and -- COMMAND: it ends with the command; leave one out")
-    for option, value in (("--port", options.port), ("--kubeconfig", options.kubeconfig)):
+    for option, value in (("--port", options.port), ("--kubeconfig", options.kubeconfig), ("--page", options.page)):
         if value and not options.serves:
             raise click.UsageError(f"{option} is for a cluster that serves: add --stay, or --serve beside --once")
 
@@ -261,7 +263,7 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
         server,
         objects,
         spec,
-        RunMode(options.settles, options.timeout, options.output, options.command),
+        RunMode(options.settles, options.timeout, options.output, options.command, options.page),
         endpoint,
         replay,
     )

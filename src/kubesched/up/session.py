@@ -30,6 +30,7 @@ from kubesched.errors import KubeschedError
 from kubesched.up.child_command import run_command
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 from kubesched.up.display import Progress, placement_table, plain, read_event, report_lines
+from kubesched.up.page_process import page_of
 from kubesched.up.placements import PlacementReport, read_report
 from kubesched.up.replay import Replay
 from kubesched.up.shutdown import Shutdown
@@ -60,13 +61,14 @@ class Endpoint(NamedTuple):
 class RunMode(NamedTuple):
     """Whether to end once the cluster has settled, how long that may take, and how to print the placements.
 
-    Or else the command to run while the cluster is up.
+    Or else the command to run while the cluster is up. With `page`, the page of the cluster is served, too.
     """
 
     settles: bool
     timeout: Duration
     output: str
     command: Sequence[str] = ()
+    page: bool = False
 
 
 class Session:
@@ -103,6 +105,8 @@ class Session:
             stack.callback(collection.cancel)
             self._check_kinds(cluster)
             starting = asyncio.create_task(stack.enter_async_context(cluster.running()))
+            if self._mode.page and self._file is not None:
+                await stack.enter_async_context(page_of(self._file, note))
             code = await self._live(cluster, starting, ending, shutdown)
             # work that is under way has a moment to finish
             shutdown.soon(code)
