@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import pandas
 import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
@@ -82,6 +83,16 @@ def test_labels_are_maps_structs_or_json(kind: Any, labels: Any, tmp_path: Path)
     (event,) = trace_of_parquet(path).events(0)
     assert isinstance(event, PodArrival)
     assert event.pod.metadata.labels == {"app": "web"}
+
+
+def test_files_of_pandas_have_an_index_and_numbers_that_may_be_missing(tmp_path: Path) -> None:
+    frame = pandas.DataFrame(
+        {"at": [0, 5], "name": ["a", "b"], "cpu": [1, 2.5], "priority": [7, None], "count": [None, 1.0]},
+        index=["x", "y"],
+    )
+    frame.to_parquet(tmp_path / "t.parquet")
+    found = events(trace_of_parquet(tmp_path / "t.parquet"))
+    assert found == [(0, "default/a", None, {"cpu": "1000m"}, 7), (5, "default/b", None, {"cpu": "2500m"}, 0)]
 
 
 def test_rows_are_read_in_batches(tmp_path: Path) -> None:

@@ -38,6 +38,16 @@ def test_what_is_read_again_has_the_same_events(name: str, tmp_path: Path) -> No
     assert path.read_bytes() == before
 
 
+@pytest.mark.parametrize("name", ["t.jsonl", "t.jsonl.gz", "t.parquet"])
+@pytest.mark.parametrize("has_replacements", [True, False])
+def test_a_recording_stays_one(name: str, has_replacements: bool, tmp_path: Path) -> None:
+    events: list[TraceEvent] = [ObjectPut(0, a_node("n")), PodArrival(1, a_pod("p"), 5.0)]
+    write_trace(Trace("t", lambda seed: iter(events), has_replacements), 0, tmp_path / name)
+    again = read_traces([str(tmp_path / name)])
+    assert again.has_replacements is has_replacements
+    assert len(list(again.events(0))) == 2
+
+
 def test_pods_that_differ_in_their_names_alone_share_a_template() -> None:
     arrivals = [PodArrival(number, a_pod(f"p{number}", cpu="1"), 5.0) for number in range(3)]
     events: list[TraceEvent] = [ObjectPut(0, a_node("n")), *arrivals, ObjectPut(4, arrivals[0].pod)]

@@ -32,6 +32,8 @@ _TEXTS = ("template", "from", "name", "namespace", "delete")
 _DOCUMENTS = ("object", "change")
 _SIZES = ("cpu", "memory", "resources", "priority", "labels")
 COLUMNS = ("at", "runs", "count", *_TEXTS, *_DOCUMENTS, *_SIZES)
+# of the file's metadata: the pods that controllers created in place of lost ones are in it
+REPLACEMENTS = b"kubesched.io/replacements"
 # names of templates that are made here; no file can have them
 _OWN = "\0"
 MOST_SIZES = 10_000
@@ -50,7 +52,9 @@ class RowSize(msgspec.Struct, frozen=True):
 def trace_of_parquet(path: Path) -> Trace:
     """Return the trace in a file with our columns, which is read when it is simulated; raises TraceError."""
     with _opened(path) as file:
-        names = list(file.schema_arrow.names)
+        # pandas writes its index as a column
+        names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
+        has_replacements = REPLACEMENTS in (file.schema_arrow.metadata or {})
     if "at" not in names:
         raise TraceError(f"{path.name}: there is no column 'at'; give --mapping FILE, which says what its columns are")
     unknown = [name for name in names if name not in COLUMNS]
@@ -65,7 +69,7 @@ def trace_of_parquet(path: Path) -> Trace:
         for row in _rows(path, names):
             yield from reader.events_of(row)
 
-    return Trace(path.name, events)
+    return Trace(path.name, events, has_replacements)
 
 
 def trace_of_mapped_parquet(path: Path, mapping: CsvMapping, note: Note) -> Trace:

@@ -17,6 +17,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.common.extras import extra_module
 from kubesched.simulate.errors import TraceError
+from kubesched.simulate.traces.parquet_trace import REPLACEMENTS
 from kubesched.simulate.traces.trace import ObjectDeletion, PodArrival, Trace
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
@@ -91,6 +92,8 @@ def _write_parquet(trace: Trace, seed: int, file: BinaryIO) -> int:
     pyarrow = extra_module("pyarrow", "parquet", "Parquet")
     files = extra_module("pyarrow.parquet", "parquet", "Parquet")
     schema = pyarrow.schema([(name, pyarrow.type_for_alias(kind)) for name, kind in _COLUMNS.items()])
+    if trace.has_replacements:
+        schema = schema.with_metadata({REPLACEMENTS: b"true"})
     count, rows = 0, []
     with files.ParquetWriter(file, schema) as writer:
         for line in lines_of(trace, seed):
