@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from kubesched.api.devices import ResourceClaim
 from kubesched.api.meta import ApiObject, Condition
 from kubesched.api.nodes import Node
 from kubesched.api.patching import patched
@@ -33,6 +34,7 @@ from kubesched.core.framework.effects import (
 )
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_events import Dropped, Put
+from kubesched.simulate.claims import claims_of, owning_pod, released, with_decisions
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, TraceEvent
 from kubesched.simulate.volumes import volumes_after
 
@@ -114,9 +116,15 @@ class SimulatedApi:
             if isinstance(event.obj, Pod):
                 self._change(event.obj)
             else:
-                self.put(event.obj)
-        else:
+                known = self._objects.get((type(event.obj).__name__, event.obj.full_name))
+                self.put(with_decisions(known, event.obj))
+        elif not self._is_in_use(event):
             self._delete(event)
+
+    def _is_in_use(self, event: ObjectDeletion) -> bool:
+        """Return whether an object was made for a pod that is there; it is deleted with the pod."""
+        obj = self._objects.get((event.kind, event.full_name))
+        return obj is not None and owning_pod(obj) in self.pods
 
     def _change(self, pod: Pod) -> None:
         """Change what people and controllers may change of a pod, if it is still there."""
@@ -184,6 +192,8 @@ class SimulatedApi:
         gone = self._objects.pop((event.kind, event.full_name), None)
         if gone is None:
             return
+        if isinstance(gone, PersistentVolumeClaim):
+            self._claims.pop(gone.full_name, None)
         self._inbox.post(Dropped(gone))
         if isinstance(gone, Node):
             self._watcher.node_changed(gone, None)
@@ -225,6 +235,15 @@ class SimulatedApi:
             )
             self._arrive(again, running.runs, running.lives + 1)
 
+    def _see_to_claims(self, pod: Pod) -> None:
+        """Release the claims of a pod that is gone; those that were made for it go with it."""
+        for kind, full_name in claims_of(pod):
+            claim = self._objects.get((kind, full_name))
+            if isinstance(claim, ResourceClaim) and claim.status.allocation is not None:
+                claim = self.put(released(claim, pod))
+            if claim is not None and owning_pod(claim) == pod.full_name and pod.full_name not in self.pods:
+                self._delete(ObjectDeletion(0.0, kind, full_name))
+
     def _remove(self, pod: Pod) -> None:
         del self.pods[pod.full_name]
         running = self._running.pop(pod.full_name)
@@ -237,6 +256,9 @@ class SimulatedApi:
             if not on_node:
                 del self._on_node[pod.spec.node_name]
         self._inbox.post(Dropped(pod))
+        if pod.spec.resource_claims or pod.spec.volumes:
+            # when it is known whether the pod is created again
+            self._loop.call_soon(self._see_to_claims, pod)
 
     def _leave_group(self, pod: Pod) -> None:
         """A pod of a group has ended; the group goes with its last pod, as its owner deletes it."""
