@@ -1,6 +1,8 @@
 """A loop of timers alone does what asyncio's own loop does in virtual time."""
 
 import asyncio
+import gc
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -108,6 +110,38 @@ def test_tasks_that_are_left_are_cancelled() -> None:
 
     assert run_on_timers(work()).cancelled()
     assert ended == [1.0]
+
+
+@pytest.mark.parametrize("where", ["main", "task", "callback"])
+def test_an_interrupt_ends_it_without_a_word(where: str, caplog: pytest.LogCaptureFixture) -> None:
+    def interrupted() -> None:
+        raise KeyboardInterrupt
+
+    async def other() -> None:
+        if where == "task":
+            interrupted()
+        await asyncio.sleep(3600)
+
+    async def work() -> None:
+        loop = asyncio.get_running_loop()
+        task = loop.create_task(other())
+        if where == "callback":
+            loop.call_later(1, interrupted)
+        try:
+            await asyncio.sleep(2)
+            if where == "main":
+                interrupted()
+            await task
+        finally:
+            task.cancel()
+            with suppress(asyncio.CancelledError):
+                # raises it again, if it was there
+                await task
+
+    with pytest.raises(KeyboardInterrupt):
+        run_on_timers(work())
+    gc.collect()
+    assert caplog.records == []
 
 
 def test_cancelled_timers_leave_the_heap() -> None:

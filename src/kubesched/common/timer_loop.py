@@ -9,6 +9,7 @@ import contextvars
 import logging
 from collections import deque
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from heapq import heapify, heappop, heappush
 from itertools import count
 from typing import Any, NoReturn, TypeVar
@@ -174,6 +175,29 @@ class TimerLoop(asyncio.AbstractEventLoop):
     def run_until_complete(self, future: Coroutine[Any, Any, T]) -> T:  # type: ignore[override]
         """Return what a coroutine returns."""
         task = self.create_task(future)
+        try:
+            self._run(task)
+        except (KeyboardInterrupt, SystemExit):
+            # whoever catches it knows of it
+            _know(task)
+            raise
+        return task.result()
+
+    def cancel_all(self) -> None:
+        """Cancel the tasks that are left, and run until they are done.
+
+        An interrupt that one of them met comes up again in those that wait for it.
+        """
+        left = asyncio.all_tasks(self)
+        for task in left:
+            task.cancel()
+        for task in left:
+            while not task.done():
+                with suppress(KeyboardInterrupt, SystemExit):
+                    self._run(task)
+            _know(task)
+
+    def _run(self, task: "asyncio.Task[Any]") -> None:
         self._running = True
         asyncio._set_running_loop(self)
         try:
@@ -181,7 +205,6 @@ class TimerLoop(asyncio.AbstractEventLoop):
         finally:
             asyncio._set_running_loop(None)
             self._running = False
-        return task.result()
 
     def _run_until_done(self, task: "asyncio.Task[Any]") -> None:
         """Call what is ready, then let time pass until the next timer, until a task is done."""
@@ -232,13 +255,11 @@ def run_on_timers(work: Coroutine[Any, Any, T], start: float = 0.0) -> T:
     try:
         return loop.run_until_complete(work)
     finally:
-        left = asyncio.all_tasks(loop)
-        for task in left:
-            task.cancel()
-        if left:
-            loop.run_until_complete(_ended(left))
+        loop.cancel_all()
         loop.close()
 
 
-async def _ended(tasks: "set[asyncio.Task[Any]]") -> None:
-    await asyncio.gather(*tasks, return_exceptions=True)
+def _know(task: "asyncio.Task[Any]") -> None:
+    """Take note of an exception, so that nobody tells that it was not retrieved."""
+    if task.done() and not task.cancelled():
+        task.exception()

@@ -1,0 +1,52 @@
+"""docs/simulating.md: it names every figure and column, and its commands run."""
+
+import re
+import shlex
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+
+from kubesched.cli import main
+from kubesched.simulate import simulate
+from kubesched.simulate.measuring.figures import Figures
+from kubesched.simulate.reports.pod_files import PodRow
+from kubesched.simulate.reports.writing import FORMS
+from kubesched.simulate.traces.parquet_trace import COLUMNS
+
+PAGE = Path("docs/simulating.md").read_text()
+COMMANDS = re.findall(r"^\$ (kubesched simulate examples/.*)$", PAGE, re.MULTILINE)
+
+
+def named(page: str) -> set[str]:
+    """Return what the page has in backticks."""
+    return set(re.findall(r"`([^`\n]+)`", page))
+
+
+def test_every_figure_is_explained() -> None:
+    fields = {field.encode_name for field in msgspec.structs.fields(Figures)}
+    assert fields - named(PAGE) == {"trace", "config", "seed"} - named(PAGE)
+
+
+def test_every_column_of_a_sample_is_explained() -> None:
+    result = simulate("examples/simulate/priced.yaml", until=60)
+    columns = set(result.figures[0].timeline)
+    general = {re.sub(r"^(resources|stranded)\..*", r"\1.NAME", column) for column in columns}
+    assert general - named(PAGE) == set()
+
+
+@pytest.mark.parametrize("names", [PodRow._fields, COLUMNS, FORMS])
+def test_columns_and_forms_are_explained(names: tuple[str, ...]) -> None:
+    assert set(names) - named(PAGE) - {"change"} == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_commands_run(command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "examples").symlink_to(Path("examples").resolve())
+    monkeypatch.chdir(tmp_path)
+    _, *words = shlex.split(command)
+    # the shape of the command is what is tested, not the length of the simulation
+    ran = CliRunner().invoke(main, [*words, "--until", "1m"], catch_exceptions=False)
+    assert ran.exit_code == 0, ran.output
