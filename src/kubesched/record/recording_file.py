@@ -26,6 +26,7 @@ class RecordingFile:
         self._packed = path.suffix == ".gz"
         self._waiting: list[bytes] = []
         self._length = 0
+        self._problem: KubeschedError | None = None
         flags = os.O_WRONLY | os.O_APPEND | (0 if resume else os.O_CREAT | os.O_EXCL)
         try:
             self._file = os.open(path, flags, 0o600)
@@ -36,14 +37,20 @@ class RecordingFile:
             raise self._unwritable(error) from None
 
     def write(self, line: bytes) -> None:
-        """Add a line."""
+        """Add a line; if it cannot be written, `flush` raises."""
         self._waiting.append(line)
         self._length += len(line)
         if self._length > MOST_WAITING:
-            self.flush()
+            try:
+                self.flush()
+            except KubeschedError as error:
+                # whoever reports objects would go on without these lines
+                self._problem = error
 
     def flush(self) -> None:
-        """Have all lines in the file."""
+        """Have all lines in the file; raises KubeschedError."""
+        if self._problem is not None:
+            raise self._problem
         if not self._waiting:
             return
         content = b"".join(self._waiting)

@@ -131,8 +131,9 @@ def simulate_command(
     """Simulate a cluster in virtual time: pods arrive, wait, run and leave, under the real scheduler.
 
     A TRACE is a file of events (.jsonl, .jsonl.gz, .parquet), a CSV or Parquet file with a --mapping, a Workload that
-    generates pods (.yaml), a workload of scheduler_perf (FILE.yaml#TestCase/workload), or a cluster (manifests, a
-    snapshot), all of which is there at the beginning.
+    generates pods (.yaml), a workload of scheduler_perf (FILE.yaml#TestCase/workload), a recording (of kubesched,
+    kwok, kube-scheduler-simulator or SimKube), or a cluster (manifests, a snapshot), all of which is there at the
+    beginning.
     Several are one trace: nodes may be in one file, pods in another.
 
     The same traces, configurations and seeds give the same report, to the byte.

@@ -1,0 +1,94 @@
+"""Files of recordings: what cannot be written is told, and leaves whole lines."""
+
+import gzip
+import os
+from pathlib import Path
+
+import pytest
+
+from kubesched.errors import KubeschedError
+from kubesched.record import recording_file
+from kubesched.record.recording_file import RecordingFile, cut_torn_end
+
+LINE = b'{"at": 1}\n'
+
+
+@pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
+def test_lines_are_in_the_file_when_it_is_flushed(tmp_path: Path, name: str) -> None:
+    path = tmp_path / name
+    file = RecordingFile(path)
+    file.write(LINE)
+    assert path.stat().st_size == 0
+    file.flush()
+    file.write(LINE)
+    file.flush()
+    content = path.read_bytes()
+    assert (gzip.decompress(content) if path.suffix == ".gz" else content) == LINE * 2
+    assert file.size == len(content)
+    file.close()
+    file.close()
+    assert path.read_bytes() == content
+
+
+def test_a_file_without_lines_is_removed(tmp_path: Path) -> None:
+    RecordingFile(tmp_path / "a.jsonl").close()
+    assert not (tmp_path / "a.jsonl").exists()
+
+
+def full_disk(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+    """Let writes fail once there is no room."""
+    left = [room]
+
+    def write(file: int, content: bytes) -> int:
+        if not left[0]:
+            raise OSError(28, os.strerror(28))
+        taken = min(left[0], len(content))
+        left[0] -= taken
+        return real(file, content[:taken])
+
+    real = os.write
+    monkeypatch.setattr(os, "write", write)
+
+
+def test_a_full_disk_is_told_and_leaves_whole_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.jsonl"
+    file = RecordingFile(path)
+    full_disk(monkeypatch, len(LINE) + 4)
+    file.write(LINE)
+    file.flush()
+    file.write(LINE)
+    with pytest.raises(KubeschedError, match=r"a.jsonl: cannot be written: No space left on device"):
+        file.flush()
+    assert path.read_bytes() == LINE
+    file.close()
+
+
+def test_a_full_disk_is_told_when_much_is_written_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recording_file, "MOST_WAITING", 1)
+    file = RecordingFile(tmp_path / "a.jsonl")
+    full_disk(monkeypatch, 0)
+    # whoever reports an object does not hear of it, but whoever records does
+    file.write(LINE)
+    file.write(LINE)
+    with pytest.raises(KubeschedError, match="No space left on device"):
+        file.flush()
+    with pytest.raises(KubeschedError, match="No space left on device"):
+        file.close()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "whole"),
+    [
+        ("a.jsonl", LINE * 2, LINE * 2),
+        ("a.jsonl", LINE + b'{"at"', LINE),
+        ("a.jsonl", b'{"at"', b""),
+        ("a.jsonl.gz", gzip.compress(LINE) * 2, gzip.compress(LINE) * 2),
+        ("a.jsonl.gz", gzip.compress(LINE) + gzip.compress(LINE)[:-3], gzip.compress(LINE)),
+        ("a.jsonl.gz", gzip.compress(LINE) + bytes(100), gzip.compress(LINE)),
+    ],
+)
+def test_what_is_torn_is_cut_off(tmp_path: Path, name: str, content: bytes, whole: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    assert cut_torn_end(path) == len(content) - len(whole)
+    assert path.read_bytes() == whole
