@@ -130,7 +130,7 @@ class Evaluation:
             for question in alive_filters:
                 alive = np.flatnonzero(mask)
                 mask[alive] = self._ask(question, alive) == 0
-        return Feasible(mask, tuple(version))
+        return Feasible(mask, tuple(version), passing.count if mask is passing.mask else None)
 
     def filter_failure(self) -> Status | None:
         """Return the error of the first row on which a filter failed: it ends the cycle, whatever other filters return.

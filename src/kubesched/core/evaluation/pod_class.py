@@ -43,6 +43,8 @@ class Passing(CombinedColumn):
         super().__init__(table, filters)
         self._filters = filters
         self.mask: NDArray[np.bool_] = np.zeros(0, np.bool_)
+        # how many rows pass
+        self.count = 0
         self.version = object()
 
     def evaluate(self) -> None:
@@ -52,6 +54,7 @@ class Passing(CombinedColumn):
             if not question.passes_everywhere:
                 mask &= question.ids == 0
         self.mask = mask
+        self.count = int(np.count_nonzero(mask))
         self.version = object()
 
     def evaluate_rows(self, rows: NDArray[np.intp]) -> None:
@@ -62,6 +65,7 @@ class Passing(CombinedColumn):
                 rejected |= question.ids[rows] != 0
         if (self.mask[rows] == rejected).any():
             self.mask[rows] = ~rejected
+            self.count = int(np.count_nonzero(self.mask))
             self.version = object()
 
     def evaluate_few(self, rows: Sequence[int]) -> None:
@@ -76,6 +80,7 @@ class Passing(CombinedColumn):
                     break
             if now != passes(row):
                 self.mask[row] = now
+                self.count += 1 if now else -1
                 self.version = object()
 
 

@@ -138,9 +138,9 @@ class Feasible:
 
     __slots__ = ("count", "mask", "version")
 
-    def __init__(self, mask: NDArray[np.bool_], version: Any) -> None:
+    def __init__(self, mask: NDArray[np.bool_], version: Any, count: int | None = None) -> None:
         self.mask = mask
-        self.count = int(np.count_nonzero(mask))
+        self.count = int(np.count_nonzero(mask)) if count is None else count
         self.version = version
 
 
