@@ -98,6 +98,7 @@ def test_a_changed_input_changes_the_id(write_sweep: Any) -> None:
         ({"configurations": [{"set": {"profile[0].plugins": 1}}]}, "configuration default: "),
         ({"seeds": "5-1"}, "sweep.yaml: seeds: '5-1' are no seeds such as 1, 1-5 or 1,2,7"),
         ({"seeds": "1-999999999"}, "sweep.yaml: seeds: '1-999999999' are 999999999 seeds; expected at most 100000"),
+        ({"seeds": "9" * 30}, "sweep.yaml: seeds: 999999999999999999999999999999 is too large; expected numbers below"),
         ({"nodes": [0]}, "sweep.yaml: nodes[0]: expected a factor such as 0.5, or counts of pools"),
         ({"nodes": [1, {"pool": -1}]}, "sweep.yaml: nodes[1]: expected a factor"),
         ({"nodes": [{"m": 1}]}, "sweep.yaml: trace tiny: nodes: there is no pool named m; there are pool"),

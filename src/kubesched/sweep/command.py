@@ -23,7 +23,7 @@ from kubesched.sweep.executors.processes import ProcessWorkers
 from kubesched.sweep.preparing import PreparedSweep, check, prepare
 from kubesched.sweep.progress import SweepProgress
 from kubesched.sweep.report import report_of
-from kubesched.sweep.report_output import ReportOptions, report_options, report_sweep, report_trials
+from kubesched.sweep.report_output import ReportOptions, report_options, report_sweep, report_trials, tell_missing
 from kubesched.sweep.results import FORMATS, SweepResults, failures_in, form_of
 from kubesched.sweep.runs import SweepRun, SweepSetup, Tell, Workers
 from kubesched.sweep.trial_files import best_so_far, check_same, read_search, write_search
@@ -52,7 +52,9 @@ def show_command(folder: Path, report: ReportOptions) -> None:
         report_trials(read_search(folder), report)
         return
     results = SweepResults(folder, form_of(folder) or "jsonl")
-    report_sweep(report_of(asked.runs, results.rows, failures_in(folder)), report)
+    found = report_of(asked.runs, results.rows, failures_in(folder))
+    tell_missing(found)
+    report_sweep(found, report)
 
 
 class SweepOptions(NamedTuple):

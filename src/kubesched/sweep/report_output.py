@@ -1,6 +1,6 @@
 """Where reports of sweeps go: the options of commands, and what is written.
 
-From a report to standard output or a file, as a table, CSV or JSON. Runs that are missing are told on standard error.
+From a report to standard output or a file, as a table, CSV or JSON. What is missing goes to standard error.
 """
 
 import functools
@@ -58,14 +58,18 @@ def report_options(command: F) -> F:
 
 def report_sweep(found: SweepReport, options: ReportOptions) -> None:
     """Write the report of a sweep."""
-    for name, reason in found.missing[:MOST_TOLD]:
-        click.echo(f"missing: {name}: {reason}", err=True)
-    if len(found.missing) > MOST_TOLD:
-        click.echo(f"missing: {len(found.missing) - MOST_TOLD} more", err=True)
     if options.output == "table":
         _write(_printed(as_table(found, options.figures), options), options)
     else:
         _write((as_json if options.output == "json" else as_csv)(found, options.figures), options)
+
+
+def tell_missing(found: SweepReport) -> None:
+    """Tell which runs are missing, and why."""
+    for name, reason in found.missing[:MOST_TOLD]:
+        click.echo(f"missing: {name}: {reason}", err=True)
+    if len(found.missing) > MOST_TOLD:
+        click.echo(f"missing: {len(found.missing) - MOST_TOLD} more", err=True)
 
 
 def report_trials(found: FoundTrials, options: ReportOptions) -> None:

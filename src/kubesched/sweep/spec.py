@@ -143,9 +143,12 @@ def seeds_of(spec: SweepSpec) -> list[int]:
     if isinstance(given, list):
         given = ",".join(map(str, given))
     try:
-        return SeedsType().convert(str(given), None, None)
+        seeds = SeedsType().convert(str(given), None, None)
     except click.BadParameter as error:
         raise SweepError(f"seeds: {error.message}") from None
+    if max(seeds) >= 1 << 63:
+        raise SweepError(f"seeds: {max(seeds)} is too large; expected numbers below 2^63")
+    return seeds
 
 
 def speeds_of(spec: SweepSpec) -> list[int | float]:

@@ -187,7 +187,7 @@ def _plugin(distributed: Any, sweep: str, parcel: bytes) -> Any:
 
     class SweepFiles(distributed.WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: Any) -> None:
-            begin(sweep, parcel)
+            begin(sweep, parcel, worker.local_directory)
 
         def teardown(self, worker: Any) -> None:
             end(sweep)
@@ -195,10 +195,10 @@ def _plugin(distributed: Any, sweep: str, parcel: bytes) -> Any:
     return SweepFiles()
 
 
-def begin(name: str, parcel: bytes) -> None:
-    """Make a worker ready for the runs of a sweep."""
+def begin(name: str, parcel: bytes, within: str) -> None:
+    """Make a worker ready for the runs of a sweep; its files go into a folder that Dask takes away with the worker."""
     collect_seldom()
-    folder = Path(tempfile.mkdtemp(prefix="kubesched-sweep-"))
+    folder = Path(tempfile.mkdtemp(prefix="kubesched-sweep-", dir=within))
     _folders[name] = folder
     _carriers[name] = RunCarrier(unpacked(msgspec.msgpack.decode(parcel, type=Parcel), folder))
 
