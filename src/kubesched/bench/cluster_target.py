@@ -25,6 +25,7 @@ AT_ONCE = 30
 MERGE = "application/merge-patch+json"
 AT_ONCE_OPTIONS = msgspec.json.encode({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
 PRIORITY_CLASS = "kubesched-bench-"
+STRICT = {"fieldValidation": "Strict"}
 # their status is written by a request of its own
 _WITH_STATUS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "ResourceClaim"})
 # controllers that are not there would remove their finalizers
@@ -97,7 +98,7 @@ class ClusterTarget:
             labels = document["metadata"].get("labels") or {}
             self.book.created(made.namespace, made.name, labels, time.perf_counter())
         try:
-            body = await self._rest.send("POST", path, msgspec.json.encode(document))
+            body = await self._rest.send("POST", path, msgspec.json.encode(document), query=STRICT)
         except Refused as refused:
             if refused.code == 409 and refused.reason == "AlreadyExists":
                 raise BenchError(
