@@ -4,7 +4,6 @@ From a command line to runs, one for each configuration and seed, one after the 
 goes to standard error, the report to standard output or into files.
 """
 
-from contextlib import ExitStack
 from pathlib import Path
 
 import click
@@ -12,7 +11,6 @@ import click
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option
-from kubesched.common.extras import extra_module
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
@@ -30,9 +28,8 @@ from kubesched.simulate.options import (
     replay_options,
 )
 from kubesched.simulate.progress import progress_of
-from kubesched.simulate.reports.plots import write_plots
-from kubesched.simulate.reports.pod_files import RunWriter, pods_file
-from kubesched.simulate.reports.writing import FORMS, form_of, write_report
+from kubesched.simulate.report_options import ReportTarget, report_options
+from kubesched.simulate.reports.pod_files import RunWriter
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
 from kubesched.simulate.traces import trace_writing
@@ -70,29 +67,7 @@ class _SimulateCommand(click.Command):
     "--warm-up", type=DurationType(), default="0s", show_default=True, help="Measure nothing before that time."
 )
 @pace_options
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(FORMS),
-    help="The form of the report. [default: what --file ends in, or a table]",
-)
-@click.option(
-    "--file",
-    "file",
-    type=click.Path(path_type=Path),
-    help="Write the report to a file: .json, .csv, .html or .parquet; with -o parquet also to a folder.",
-)
-@click.option(
-    "--pods",
-    "pods",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Write what became of each pod, a row a pod, to a file: .parquet, .csv or .jsonl.",
-)
-@click.option(
-    "--plots",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="Write pictures, as PNG and SVG, into a folder.",
-)
+@report_options
 @click.option(
     "--mapping", type=click.Path(path_type=Path), help="What the columns of CSV or Parquet files are (kind CsvMapping)."
 )
@@ -115,10 +90,7 @@ def simulate_command(
     until: float | None,
     warm_up: float,
     pace: Pace,
-    output: str | None,
-    file: Path | None,
-    pods: Path | None,
-    plots: Path | None,
+    target: ReportTarget,
     mapping: Path | None,
     write_trace: Path | None,
     workload: str | None,
@@ -148,9 +120,6 @@ def simulate_command(
     """
     if until is not None and warm_up >= until:
         raise click.BadParameter("the warm-up is as long as the simulation (--until)", param_hint="--warm-up")
-    form = form_of(output, file)
-    if plots is not None:
-        extra_module("matplotlib", "plots", "--plots")
     loaded = loaded_configs(configs_of(configs), gates, registry)
     kinds = sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)})
 
@@ -168,12 +137,9 @@ def simulate_command(
         for seed in seeds
     ]
     collect_seldom()
-    with ExitStack() as opened:
-        log = opened.enter_context(pods_file(pods)) if pods is not None else None
+    with target.pod_rows() as log:
         figures = [_run(run, number, len(runs), log) for number, run in enumerate(runs, 1)]
-    if plots is not None:
-        write_plots(figures, plots)
-    write_report(figures, form, file, ["kubesched", "simulate", *ctx.meta[_WORDS]])
+    target.write(figures, ["kubesched", "simulate", *ctx.meta[_WORDS]])
 
 
 def _run(run: Run, number: int, of: int, log: RunWriter | None) -> Figures:

@@ -133,6 +133,13 @@ def test_energy_grows_with_the_share_of_cpu() -> None:
     assert (energy.mean_watts, energy.kilowatt_hours) == (200, 0.2)
 
 
+def test_the_row_of_a_node_that_is_gone_has_the_price_of_the_next_one() -> None:
+    price = {"kubesched.io/price-per-hour": "4"}
+    nodes = (node("free"), node("dear", labels=price), ObjectDeletion(10, "Node", "dear"), node("cheap", 20))
+    figures = simulated(*nodes, node("dear", 40, labels=price), until=60.0)
+    assert [at(figures, second)["price"] for second in (5, 15, 30, 50)] == [4, 0, 0, 4]
+
+
 def test_without_rates_there_is_no_cost() -> None:
     figures = simulated(node("n"), until=10.0)
     assert (figures.cost, figures.energy) == (None, None)

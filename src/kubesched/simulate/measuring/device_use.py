@@ -39,10 +39,15 @@ class DeviceUse:
         for each, sign in ((before, -1), (allocation, 1)):
             for result in each.devices.results if each is not None else ():
                 if not result.admin_access:
-                    holders = self._holders.setdefault((result.driver, result.pool), Counter())
-                    holders[result.device] += sign
-                    if not holders[result.device]:
-                        del holders[result.device]
+                    self._hold((result.driver, result.pool), result.device, sign)
+
+    def _hold(self, pool: Pool, device: str, sign: int) -> None:
+        holders = self._holders.setdefault(pool, Counter())
+        holders[device] += sign
+        if not holders[device]:
+            del holders[device]
+        if not holders:
+            del self._holders[pool]
 
     def sampled(self, used_up: NDArray[np.bool_]) -> dict[str, float]:
         """Return the shares of each driver; `used_up` are the rows of nodes without CPU or memory."""

@@ -57,10 +57,12 @@ class NodeRates:
         after = self._rate(new) if new is not None else NodeRate()
         if after.price != before.price:
             self.price.add(after.price - before.price, now)
-        if new is not None and (after != before or old is None):
+        self.priced = self.priced or after.price > 0
+        self.powered = self.powered or after.full_watts > 0
+        if new is None and old is not None:
+            self._changed.pop(old.name, None)
+        elif new is not None and (self.priced or self.powered) and (after != before or old is None):
             self._changed[new.name] = after
-            self.priced = self.priced or after.price > 0
-            self.powered = self.powered or after.full_watts > 0
 
     def sampled(self, table: NodeTable, rows: Rows, shares: NDArray[np.int64]) -> dict[str, float]:
         """Return the price an hour, that of what nobody requests, and watts; `shares` are of CPU and memory."""
