@@ -11,6 +11,7 @@ from kubesched.record import recording_file
 from kubesched.record.recording_file import RecordingFile, cut_torn_end
 
 LINE = b'{"at": 1}\n'
+HEADER = b'{"recording":{"version":1}}\n'
 
 
 @pytest.mark.parametrize("name", ["a.jsonl", "a.jsonl.gz"])
@@ -33,6 +34,45 @@ def test_lines_are_in_the_file_when_it_is_flushed(tmp_path: Path, name: str) -> 
 def test_a_file_without_lines_is_removed(tmp_path: Path) -> None:
     RecordingFile(tmp_path / "a.jsonl").close()
     assert not (tmp_path / "a.jsonl").exists()
+
+
+def test_two_recorders_do_not_write_to_one_file(tmp_path: Path) -> None:
+    first = RecordingFile(tmp_path / "a.jsonl")
+    with pytest.raises(KubeschedError, match=r"a.jsonl: another recorder writes to it"):
+        RecordingFile(tmp_path / "a.jsonl", resume=True)
+    first.write(HEADER)
+    first.close()
+    RecordingFile(tmp_path / "a.jsonl", resume=True).close()
+    assert (tmp_path / "a.jsonl").read_bytes() == HEADER
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.jsonl", b""),
+        ("a.jsonl", b"dear diary"),
+        ("a.jsonl", b"dear diary\n" + HEADER),
+        ("a.jsonl.gz", b"dear diary"),
+        ("a.jsonl.gz", gzip.compress(b"dear diary")),
+        ("a.jsonl.gz", gzip.compress(HEADER)[:-9]),
+    ],
+)
+def test_a_file_that_is_no_recording_stays_as_it_is(tmp_path: Path, name: str, content: bytes) -> None:
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(KubeschedError, match="is no recording"):
+        RecordingFile(path, resume=True)
+    assert path.read_bytes() == content
+
+
+def test_the_torn_end_of_a_recording_is_cut_off(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(HEADER + LINE[:4])
+    file = RecordingFile(path, resume=True)
+    assert (file.torn, file.size) == (4, len(HEADER))
+    file.write(LINE)
+    file.close()
+    assert path.read_bytes() == HEADER + LINE
 
 
 def full_disk(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
@@ -81,7 +121,6 @@ def test_a_full_disk_is_told_when_much_is_written_at_once(tmp_path: Path, monkey
     [
         ("a.jsonl", LINE * 2, LINE * 2),
         ("a.jsonl", LINE + b'{"at"', LINE),
-        ("a.jsonl", b'{"at"', b""),
         ("a.jsonl.gz", gzip.compress(LINE) * 2, gzip.compress(LINE) * 2),
         ("a.jsonl.gz", gzip.compress(LINE) + gzip.compress(LINE)[:-3], gzip.compress(LINE)),
         ("a.jsonl.gz", gzip.compress(LINE) + bytes(100), gzip.compress(LINE)),

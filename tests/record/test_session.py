@@ -47,10 +47,11 @@ class RecordedCluster:
 
     def session(self, limits: Limits, *, resume: bool = False) -> RecordingSession:
         loop = asyncio.get_running_loop()
+        file = RecordingFile(self.path, resume=resume)
         state = read_end(self.path) if resume else None
         return RecordingSession(
             LocalRest(self.transport, self._user),
-            RecordingFile(self.path, resume=resume),
+            file,
             limits,
             state=state,
             note=self.notes.append,

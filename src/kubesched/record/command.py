@@ -89,13 +89,15 @@ def record(
         raise click.BadParameter(f"{file.name}: expected a name that ends in .jsonl or .jsonl.gz", param_hint="FILE")
     if anonymise and resume:
         raise click.UsageError("--anonymise and --resume: the key of the codes is not kept; record into another file")
-    target = live_target(source, "")
-    state = _state(file) if resume else None
+    target = live_target(source, "name a cluster of kubesched up with --cluster")
+    if resume and not file.exists():
+        raise KubeschedError(f"{file}: there is no such recording: leave --resume out to begin one")
+    output = RecordingFile(file, resume=resume)
+    state = _state(output) if resume else None
     limits = Limits(seconds, until_size, max_events)
 
     async def work() -> RecordingProgress:
         rest = RestClient(target, f"kubesched/{__version__}")
-        output = RecordingFile(file, resume=resume)
         teller = _RecordingTeller(shown=sys.stderr.isatty())
         session = RecordingSession(
             rest,
@@ -122,13 +124,14 @@ def record(
     click.echo(_summary(file, run_loop(work())), err=True)
 
 
-def _state(file: Path) -> RecordingState:
-    if not file.exists():
-        raise KubeschedError(f"{file}: there is no such recording: leave --resume out to begin one")
-    state = read_end(file)
-    if state.torn:
-        click.echo(f"{file}: the last {state.torn} bytes were no whole line and are cut off", err=True)
-    return state
+def _state(file: RecordingFile) -> RecordingState:
+    try:
+        if file.torn:
+            click.echo(f"{file.path}: the last {file.torn} bytes were no whole line and are cut off", err=True)
+        return read_end(file.path)
+    except KubeschedError:
+        file.close()
+        raise
 
 
 def _summary(file: Path, progress: RecordingProgress) -> str:

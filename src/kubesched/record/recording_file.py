@@ -4,6 +4,7 @@ From lines to bytes in a file that only its owner may read. A file that ends in 
 with whole lines. What a killed recorder has left half written is cut off when the recording goes on.
 """
 
+import fcntl
 import gzip
 import os
 import zlib
@@ -12,6 +13,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kubesched.errors import KubeschedError
+from kubesched.simulate.errors import TraceError
+from kubesched.simulate.traces.opening import opened_trace
+from kubesched.simulate.traces.recording.run_times import is_recording
 
 # more than that is written at once
 MOST_WAITING = 1 << 20
@@ -19,18 +23,25 @@ _PIECE = 1 << 20
 
 
 class RecordingFile:
-    """A file that is appended to; raises KubeschedError if it cannot be written."""
+    """A file that is appended to, after what is torn at its end was cut off; raises KubeschedError."""
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
         self.path = path
         self._packed = path.suffix == ".gz"
         self._waiting: list[bytes] = []
         self._length = 0
+        self._resumes = resume
         self._problem: KubeschedError | None = None
         flags = os.O_WRONLY | os.O_APPEND | (0 if resume else os.O_CREAT | os.O_EXCL)
         try:
             self._file = os.open(path, flags, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            # how many bytes were no whole line
+            self.torn = _without_torn_end(path, self._file) if resume else 0
             self.size = os.fstat(self._file).st_size
+        except BlockingIOError:
+            os.close(self._file)
+            raise KubeschedError(f"{path}: another recorder writes to it") from None
         except FileExistsError:
             raise KubeschedError(f"{path}: exists already: go on with it by --resume, or name another file") from None
         except OSError as error:
@@ -80,12 +91,25 @@ class RecordingFile:
         finally:
             os.close(self._file)
             self._file = -1
-            if not self.size:
+            if not self.size and not self._resumes:
                 # nothing was recorded
                 self.path.unlink(missing_ok=True)
 
     def _unwritable(self, error: OSError) -> KubeschedError:
         return KubeschedError(f"{self.path}: cannot be written: {error.strerror or error}")
+
+
+def _without_torn_end(path: Path, file: int) -> int:
+    """Cut off the torn end of a recording; other files stay as they are, and are an error."""
+    try:
+        with opened_trace(path) as content:
+            begins = is_recording(content.readline(_PIECE))
+    except TraceError:
+        begins = False
+    if not begins:
+        os.close(file)
+        raise KubeschedError(f"{path}: is no recording of kubesched record: name another file")
+    return cut_torn_end(path)
 
 
 def cut_torn_end(path: Path) -> int:
@@ -95,6 +119,8 @@ def cut_torn_end(path: Path) -> int:
             size = file.seek(0, os.SEEK_END)
             file.seek(0)
             whole = _whole_members(file) if path.suffix == ".gz" else _whole_lines(file)
+            if not whole:
+                raise KubeschedError(f"{path}: no part of it is whole, so it is no recording that can go on")
             if whole < size:
                 file.truncate(whole)
             return size - whole

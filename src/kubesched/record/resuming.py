@@ -13,7 +13,6 @@ import msgspec
 from kubesched.api.codec import decode_json
 from kubesched.api.kinds import KINDS
 from kubesched.errors import InvalidObjectError, KubeschedError
-from kubesched.record.recording_file import cut_torn_end
 from kubesched.record.recording_header import VERSION, HeaderLine
 from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.recorded_objects import is_waiting_class
@@ -26,8 +25,6 @@ class RecordingState(msgspec.Struct):
     began: datetime
     at: float
     known: dict[Key, RecordedObject]
-    # how many bytes were cut off, since they were no whole line
-    torn: int = 0
 
 
 class _LineOfRecording(msgspec.Struct):
@@ -48,10 +45,9 @@ _kind_of = msgspec.json.Decoder(_KindOf).decode
 
 
 def read_end(path: Path) -> RecordingState:
-    """Return a recording at its end, after cutting off a torn line; raises KubeschedError."""
-    torn = cut_torn_end(path)
+    """Return a recording at its end; raises KubeschedError."""
     lines = _lines(path)
-    state = RecordingState(_began(path, next(lines, b"")), 0.0, {}, torn)
+    state = RecordingState(_began(path, next(lines, b"")), 0.0, {})
     reader = _StateReader(state)
     for number, line in enumerate(lines, 2):
         try:

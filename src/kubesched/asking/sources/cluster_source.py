@@ -95,7 +95,9 @@ def _live(source: ClusterSource, custom_kinds: Collection[str], progress: "Progr
     return replace(cluster, origin=f"cluster {source.cluster}") if source.cluster else cluster
 
 
-def live_target(source: ClusterSource, others: str = "ask about files with --from, or ") -> "RestConfig":
+def live_target(
+    source: ClusterSource, others: str = "ask about files with --from, or a cluster of kubesched up with --cluster"
+) -> "RestConfig":
     """Return the API server of a live cluster; raises KubeschedError, with what `others` says can be done instead."""
     from kubesched.asking.sources.named import kubeconfig_of
     from kubesched.client.credentials.rest_config import kubectl_rest_config
@@ -107,4 +109,4 @@ def live_target(source: ClusterSource, others: str = "ask about files with --fro
     except KubeconfigError as error:
         if source.kubeconfig or source.choice != CURRENT_CONTEXT:
             raise
-        raise KubeschedError(f"{error}; or {others}name a cluster of kubesched up with --cluster") from None
+        raise KubeschedError(f"{error}; or {others}") from None
