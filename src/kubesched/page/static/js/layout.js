@@ -3,7 +3,7 @@
 
 const GAP = 10; // between groups
 const TITLE = 20; // above a group
-const LARGEST = 132; // of a cell
+const LARGEST = 180; // of a cell
 const SMALLEST = 3;
 const names = new Intl.Collator("en", { numeric: true });
 
@@ -97,7 +97,8 @@ export function arrange(cluster, keys, width, height, ordered = nodesByName(clus
   placed.x = new Float32Array(cluster.nodeRoom);
   placed.y = new Float32Array(cluster.nodeRoom);
   const left = GAP + Math.max(0, (w - usedW) / 2);
-  for (const box of boxes) place(placed, box, left, GAP, 0);
+  const top = GAP + Math.max(0, Math.min(60, (h - usedH) / 3));
+  for (const box of boxes) place(placed, box, left, top, 0);
   return placed;
 }
 

@@ -4,9 +4,13 @@
 import { age, amount, count } from "./amounts.js";
 import { h } from "./dom.js";
 
-const GROUP = 74;
 const POD = 44;
 const BEYOND = 300; // pixels above and below the view that have rows
+
+/** The height of a group: one to three lines of its reason. */
+function groupHeight(why) {
+  return 20 + 18 * Math.max(1, Math.min(3, Math.ceil(why.length / 32)));
+}
 
 /** Groups of pending pods: [{why, gated, pods}]. */
 export function pendingGroups(cluster) {
@@ -61,8 +65,9 @@ export class PendingLane {
     this.items = [];
     let top = 0;
     for (const group of this.groups) {
-      this.items.push({ group, top, height: GROUP });
-      top += GROUP;
+      const height = groupHeight(group.why);
+      this.items.push({ group, top, height });
+      top += height;
       if (!this.open.has(group.why)) continue;
       for (const pod of group.pods) {
         this.items.push({ pod, group, top, height: POD });

@@ -1,0 +1,90 @@
+"""The page while the cluster changes, and when its server goes away."""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import expect
+from tests.page.browser.conftest import Opener
+from tests.support.models import a_model
+from tests.support.served_page import ServedPage, served_page
+
+from kubesched.page.shown_cluster import LOST, THERE
+from kubesched.testing import a_node, a_pod
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture
+def cluster() -> Iterator[ServedPage]:
+    with served_page(a_model(a_node("n1", zone="a"), a_node("n2", zone="b"), a_pod("p", cpu="1"))) as page:
+        yield page
+
+
+def test_changes_arrive_and_sums_follow(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    cluster.put(
+        a_pod("p", cpu="1", node="n1"),
+        a_node("n3", zone="c"),
+        *(a_pod(f"q{row}", cpu="10m", node="n3") for row in range(100)),
+    )
+    expect(page.locator("#counts")).to_have_text("3 nodes, 101 pods")
+    expect(page.locator("#pending-title")).to_have_text("Nothing is pending")
+    share = "(name) => kubesched.cluster.share('cpu', kubesched.cluster.findNode(name))"
+    assert page.evaluate(share, "n1") == 0.25
+    assert page.evaluate(share, "n3") == pytest.approx(0.25)
+    cluster.drop(*(a_pod(f"q{row}", cpu="10m", node="n3") for row in range(100)))
+    cluster.drop(a_node("n3", zone="c"))
+    expect(page.locator("#counts")).to_have_text("2 nodes, 1 pod")
+    assert page.evaluate("kubesched.map.placed.blocks.map(block => block.title)") == ["a", "b"]
+
+
+def test_sums_by_change_are_those_of_reading_all_again(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    for turn in range(5):
+        cluster.put(
+            *(
+                a_pod(f"r{row}", cpu=f"{(row * 7 + turn) % 11}m", node=f"n{(row + turn) % 2 + 1}")
+                for row in range(turn, 60, turn + 1)
+            )
+        )
+        cluster.drop(*(a_pod(f"r{row}", node="n1") for row in range(turn, 60, 5)))
+    page.wait_for_function("seq => kubesched.cluster.seq === seq", arg=cluster.shown.seq)
+    sums = "JSON.stringify([...kubesched.cluster.requested].map(([name, column]) => [name, [...column].slice(0, 2)]))"
+    before = page.evaluate(sums)
+    page.reload()
+    page.wait_for_selector("body[data-ready=yes]")
+    assert page.evaluate(sums) == before
+
+
+def test_panel_of_a_pod_follows_the_pod(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    page.evaluate("kubesched.openPod('default', 'p')")
+    page.wait_for_selector("[data-shown]")
+    before = page.locator(".verdict").inner_text()
+    cluster.put(a_pod("p", cpu="1", node="n2"))
+    expect(page.locator(".verdict")).not_to_have_text(before)
+
+
+def test_a_server_that_goes_away_and_comes_back(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address, allow=("ERR_", "Failed to load resource"))
+    cluster.stop()
+    expect(page.locator("#banner")).to_contain_text("The page's server is gone")
+    cluster.call(cluster.shown.put, a_node("n9"))
+    cluster.start()
+    expect(page.locator("#banner")).to_have_text("Connected again.")
+    expect(page.locator("#counts")).to_have_text("3 nodes, 1 pod")
+
+
+def test_a_cluster_that_is_lost_and_comes_back(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    cluster.call(cluster.shown.tell_source, LOST, "connection refused")
+    expect(page.locator("#banner")).to_have_text(
+        "The cluster is lost: connection refused. What is shown is how it was."
+    )
+    cluster.call(cluster.shown.tell_source, THERE)
+    expect(page.locator("#banner")).to_have_text("The cluster is back.")
+
+
+def test_without_its_token_the_page_says_what_to_do(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address.partition("#")[0], ready=False, allow=("401",))
+    expect(page.locator("#banner")).to_contain_text("open the address that kubesched page printed")

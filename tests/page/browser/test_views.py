@@ -1,0 +1,279 @@
+"""The page in a real browser: every view, on a small and on a large cluster."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect
+from tests.page.browser.conftest import Opener
+from tests.support.models import a_model
+from tests.support.served_page import ServedPage, served_page
+
+from kubesched.api.meta import ApiObject
+from kubesched.asking.explain.explain_pod import explain_named_pod
+from kubesched.testing import a_node, a_pod
+
+pytestmark = pytest.mark.slow
+EVIL = "<img src=x onerror=alert(1)>"
+
+
+def small() -> list[ApiObject]:
+    """A cluster of two zones with something of every kind."""
+    return [
+        a_node("n1", cpu="4", zone="a", labels={"pool": "general", "note": EVIL}),
+        a_node("n2", cpu="4", zone="a", labels={"pool": "batch"}, taints=["spot=yes:NoSchedule"]),
+        a_node("n3", cpu="8", zone="b", labels={"pool": "general"}, unschedulable=True),
+        a_pod("web-1", node="n1", cpu="2", memory="1Gi", owner="ReplicaSet/web"),
+        a_pod("web-2", node="n3", cpu="1", memory="1Gi", owner="ReplicaSet/web", priority=5),
+        a_pod("giant", cpu="16", created="2026-01-01T00:00:00Z"),
+        a_pod("urgent", cpu="3", priority=1000),
+        a_pod("small", namespace="apps", cpu="1"),
+        a_pod("held", gates=["quota"]),
+    ]
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[ServedPage]:
+    with served_page(a_model(*small())) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def large_cluster() -> Iterator[ServedPage]:
+    nodes = [a_node(f"node-{row:04}", cpu="32", zone=f"zone-{row % 10}") for row in range(5000)]
+    pods = [a_pod(f"pod-{row:05}", cpu="1", node=f"node-{row % 5000:04}") for row in range(40_000)]
+    pending = [a_pod(f"waits-{row:05}", cpu="64") for row in range(10_000)]
+    with served_page(a_model(*nodes, *pods, *pending)) as page:
+        yield page
+
+
+def open_pod(page: Page, namespace: str, name: str) -> None:
+    page.evaluate("([namespace, name]) => kubesched.openPod(namespace, name)", [namespace, name])
+    page.wait_for_selector(f'[data-shown="pod {namespace}/{name}"]')
+
+
+def click_node(page: Page, name: str) -> None:
+    """Click into the cell of a node, beside its pods."""
+    spot = page.evaluate(
+        """(name) => { const map = kubesched.map; const box = map.box(kubesched.cluster.findNode(name));
+           const at = map.over.getBoundingClientRect(); return [at.left + box.x + 8, at.top + box.y + 6]; }""",
+        name,
+    )
+    page.mouse.click(*spot)
+
+
+class TestMap:
+    def test_first_view_tells_what_the_cluster_is(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        expect(page.locator("#counts")).to_have_text("3 nodes, 6 pods")
+        expect(page.locator("#pending-title")).to_have_text("4 pending pods")
+        assert "token" not in page.url
+
+    @pytest.mark.parametrize("colour", ["share:memory", "free:cpu", "pods", "priority", "owner"])
+    def test_every_measure_draws_other_pixels(self, opened: Opener, cluster: ServedPage, colour: str) -> None:
+        page = opened(cluster.address)
+        before = page.locator("canvas.base").evaluate("canvas => canvas.toDataURL()")
+        page.select_option("#colour", colour)
+        page.wait_for_timeout(100)
+        assert page.locator("canvas.base").evaluate("canvas => canvas.toDataURL()") != before
+
+    def test_nodes_are_grouped_by_any_label_and_within_by_another(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        titles = "kubesched.map.placed.blocks.map(block => block.title)"
+        assert page.evaluate(titles) == ["a", "b"]
+        page.select_option("#within", "pool")
+        assert page.evaluate(titles) == ["a", "batch", "general", "b", "general"]
+
+    def test_a_click_opens_a_node_and_the_pointer_tells_about_it(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        click_node(page, "n1")
+        expect(page.locator("#panel h2")).to_have_text("n1")
+        expect(page.locator("#panel .body")).to_contain_text("default/web-1")
+        expect(page.locator("#panel .body")).to_contain_text("Pending pods, seen from this node")
+
+    def test_a_pod_is_clicked_inside_its_node(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        spot = page.evaluate(
+            """() => { const map = kubesched.map; const area = map.podArea(map.box(kubesched.cluster.findNode("n1")));
+               const at = map.over.getBoundingClientRect();
+               return [at.left + area.x + 10, at.top + area.y + area.h - 10]; }"""
+        )
+        page.mouse.move(*spot)
+        expect(page.locator("#tooltip")).to_contain_text("default/web-1")
+        page.mouse.click(*spot)
+        expect(page.locator("#panel h2")).to_have_text("default/web-1")
+
+    def test_wheel_zooms_and_dragging_moves(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        page.mouse.move(700, 400)
+        page.mouse.wheel(0, -300)
+        page.wait_for_function("kubesched.map.view.k > 1")
+        before = page.evaluate("kubesched.map.view.x")
+        page.mouse.down()
+        page.mouse.move(750, 430, steps=5)
+        page.mouse.up()
+        assert page.evaluate("kubesched.map.view.x") == pytest.approx(before + 50)
+
+
+class TestDecision:
+    def test_panel_of_a_pod_agrees_with_explain(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        open_pod(page, "default", "giant")
+        answer: dict[str, Any] = explain_named_pod(cluster.shown.model, "default/giant").to_dict()
+        body = page.locator("#panel .body")
+        expect(body.locator(".verdict")).to_have_text(f"{answer['verdict']} {answer['summary']}")
+        rejected = {reason["plugin"]: reason["count"] for reason in answer["reasons"]}
+        shown = body.locator(".funnel .step:not(.end)").evaluate_all(
+            "steps => steps.map(step => [step.querySelector('.plugin').textContent, "
+            "-step.querySelector('.rejected').textContent.replace('−', '-')])"
+        )
+        assert dict(shown) == rejected
+        expect(body).to_contain_text(answer["remedies"][0]["summary"])
+        expect(body.locator("pre").first).to_contain_text("kubectl ")
+
+    def test_scores_are_stacked_and_raw_on_demand(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        open_pod(page, "apps", "small")
+        first = page.locator(".scores .scored").first
+        expect(first).to_contain_text("n1")
+        assert first.locator(".stack .part").count() > 0
+        first.locator("summary").click()
+        expect(first.locator("table")).to_contain_text("NodeResourcesFit")
+
+    def test_candidates_and_victims_of_preemption(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        open_pod(page, "default", "urgent")
+        expect(page.locator("#panel .body")).to_contain_text("1 victim")
+        page.get_by_role("button", name="default/web-1").first.click()
+        expect(page.locator("#panel h2")).to_have_text("default/web-1")
+
+    def test_a_pod_that_is_gone_is_a_sentence(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address, allow=("404",))
+        page.evaluate("kubesched.openPod('default', 'nobody')")
+        expect(page.locator("#panel .failed")).to_contain_text("there is no pod default/nobody")
+
+
+SEARCHES = {
+    "a part of a name": ("web-", "0 nodes, 2 pods"),
+    "a namespace": ("namespace=apps", "0 nodes, 1 pod"),
+    "a label by its short key": ("zone=a", "2 nodes, 0 pods"),
+    "an owner": ("replicaset/web", "0 nodes, 2 pods"),
+    "a state": ("state=gated", "0 nodes, 1 pod"),
+    "all words have to match": ("web- 1", "0 nodes, 1 pod"),
+    "nothing": ("nothing-like-it", "0 nodes, 0 pods"),
+    "markup": (EVIL, "0 nodes, 0 pods"),
+}
+
+
+class TestSearch:
+    @pytest.mark.parametrize("case", SEARCHES)
+    def test_search(self, case: str, opened: Opener, cluster: ServedPage) -> None:
+        query, found = SEARCHES[case]
+        page = opened(cluster.address)
+        page.fill("#search", query)
+        expect(page.locator("#found")).to_have_text(found)
+
+    def test_a_result_opens(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        page.fill("#search", "giant")
+        page.locator("#results button").first.click()
+        expect(page.locator("#panel h2")).to_have_text("default/giant")
+
+
+class TestKeyboard:
+    def test_from_search_over_the_map_into_a_panel_and_back(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        page.locator("canvas.over").focus()
+        expect(page.locator("#spoken")).to_contain_text("Node n1, a, 1 pods, 50 % of cpu requested")
+        page.keyboard.press("ArrowRight")
+        expect(page.locator("#spoken")).to_contain_text("Node n2")
+        page.keyboard.press("Enter")
+        expect(page.locator("#panel h2")).to_have_text("n2")
+        page.keyboard.press("Escape")
+        expect(page.locator("#panel")).to_be_hidden()
+        assert page.evaluate("document.activeElement.className") == "over"
+        page.keyboard.press("/")
+        page.keyboard.type("n3")
+        page.keyboard.press("Enter")
+        expect(page.locator("#spoken")).to_contain_text("Node n3, b, cordoned")
+        page.keyboard.press("Escape")
+        expect(page.locator("#search")).to_have_value("")
+
+    def test_lane_is_walked_with_arrows(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        page.locator("#pending-list button").first.focus()
+        page.keyboard.press("Enter")
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        expect(page.locator("#panel h2")).to_have_text("default/giant")
+
+    def test_table_says_what_the_map_shows(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        page.get_by_role("button", name="Table").press("Enter")
+        row = page.locator("#table tbody tr", has_text="n3")
+        expect(row).to_contain_text("cordoned")
+        expect(row).to_contain_text("1 of 8 (13 %)")
+        row.get_by_role("button", name="n3").press("Enter")
+        expect(page.locator("#panel h2")).to_have_text("n3")
+
+
+class TestLooks:
+    @pytest.mark.parametrize("scheme", ["dark", "light"])
+    @pytest.mark.parametrize("width", [1280, 360])
+    def test_axe_finds_no_serious_fault(self, opened: Opener, cluster: ServedPage, scheme: str, width: int) -> None:
+        page = opened(cluster.address, color_scheme=scheme, viewport={"width": width, "height": 740})
+        found = []
+        for step in (
+            None,
+            "kubesched.openPod('default', 'urgent')",
+            "kubesched.openNode('n2')",
+            "kubesched.panel.close(); kubesched.toggleTable()",
+        ):
+            if step:
+                page.evaluate(step)
+                page.wait_for_timeout(300)
+            for fault in Axe().run(page).response["violations"]:
+                if fault["impact"] in ("serious", "critical"):
+                    found.append((step, fault["id"], [node["html"] for node in fault["nodes"]][:3]))
+        assert found == []
+
+    def test_switch_changes_the_colours_and_is_remembered(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address, color_scheme="light")
+        page.click("#theme")
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        page.reload()
+        page.wait_for_selector("body[data-ready=yes]")
+        expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+
+    def test_nothing_is_wider_than_a_phone(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address, viewport={"width": 360, "height": 740})
+        assert page.evaluate("document.documentElement.scrollWidth") == 360
+        open_pod(page, "default", "urgent")
+        assert page.evaluate("document.querySelector('#panel .body').scrollWidth") <= 360
+        page.click(".close")
+        expect(page.locator("#panel")).to_be_hidden()
+
+    def test_names_and_labels_are_never_markup(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        page.select_option("#group", "note")
+        page.click("#as-table")
+        expect(page.locator("#table")).to_contain_text(EVIL)
+        assert page.locator("img:not(h1 img)").count() == 0
+
+
+class TestLargeCluster:
+    def test_every_view_opens(self, opened: Opener, large_cluster: ServedPage) -> None:
+        page = opened(large_cluster.address)
+        expect(page.locator("#counts")).to_have_text("5\u202f000 nodes, 50\u202f000 pods")
+        assert page.locator("#pending-list .row").count() < 60
+        page.locator("#pending-list button").first.click()
+        page.locator("#pending-list").evaluate("list => list.scrollTo(0, 200000)")
+        expect(page.locator("#pending-list .pod").first).to_contain_text("default/waits-")
+        assert page.locator("#pending-list .row").count() < 60
+        click_node(page, "node-0042")
+        expect(page.locator("#panel .body")).to_contain_text("default/pod-00042")
+        open_pod(page, "default", "waits-00000")
+        expect(page.locator(".funnel .end").first).to_contain_text("5\u202f000")
+        page.click("#as-table")
+        expect(page.locator(".pages")).to_contain_text("1–100 of 5\u202f000 nodes")

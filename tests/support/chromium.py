@@ -1,0 +1,32 @@
+"""Debian's Chromium, for tests of the page: a browser without a window, driven by Playwright."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from playwright.sync_api import Browser, sync_playwright
+
+NAMES = ("chromium", "chromium-browser", "google-chrome")
+WHY_MISSING = "no chromium on PATH: apt-get install chromium"
+
+
+def path_of_chromium() -> str:
+    """Return the path of the browser, empty without one; an error where KUBESCHED_REQUIRE says that tests need it."""
+    found = next(filter(None, map(shutil.which, NAMES)), "")
+    if not found and "chromium" in os.environ.get("KUBESCHED_REQUIRE", "").split():
+        raise RuntimeError(f"{WHY_MISSING}; KUBESCHED_REQUIRE says that tests need it")
+    return found
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Run a browser; as root it has no sandbox."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=path_of_chromium(), args=["--no-sandbox"] if os.geteuid() == 0 else []
+        )
+        try:
+            yield browser
+        finally:
+            browser.close()
