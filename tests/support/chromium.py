@@ -2,10 +2,12 @@
 
 import os
 import shutil
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WHY_MISSING = "no chromium on PATH: apt-get install chromium"
@@ -30,3 +32,12 @@ def chromium() -> Iterator[Browser]:
             yield browser
         finally:
             browser.close()
+
+
+def until(page: Page, expression: str, seconds: float = 15.0) -> Any:
+    """Return what an expression becomes that is true; Playwright's own way evaluates texts, which the page forbids."""
+    end = time.monotonic() + seconds
+    while not (found := page.evaluate(expression)):
+        assert time.monotonic() < end, f"{expression} stays {found!r}"
+        page.wait_for_timeout(20)
+    return found

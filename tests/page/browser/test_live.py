@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import expect
 from tests.page.browser.conftest import Opener
+from tests.support.chromium import until
 from tests.support.models import a_model
 from tests.support.served_page import ServedPage, served_page
 
@@ -48,7 +49,7 @@ def test_sums_by_change_are_those_of_reading_all_again(cluster: ServedPage, open
             )
         )
         cluster.drop(*(a_pod(f"r{row}", node="n1") for row in range(turn, 60, 5)))
-    page.wait_for_function("seq => kubesched.cluster.seq === seq", arg=cluster.shown.seq)
+    until(page, f"kubesched.cluster.seq === {cluster.shown.seq}")
     sums = "JSON.stringify([...kubesched.cluster.requested].map(([name, column]) => [name, [...column].slice(0, 2)]))"
     before = page.evaluate(sums)
     page.reload()

@@ -7,6 +7,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from tests.page.browser.conftest import Opener
+from tests.support.chromium import until
 from tests.support.models import a_model
 from tests.support.served_page import ServedPage, served_page
 
@@ -108,7 +109,7 @@ class TestMap:
         page = opened(cluster.address)
         page.mouse.move(700, 400)
         page.mouse.wheel(0, -300)
-        page.wait_for_function("kubesched.map.view.k > 1")
+        until(page, "kubesched.map.view.k > 1")
         before = page.evaluate("kubesched.map.view.x")
         page.mouse.down()
         page.mouse.move(750, 430, steps=5)

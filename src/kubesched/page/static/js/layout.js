@@ -86,14 +86,15 @@ export function arrange(cluster, keys, width, height, ordered = nodesByName(clus
   const h = Math.max(80, height - 2 * GAP);
   let low = SMALLEST;
   let high = LARGEST;
-  for (let turn = 0; turn < 9; turn++) {
+  for (let turn = 0; turn < 8; turn++) {
     const middle = (low + high) / 2;
     if (packed(groups, middle, w, h).over <= 1) low = middle;
     else high = middle;
   }
-  const step = low;
+  // whole pixels, so that all gaps look the same
+  const step = Math.floor(low);
   const { boxes, w: usedW, h: usedH } = packed(groups, step, w, h);
-  const placed = { step, cell: step - Math.max(0.6, Math.min(6, step * 0.1)), blocks: [], order: [], width: usedW, height: usedH };
+  const placed = { step, cell: step - (step < 4 ? 0.6 : Math.max(1, Math.min(6, Math.round(step * 0.1)))), blocks: [], order: [], width: usedW, height: usedH };
   placed.x = new Float32Array(cluster.nodeRoom);
   placed.y = new Float32Array(cluster.nodeRoom);
   const left = GAP + Math.max(0, (w - usedW) / 2);

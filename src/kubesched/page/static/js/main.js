@@ -51,6 +51,7 @@ class Page {
     this.recolour();
     this.slow();
     document.body.dataset.ready = "yes";
+    if (!back) requestAnimationFrame(() => requestAnimationFrame((now) => (window.shownAt = now)));
     this.source(this.cluster.source);
     if (back) {
       if (this.cluster.source.state !== "lost") this.banner("back", "Connected again.");

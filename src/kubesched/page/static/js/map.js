@@ -27,7 +27,6 @@ export class ClusterMap {
     this.full = true;
     this.dirty = new Set();
     this.waiting = false;
-    this.frames = 0;
     new ResizeObserver(() => this.resize()).observe(host);
   }
 
@@ -49,7 +48,6 @@ export class ClusterMap {
 
   group(keys) {
     this.keys = keys;
-    this.arrange();
     this.fit();
   }
 
@@ -93,13 +91,20 @@ export class ClusterMap {
       canvas.width = Math.round(width * this.ratio);
       canvas.height = Math.round(height * this.ratio);
     }
-    this.arrange();
+    // the panel that opens or closes leaves every node where it is
+    const panel = document.body.classList.contains("with-panel");
+    if (panel === this.besidePanel || !this.placed) this.arrange();
+    else if (this.selected.node !== -1) this.goTo(this.selected.node, false);
+    this.besidePanel = panel;
+    this.full = true;
     this.draw();
   }
 
   // ---- the view
 
+  /** All nodes, arranged for the room that there is now. */
   fit() {
+    this.arrange();
     this.moveTo({ k: 1, x: 0, y: 0 });
   }
 
@@ -196,8 +201,7 @@ export class ClusterMap {
     const { k } = this.view;
     const x = Math.round(this.placed.x[node] * k + this.view.x);
     const y = Math.round(this.placed.y[node] * k + this.view.y);
-    const end = (this.placed.x[node] + this.placed.cell) * k + this.view.x;
-    const size = Math.max(1, Math.round(end) - x);
+    const size = Math.max(1, Math.round(this.placed.cell * k));
     return { x, y, w: size, h: size };
   }
 
@@ -214,7 +218,6 @@ export class ClusterMap {
 
   draw() {
     if (!this.placed || !this.width) return;
-    this.frames += 1;
     this.ink = inkOf(this.host);
     const g = this.base.getContext("2d", { alpha: false });
     g.setTransform(this.ratio, 0, 0, this.ratio, 0, 0);
