@@ -71,6 +71,26 @@ def test_a_dask_worker_that_is_killed_half_way_makes_no_difference(write_sweep: 
     assert Path("dask/runs.parquet").read_bytes() == Path("plain/runs.parquet").read_bytes()
 
 
+@pytest.mark.slow
+def test_ctrl_c_ends_a_local_cluster_and_results_are_kept(write_sweep: Any) -> None:
+    write_sweep(seeds="1-2000")
+    command = [*SWEEP, "--dask", "local:2", "--results", "dask"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, process_group=0) as process:
+        while not list(Path("dask/runs").glob("part-*")):
+            assert process.poll() is None
+            time.sleep(0.01)
+        workers = workers_below(process.pid)
+        os.killpg(process.pid, signal.SIGINT)
+        told = process.communicate(timeout=60)[1]
+    assert process.returncode in (1, 130)
+    assert "Traceback" not in told
+    assert "interrupted: what was done is in dask; go on with --resume" in told
+    assert list(Path("dask/runs").glob("part-*"))
+    for worker in workers:
+        state = Path(f"/proc/{worker}/stat")
+        assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
 @contextmanager
 def dask(*words: str) -> Iterator[subprocess.Popen[bytes]]:
     with subprocess.Popen(

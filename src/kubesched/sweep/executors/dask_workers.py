@@ -32,6 +32,8 @@ _ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://\S+:\d+")
 CONNECTING_SECONDS = 10
 WORKERS_SECONDS = 30
 CLOSING_SECONDS = 5
+# above all that the library logs
+SILENT = logging.CRITICAL + 1
 # how often it is seen whether workers are gone
 LOOK_SECONDS = 1.0
 
@@ -107,7 +109,7 @@ class DaskWorkers:
             raise SweepError(f"--dask {address}: expected the address of a scheduler, tcp://HOST:PORT, or local:2")
         # the library tells of what we tell in a sentence
         for name in ("distributed", "distributed.client", "distributed.comm", "distributed.core", "tornado"):
-            logging.getLogger(name).setLevel(logging.CRITICAL)
+            logging.getLogger(name).setLevel(SILENT)
         try:
             client = self._distributed.Client(address, timeout=CONNECTING_SECONDS, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
@@ -135,7 +137,7 @@ class DaskWorkers:
                 dashboard_address=None,
                 worker_dashboard_address=None,
                 memory_limit=0,
-                silence_logs=logging.CRITICAL,
+                silence_logs=SILENT,
             )
 
     def _check_versions(self, ours: str) -> None:
