@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import nbformat
+import pandas
 import pytest
 from nbclient import NotebookClient
 
@@ -58,6 +59,14 @@ def bound(result: SimulationResult) -> int:
         ([NODE, POD], 1),
         ([NODE, ARRIVAL], 1),
         ([a_node("n"), {"template": "job", "object": POD}, {"at": 0, "from": "job", "name": "j-{}", "count": 3}], 3),
+        (
+            [
+                NODE,
+                {"at": 1, "name": "p-{}", "count": 2, "cpu": 0.5, "memory": 1 << 30, "runs": 5, "labels": {"a": "b"}},
+            ],
+            2,
+        ),
+        ([NODE, pandas.DataFrame({"at": [1, 2], "name": ["p", "q"], "cpu": [1, None], "runs": [5, 6.5]})], 2),
         (WORKLOAD, 7),
         (Trace("own", lambda seed: iter([ObjectPut(0, a_node("n")), PodArrival(1, a_pod("p"), 5.0)])), 1),
     ],
@@ -90,8 +99,15 @@ def test_seeds_are_numbers(seeds: Any, found: list[int]) -> None:
         ({"trace": []}, "trace is empty; expected paths, a Trace, events or manifests as dicts"),
         ({"trace": [NODE, 5]}, "trace: number 2 is a int; expected a path"),
         ({"trace": "missing.jsonl"}, "missing.jsonl: No such file or directory"),
-        ({"trace": [{"at": 1}]}, "events, line 1: expected one of"),
-        ({"trace": [{"at": 1, "object": object()}]}, "events, line 1: Encoding objects of type object is unsupported"),
+        ({"trace": [{"at": 1}]}, "events, row 1: a copy of a template has a `name`"),
+        (
+            {"trace": [{"at": 1, "object": object()}]},
+            "events, row 1: column 'object': Expected `object | null`, got `object`",
+        ),
+        (
+            {"trace": [{"at": 1, "name": "p", "cpus": 1}]},
+            "events, row 1: there is no column 'cpus'; columns: at, runs,",
+        ),
         ({"configs": {}}, "configs: there are none"),
         ({"configs": {"a": 5}}, r"configs\['a'\] is a int; expected a path, a text, a dict or None"),
         ({"configs": "missing.yaml"}, r"configs\['missing'\]: missing.yaml: No such file"),
@@ -181,7 +197,7 @@ def test_an_error_in_the_thread_is_raised() -> None:
     async def cell() -> None:
         simulate([NODE, {"at": 1}])
 
-    with pytest.raises(KubeschedError, match="events, line 1"):
+    with pytest.raises(KubeschedError, match="events, row 1"):
         asyncio.run(cell())
 
 

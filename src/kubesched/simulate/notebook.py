@@ -10,7 +10,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 
 import click
 import msgspec
@@ -33,13 +33,25 @@ from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run
 from kubesched.simulate.simulation import simulate as simulate_run
 from kubesched.simulate.traces.manifest_trace import trace_of_objects
+from kubesched.simulate.traces.parquet_trace import trace_of_records
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.trace import Trace, merged
-from kubesched.simulate.traces.trace_file import trace_of_events
 from kubesched.simulate.traces.workload_spec import is_workload, trace_of_workload
 
 T = TypeVar("T")
-TraceSource = str | Path | Trace | ApiObject | Mapping[str, Any]
+
+
+@runtime_checkable
+class FrameLike(Protocol):
+    """A DataFrame; pandas need not be installed to tell what is none."""
+
+    columns: Any
+
+    def to_dict(self, orient: Any) -> Any:
+        """Return the rows, of the orient "records"."""
+
+
+TraceSource = str | Path | Trace | ApiObject | Mapping[str, Any] | FrameLike
 ConfigSource = str | bytes | Path | Mapping[str, Any] | None
 Configs = Mapping[str, ConfigSource] | Sequence[str | Path] | str | Path | None
 
@@ -61,9 +73,10 @@ def simulate(
 ) -> SimulationResult:
     """Simulate traces under configurations in virtual time, and return what came out.
 
-    A trace is a path (as of `kubesched simulate`), a `Trace`, an event as a line of a trace file has it
-    (`{"at": 5, "object": {...}, "runs": 60}`), a manifest (`{"kind": "Node", ...}`) or an object; or several of these.
-    Configurations are paths, texts, documents, or None for the default one, by name.
+    A trace is a path (as of `kubesched simulate`), a `Trace`, an event with the columns of a Parquet trace
+    (`{"at": 5, "name": "job", "cpu": 2, "runs": 60}`), a DataFrame with these columns, a manifest
+    (`{"kind": "Node", ...}`) or an object; or several of these. Configurations are paths, texts, documents, or None
+    for the default one, by name.
 
     >>> result = simulate("batch.yaml", {"default": None, "packed": "packed.yaml"}, seeds=range(1, 6), until="2h")
     >>> result.compare()
@@ -156,7 +169,7 @@ def _trace(given: TraceSource | Sequence[TraceSource], kinds: Sequence[str], map
     if not sources:
         raise KubeschedError("trace is empty; expected paths, a Trace, events or manifests as dicts")
     for number, source in enumerate(sources, 1):
-        if not isinstance(source, str | Path | Trace | ApiObject | Mapping):
+        if not isinstance(source, str | Path | Trace | ApiObject | Mapping | FrameLike):
             kind = type(source).__name__
             raise KubeschedError(
                 f"trace: number {number} is a {kind}; expected a path, a Trace, an event or a manifest"
@@ -176,7 +189,9 @@ def _trace(given: TraceSource | Sequence[TraceSource], kinds: Sequence[str], map
         found_traces.insert(0, trace_of_objects("objects", read_objects(objects, kinds).objects))
     found_traces += [trace_of_workload(f"workload {number}", each) for number, each in enumerate(workloads, 1)]
     if events:
-        found_traces.append(trace_of_events("events", events))
+        found_traces.append(trace_of_records("events", events))
+    frames = [source for source in sources if isinstance(source, FrameLike)]
+    found_traces += [trace_of_records("frame", frame.to_dict("records")) for frame in frames]
     return merged([*found_traces, *traces])
 
 

@@ -7,7 +7,7 @@ without a value are left out. What is wrong is told with the file, the row and t
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from string import Formatter
@@ -70,6 +70,17 @@ def trace_of_parquet(path: Path) -> Trace:
             yield from reader.events_of(row)
 
     return Trace(path.name, events, has_replacements)
+
+
+def trace_of_records(name: str, records: Sequence[Mapping[str, Any]]) -> Trace:
+    """Return a trace of rows with our columns, such as those of a DataFrame; raises TraceError when it is read."""
+
+    def events(seed: int) -> Iterator[TraceEvent]:
+        reader = _PodRows(name)
+        for record in records:
+            yield from reader.events_of(record)
+
+    return Trace(name, events)
 
 
 def trace_of_mapped_parquet(path: Path, mapping: CsvMapping, note: Note) -> Trace:
@@ -137,9 +148,12 @@ class _PodRows:
         self._name = name
         self._sizes: dict[tuple[str, bytes], str] = {}
 
-    def events_of(self, row: dict[str, Any]) -> Iterator[TraceEvent]:
+    def events_of(self, row: Mapping[str, Any]) -> Iterator[TraceEvent]:
         """Yield the events of a row; raises TraceError."""
         self._reader.begin()
+        unknown = next((name for name in row if name not in COLUMNS), None)
+        if unknown is not None:
+            raise self._reader.wrong(f"there is no column {unknown!r}; columns: {', '.join(COLUMNS)}")
         given = {name: value for name, value in row.items() if not _missing(value)}
         size = {name: given.pop(name) for name in _SIZES if name in given}
         for name in _DOCUMENTS:

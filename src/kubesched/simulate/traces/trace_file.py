@@ -17,7 +17,7 @@ From lines, in the order of their times, to events; a file is read while it is s
 unpacked. What is wrong is told with the file, the line, and the field.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -67,19 +67,6 @@ def trace_of_file(path: Path, durations: Durations = Durations.COMPLETED) -> Tra
             yield from _lines_of(file)
 
     return _trace(path.name, lines, durations)
-
-
-def trace_of_events(name: str, events: Sequence[Mapping[str, Any]]) -> Trace:
-    """Return a trace of events as the lines of a file have them; what is wrong is told with the event's number."""
-
-    def lines() -> Iterator[bytes]:
-        for number, event in enumerate(events, 1):
-            try:
-                yield msgspec.json.encode(event)
-            except TypeError as error:
-                raise TraceError(f"{name}, line {number}: {error}") from None
-
-    return _trace(name, lines, Durations.COMPLETED)
 
 
 def _trace(name: str, lines: Callable[[], Iterator[bytes]], durations: Durations) -> Trace:
