@@ -53,8 +53,8 @@ def test_two_recorders_do_not_write_to_one_file(tmp_path: Path) -> None:
         ("a.jsonl", b"dear diary"),
         ("a.jsonl", b"dear diary\n" + HEADER),
         ("a.jsonl.gz", b"dear diary"),
-        ("a.jsonl.gz", gzip.compress(b"dear diary")),
-        ("a.jsonl.gz", gzip.compress(HEADER)[:-9]),
+        ("a.jsonl.gz", gzip.compress(b"dear diary", mtime=0)),
+        ("a.jsonl.gz", gzip.compress(HEADER, mtime=0)[:-9]),
     ],
 )
 def test_a_file_that_is_no_recording_stays_as_it_is(tmp_path: Path, name: str, content: bytes) -> None:
@@ -121,9 +121,9 @@ def test_a_full_disk_is_told_when_much_is_written_at_once(tmp_path: Path, monkey
     [
         ("a.jsonl", LINE * 2, LINE * 2),
         ("a.jsonl", LINE + b'{"at"', LINE),
-        ("a.jsonl.gz", gzip.compress(LINE) * 2, gzip.compress(LINE) * 2),
-        ("a.jsonl.gz", gzip.compress(LINE) + gzip.compress(LINE)[:-3], gzip.compress(LINE)),
-        ("a.jsonl.gz", gzip.compress(LINE) + bytes(100), gzip.compress(LINE)),
+        ("a.jsonl.gz", gzip.compress(LINE, mtime=0) * 2, gzip.compress(LINE, mtime=0) * 2),
+        ("a.jsonl.gz", gzip.compress(LINE, mtime=0) + gzip.compress(LINE, mtime=0)[:-3], gzip.compress(LINE, mtime=0)),
+        ("a.jsonl.gz", gzip.compress(LINE, mtime=0) + bytes(100), gzip.compress(LINE, mtime=0)),
     ],
 )
 def test_what_is_torn_is_cut_off(tmp_path: Path, name: str, content: bytes, whole: bytes) -> None:

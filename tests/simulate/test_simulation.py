@@ -22,6 +22,7 @@ from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.measuring.pod_log import PodLog, PodRecord
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
+from kubesched.simulate.traces import reading
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 from kubesched.simulate.traces.workload_spec import API_VERSION, trace_of_workload
@@ -299,3 +300,12 @@ def test_a_gang_waits_until_all_of_it_fits_if_the_gates_are_on(together: bool) -
     else:
         assert began[0] == 10
         assert "pod groups of the trace do not count" in notes[0]
+
+
+def test_large_manifests_are_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reading, "LARGEST_SPEC", 10)
+    path = tmp_path / "nodes.yaml"
+    path.write_text("apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: 2, pods: 9}}\n")
+    [event] = read_traces([str(path)]).events(0)
+    assert isinstance(event, ObjectPut)
+    assert event.obj.name == "n"

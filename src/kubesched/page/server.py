@@ -51,6 +51,8 @@ class PageServer:
 
     async def start(self, port: int = 0) -> str:
         """Listen; return the address with the token."""
+        # the first view is ready when the address is printed
+        self._shown.encoded()
         hosts: set[str] = set()
         app = web.Application(middlewares=[guard(self.token, hosts)])
         app.on_response_prepare.append(with_headers)
@@ -98,7 +100,7 @@ class PageServer:
     # -- the cluster
 
     async def _cluster(self, request: web.Request) -> web.StreamResponse:
-        return _json(self._shown.everything(), request)
+        return _response(self._shown.encoded())
 
     async def _changes(self, request: web.Request) -> web.StreamResponse:
         """Send what changes, until the browser leaves."""
@@ -145,28 +147,31 @@ class PageServer:
         if model.source.server is not None:
             # asks a scheduler, and waits for it
             answer = await asyncio.to_thread(remembered, model, answer)
-        return _json({"seq": seq, "explanation": answer, "funnel": funnel}, request)
+        return _json({"seq": seq, "explanation": answer, "funnel": funnel})
 
     async def _node(self, request: web.Request) -> web.StreamResponse:
         try:
             answer = explain_node(self._shown.model, request.match_info["name"])
         except KubeschedError as error:
             return _refused(error)
-        return _json({"seq": self._shown.seq, "explanation": answer}, request)
+        return _json({"seq": self._shown.seq, "explanation": answer})
 
     async def _pending(self, request: web.Request) -> web.StreamResponse:
-        return _json({"seq": self._shown.seq, "explanation": triage(self._shown.model, self._now())}, request)
+        return _json({"seq": self._shown.seq, "explanation": triage(self._shown.model, self._now())})
 
 
 def _refused(error: KubeschedError) -> web.Response:
     return refusal(404 if isinstance(error, UnknownObjectError) else 422, str(error))
 
 
-def _json(value: Mapping[str, Any], request: web.Request) -> web.Response:
+def _json(value: Mapping[str, Any]) -> web.Response:
     plain = {key: each.to_dict() if isinstance(each, Answer) else each for key, each in value.items()}
-    response = web.Response(body=msgspec.json.encode(plain), content_type="application/json", charset="utf-8")
-    response.enable_compression()
-    return response
+    return _response(msgspec.json.encode(plain))
+
+
+def _response(body: bytes) -> web.Response:
+    # not compressed: on loopback that takes longer than it saves
+    return web.Response(body=body, content_type="application/json", charset="utf-8")
 
 
 def _event(name: str, value: object, number: int | None = None) -> bytes:

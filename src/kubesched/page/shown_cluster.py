@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import msgspec
+
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
@@ -19,6 +21,8 @@ from kubesched.page.shown_objects import columns_of, shown_node, shown_pod
 
 # changes beyond that are not kept: a browser that asks for them reads everything anew
 MOST_CHANGES = 200_000
+# so many changes may follow a copy of everything before it is made anew
+MOST_BEHIND = 5000
 THERE, LOST = "there", "lost"
 
 
@@ -32,6 +36,8 @@ class ShownCluster:
         # (kind, name or UID) -> the number of its last change, in their order
         self._changes: OrderedDict[tuple[str, str], int] = OrderedDict()
         self._forgotten = 0
+        # everything as it was at a number, encoded
+        self._encoded: tuple[int, bytes] | None = None
         self._listeners: set[asyncio.Event] = set()
 
     # -- reports
@@ -90,6 +96,12 @@ class ShownCluster:
                 [shown_pod(self.model, pod) for pod in self.model.pods.values()],
             ),
         }
+
+    def encoded(self) -> bytes:
+        """Return the whole cluster as JSON, at most some changes old: whoever reads it asks for changes since."""
+        if self._encoded is None or self.seq - self._encoded[0] > MOST_BEHIND:
+            self._encoded = (self.seq, msgspec.json.encode(self.everything()))
+        return self._encoded[1]
 
     def _nodes(self) -> Iterator[Node]:
         table = self.model.cluster.table

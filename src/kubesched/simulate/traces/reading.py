@@ -99,6 +99,9 @@ def _spec(path: str) -> object:
     file = without_workload(path)
     if not file.endswith((".yaml", ".yml")):
         return None
+    if Path(file).is_file() and Path(file).stat().st_size > LARGEST_SPEC:
+        # manifests of a large cluster
+        return None
     text = read_at_most(file, LARGEST_SPEC)
     if b"simulate." in text or b"workloadTemplate" in text:
         document = _parsed(file, text)
