@@ -85,8 +85,8 @@ def test_every_picture_is_well_formed_with_a_title_and_a_description() -> None:
 
 
 def test_it_says_what_was_run() -> None:
-    page = as_html(two_by_two(), ["kubesched", "simulate", "x.yaml"])
-    assert "<pre><code>kubesched simulate x.yaml</code></pre>" in page
+    page = as_html(two_by_two(), ["kubesched", "simulate", "x.yaml", "--config", "two words=y.yaml"])
+    assert "<pre><code>kubesched simulate x.yaml --config &#x27;two words=y.yaml&#x27;</code></pre>" in page
     for label, value in (("traces", "story"), ("configurations", "default, packed"), ("seeds", "1, 2")):
         assert f'<tr><th scope="row">{label}</th><td>{value}</td></tr>' in page
     for text in ("waiting, 99 %", f"{GPU} stranded", "cost of nodes", "energy", "By priority", "By size"):
@@ -130,7 +130,10 @@ def test_a_simulation_in_which_nothing_happens_has_a_page() -> None:
 
 
 def test_many_configurations_and_seeds_are_drawn_up_to_a_limit() -> None:
-    many = [figures(f"config-{number}", seed) for number in range(10) for seed in range(8)]
+    one = figures()
+    many = [
+        msgspec.structs.replace(one, config=f"config-{number}", seed=seed) for number in range(10) for seed in range(8)
+    ]
     page = as_html(many)
     Reader(page)
     assert 'class="curve s1 thin dashed"' in page

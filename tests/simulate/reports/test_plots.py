@@ -4,6 +4,7 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import matplotlib as mpl
+import msgspec
 import pytest
 
 from kubesched.common import extras
@@ -39,10 +40,10 @@ def test_a_picture_has_its_texts_and_is_the_same_to_the_byte() -> None:
     timeline = next(chart for chart in timeline_charts(TWO) if chart.name == "pending")
     drawings = [timeline_drawing(timeline, configs), waiting_drawing(waiting_chart(TWO), configs)]
     drawings.append(bars_drawing(bar_charts(TWO)[0], configs))
-    for form in ("svg", "png"):
-        first, second = (saved(picture_of(drawings, 2), form) for _ in range(2))
-        assert first == second
-    svg = saved(picture_of(drawings), "svg")
+    first, second = (saved(picture_of(drawings[1:2]), "png") for _ in range(2))
+    assert first == second
+    svg, again = (saved(picture_of(drawings, 2), "svg") for _ in range(2))
+    assert svg == again
     texts = [element.text for element in ET.fromstring(svg).iter() if element.text]
     assert {"Pods pending", "Pods that waited at most so long", " _first $x$", "second"} <= set(texts)
     assert b"<dc:date>" not in svg
@@ -57,7 +58,10 @@ def test_settings_of_the_user_change_nothing_and_are_kept() -> None:
 
 
 def test_there_are_two_files_for_each_chart(tmp_path: Path) -> None:
-    write_plots([figures()], tmp_path / "new")
+    # without most columns, so that there are few charts
+    timeline = {name: TWO[0].timeline[name] for name in ("at", "pending", "resources.cpu")}
+    few = msgspec.structs.replace(TWO[0], timeline=timeline, over_time={}, attempts_a_pod=0.0, mean_pending=0.0)
+    write_plots([few], tmp_path / "new")
     names = {path.name for path in (tmp_path / "new").iterdir()}
     assert {"timeline-requested-cpu.png", "timeline-pending.svg", "waiting.png", "compared-waiting-99.svg"} <= names
     assert len(names) % 2 == 0

@@ -123,9 +123,13 @@ def _mean_of(column: str, times: float = 1.0) -> Callable[[Figures], float]:
     return lambda figures: figures.over_time[column].mean * times if column in figures.over_time else 0.0
 
 
+def _least(figures: Figures, column: str) -> float:
+    return figures.over_time[column].least if column in figures.over_time else 0.0
+
+
 _OF_SAMPLES: tuple[NamedFigure, ...] = (
     ("largest pod that fits, mean", "CPU", _mean_of("largestPodMilliCpu", 0.001)),
-    ("largest pod that fits, least", "CPU", lambda f: f.over_time["largestPodMilliCpu"].least / 1000),
+    ("largest pod that fits, least", "CPU", lambda f: _least(f, "largestPodMilliCpu") / 1000),
     ("CPU shares of nodes, deviation", "%", _mean_of("deviation.cpu", 100)),
     ("skew of pods over nodes, mean", "", _mean_of("skew.nodes")),
     ("skew of pods over zones, mean", "", _mean_of("skew.zones")),

@@ -4,6 +4,7 @@ From figures to sections: configurations compared, pictures with their numbers, 
 Nothing of the machine is in it, and its page lets no request leave it.
 """
 
+import shlex
 from collections.abc import Iterator, Sequence
 
 from kubesched import __version__
@@ -213,7 +214,7 @@ def _runs(figures: Sequence[Figures]) -> Table:
 
 def _what_was_run(figures: Sequence[Figures], words: Sequence[str]) -> Iterator[Block]:
     if words:
-        yield Commands([" ".join(words)])
+        yield Commands([shlex.join(words)])
     seeds = sorted({each.seed for each in figures})
     yield Facts(
         [
