@@ -305,7 +305,7 @@ def test_a_gang_waits_until_all_of_it_fits_if_the_gates_are_on(together: bool) -
 def test_large_manifests_are_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reading, "LARGEST_SPEC", 10)
     path = tmp_path / "nodes.yaml"
-    path.write_text("apiVersion: v1\nkind: Node\nmetadata: {name: n}\nstatus: {capacity: {cpu: 2, pods: 9}}\n")
+    path.write_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {capacity: {cpu: 2, pods: 9}}\n")
     [event] = read_traces([str(path)]).events(0)
     assert isinstance(event, ObjectPut)
-    assert event.obj.name == "n"
+    assert event.obj.name == "n1"
