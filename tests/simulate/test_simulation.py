@@ -97,6 +97,26 @@ def test_a_pod_that_is_deleted_while_it_waits_is_gone() -> None:
     assert figures.pending_at_end == 0
 
 
+@pytest.mark.parametrize(
+    ("events", "options", "said"),
+    [
+        ([pod(0, "p")], {"until": 60.0}, ["there was no node: give nodes in another file, beside that of the pods"]),
+        (
+            [NODE, pod(0, "p", 5)],
+            {"warm_up": 60.0},
+            ["nothing happens after 6 s, before the warm-up is over: it is measured, too"],
+        ),
+        ([NODE, pod(0, "p", 5)], {}, []),
+        ([], {}, []),
+    ],
+)
+def test_what_is_likely_a_mistake_is_told(events: list[TraceEvent], options: dict[str, Any], said: list[str]) -> None:
+    notes: list[str] = []
+    run = Run(Trace("story", lambda seed: iter(events)), load_config(), Registry(), **options)
+    simulate(run, notes.append)
+    assert notes == said
+
+
 def test_until_ends_it_and_the_warm_up_is_not_measured() -> None:
     arrivals = [pod(number, f"p{number}", 5, cpu="1") for number in range(100)]
     figures = simulated(NODE, *arrivals, until=60.0, warm_up=20.0)

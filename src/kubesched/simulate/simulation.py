@@ -119,6 +119,8 @@ class _Simulation:
             self._note(f"attempts ended in an error; the first one: {measurements.first_error}")
         measurements.sample()
         self._tell(measurements)
+        if not measurements.offered.of and measurements.pending.value:
+            self._note("there was no node: give nodes in another file, beside that of the pods")
         if loop.time() < self._run.warm_up:
             self._note(f"nothing happens after {loop.time():g} s, before the warm-up is over: it is measured, too")
         measurements.stayed(api.pods.values())
