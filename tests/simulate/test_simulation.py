@@ -326,6 +326,5 @@ def test_large_manifests_are_a_cluster(tmp_path: Path, monkeypatch: pytest.Monke
     monkeypatch.setattr(reading, "LARGEST_SPEC", 10)
     path = tmp_path / "nodes.yaml"
     path.write_text("apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {capacity: {cpu: 2, pods: 9}}\n")
-    [event] = read_traces([str(path)]).events(0)
-    assert isinstance(event, ObjectPut)
-    assert event.obj.name == "n1"
+    names = {event.obj.name for event in read_traces([str(path)]).events(0) if isinstance(event, ObjectPut)}
+    assert "n1" in names
