@@ -12,6 +12,7 @@ from click.testing import CliRunner
 from kubesched.bench.cluster_runs import ClusterBench, embedded_control_plane, run_on_cluster
 from kubesched.bench.errors import BenchError
 from kubesched.bench.figures import Measured
+from kubesched.bench.heartbeats import CONTROLLER_MANAGER, LEASES, Heartbeats, are_needed
 from kubesched.bench.scheduler_process import OWN, SchedulerCommand
 from kubesched.bench.shipped import runs_named
 from kubesched.cli import main
@@ -73,3 +74,30 @@ def test_a_cluster_is_left_as_it_was(name: str) -> None:
     assert measured[0].pods >= 5
     assert sorted(left) == ["default", "kube-node-lease", "kube-public", "kube-system"]
     assert "the cluster has nodes: a benchmark creates nodes and pods" in refused
+
+
+async def leases_beside_a_controller_manager() -> list[list[str]]:
+    """Return the Leases of nodes while heartbeats go on, and after their end."""
+    (run,) = runs_named(["SchedulingBasic/5Nodes"], "")
+    async with embedded_control_plane(run) as (admin, _):
+        rest = RestClient(load_rest_config(str(admin)), "test")
+        assert not await are_needed(rest)
+        leases = CONTROLLER_MANAGER.rpartition("/")[0]
+        await rest.send("POST", leases, b'{"metadata": {"name": "kube-controller-manager"}}')
+        assert await are_needed(rest)
+        heartbeats = Heartbeats(rest)
+        heartbeats.add("one")
+        beating = asyncio.create_task(heartbeats.run())
+        found: list[list[str]] = [[]]
+        while not found[0]:
+            await asyncio.sleep(0.05)
+            found = [[item["metadata"]["name"] for item in msgspec.json.decode(await rest.get(LEASES))["items"]]]
+        beating.cancel()
+        await heartbeats.end()
+        found.append([item["metadata"]["name"] for item in msgspec.json.decode(await rest.get(LEASES))["items"]])
+        await rest.close()
+        return found
+
+
+def test_nodes_have_leases_where_a_controller_looks_after_them() -> None:
+    assert asyncio.run(leases_beside_a_controller_manager()) == [["one"], []]

@@ -6,22 +6,22 @@ created is deleted at the end.
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Coroutine, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import suppress
-from typing import Any
 
 import msgspec
 
 from kubesched.bench.api_paths import ApiPaths
 from kubesched.bench.errors import BenchError
 from kubesched.bench.figures import Usage
+from kubesched.bench.heartbeats import Heartbeats, are_needed
 from kubesched.bench.pod_book import PodBook
 from kubesched.bench.pod_watch import follow_pods, present
+from kubesched.bench.requests import many_at_once
 from kubesched.bench.scheduler_process import ProcessMeter, StartedScheduler
 from kubesched.client.rest import Refused, RestClient
 from kubesched.simulate.traces.perf.made_object import Document, MadeObject
 
-AT_ONCE = 30
 MERGE = "application/merge-patch+json"
 AT_ONCE_OPTIONS = msgspec.json.encode({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
 PRIORITY_CLASS = "kubesched-bench-"
@@ -30,27 +30,6 @@ STRICT = {"fieldValidation": "Strict"}
 _WITH_STATUS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "ResourceClaim"})
 # controllers that are not there would remove their finalizers
 _WITH_FINALIZERS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "Pod", "ResourceClaim"})
-
-
-async def many_at_once(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Carry out coroutines, so many at a time; the first error ends it.
-
-    What has begun is carried out also when this is cancelled: nobody would know whether it was.
-    """
-    left, ending = iter(work), False
-
-    async def worker() -> None:
-        while not ending and (each := next(left, None)) is not None:
-            await each
-
-    workers = [asyncio.create_task(worker()) for _ in range(AT_ONCE)]
-    try:
-        await asyncio.wait(workers, return_when=asyncio.FIRST_EXCEPTION)
-    finally:
-        ending = True
-        await asyncio.wait(workers)
-    for each in workers:
-        each.result()
 
 
 class _Requests:
@@ -76,15 +55,20 @@ class ClusterTarget:
         self._rest = rest
         self._process = process
         self._paths = ApiPaths()
-        self._watching: asyncio.Task[None] | None = None
+        self._heartbeats: Heartbeats | None = None
+        # what goes on beside: the watch of pods, heartbeats
+        self._tasks: list[asyncio.Task[None]] = []
         # what to delete, by path, in the order in which it was created
         self._created: dict[str, str] = {}
         self._classes: set[int] = set()
 
     async def start(self) -> None:
-        """Begin to follow pods."""
+        """Begin to follow pods, and to have nodes live where somebody looks after them."""
         version = await present(self._rest)
-        self._watching = asyncio.create_task(follow_pods(self._rest, self.book, version))
+        self._tasks.append(asyncio.create_task(follow_pods(self._rest, self.book, version)))
+        if await are_needed(self._rest):
+            self._heartbeats = Heartbeats(self._rest)
+            self._tasks.append(asyncio.create_task(self._heartbeats.run()))
 
     def prepared(self, objects: Iterable[list[MadeObject]]) -> _Requests:
         """Make requests ready."""
@@ -109,6 +93,8 @@ class ClusterTarget:
         if made.kind == "Namespace":
             await self._with_account(made.name)
         elif made.kind == "Node":
+            if self._heartbeats is not None:
+                self._heartbeats.add(made.name)
             await self._as_in_template(made, body)
         elif made.kind in _WITH_STATUS and "status" in document:
             await self._patch(f"{path}/{made.name}/status", {"status": document["status"]})
@@ -146,19 +132,20 @@ class ClusterTarget:
         return ProcessMeter(self._process, await self._process.metrics() if self._process is not None else None)
 
     def check(self) -> None:
-        """Raise BenchError if the scheduler has ended, or the watch."""
+        """Raise BenchError if the scheduler has ended, or what goes on beside."""
         if self._process is not None:
             self._process.check()
-        if self._watching is not None and self._watching.done():
-            self._watching.result()
-            raise BenchError("the watch of pods has ended")
+        for task in self._tasks:
+            if task.done():
+                task.result()
 
     async def clean_up(self) -> None:
-        """Delete what was created, namespaces last, and end the watch."""
-        if self._watching is not None:
-            self._watching.cancel()
-            with suppress(asyncio.CancelledError, Exception):
-                await self._watching
+        """End what goes on beside, and delete what was created, namespaces last."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self._heartbeats is not None:
+            await self._heartbeats.end()
         created = list(self._created.items())
         for wanted in (lambda kind: kind == "Pod", lambda kind: kind not in ("Pod", "Namespace", "PriorityClass")):
             await many_at_once(self._removed(path, kind) for path, kind in created if wanted(kind))
