@@ -75,7 +75,7 @@ function scoreLine(node, rank, most, kinds, chosen, on) {
     h("details", {},
       h("summary.line", {}, h("span.rank", {}, String(rank)), h("span.plugin", {}, node.node, node.node === chosen ? h("span.tag", {}, "chosen") : null), stack, h("span.left", {}, grouped(node.total))),
       h("table", {}, h("thead", {}, h("tr", {}, ["plugin", "raw", "score", "weight", "weighted"].map((title) => h("th", { scope: "col" }, title)))), h("tbody", {}, rows)),
-      h("p", {}, nodeLink(node.node, on))));
+      h("p", {}, "Open ", nodeLink(node.node, on))));
 }
 
 /** Scores by plugin, stacked and weighted; raw ones on demand. */
@@ -97,7 +97,7 @@ function placementView(title, placement, on) {
   return section(title,
     h("p", {}, nodeLink(placement.node, on), `, out of ${count(placement.feasible, "feasible node")}.`),
     placement.decidedBy ? h("p", {}, `Decided by: ${placement.decidedBy}`) : null,
-    placement.ties > 1 ? h("p", {}, `${grouped(placement.ties)} nodes have the highest score; one of them was drawn.`) : null,
+    placement.ties > 1 && !/\btie\b/.test(placement.decidedBy || "") ? h("p", {}, `${grouped(placement.ties)} nodes have the highest score; one of them was drawn.`) : null,
     placement.again ? h("p", {}, `Asked again now it would go to ${placement.again}.`) : null,
     rest.length ? details("Runners-up", h("table", {}, h("thead", {}, h("tr", {}, ["rank", "node", "total"].map((each) => h("th", { scope: "col" }, each)))), h("tbody", {}, rest))) : null);
 }

@@ -31,17 +31,18 @@ export function groupsOf(cluster, ordered, keys) {
     }));
 }
 
-/** The size of a group with cells of size `step`, and the places of its parts relative to its corner. */
-function measure(group, step, shape) {
+/** The size of a group with cells of size `step`, at most `most` columns wide, and the places of its parts. */
+function measure(group, step, shape, most = Infinity) {
   const top = group.title ? TITLE : 0;
+  const wide = group.title ? Math.ceil(Math.min(90, group.title.length * 7) / step) : 1;
+  const fitting = Math.max(wide, Math.ceil(Math.sqrt(group.rows.length * shape)));
   if (group.parts.length) {
-    const parts = group.parts.map((part) => measure(part, step, shape));
-    const area = parts.reduce((sum, part) => sum + (part.w + GAP) * (part.h + GAP), 0);
-    const packed = shelves(parts, Math.max(Math.sqrt(area * shape), ...parts.map((part) => part.w)));
+    // parts are as wide as the group, small ones side by side
+    const parts = group.parts.map((part) => measure(part, step, shape, fitting));
+    const packed = shelves(parts, Math.max(fitting * step, ...parts.map((part) => part.w)));
     return { group, parts: packed.boxes, w: packed.w, h: packed.h + top, top, columns: 0 };
   }
-  const wide = group.title ? Math.ceil(Math.min(90, group.title.length * 7) / step) : 1;
-  const columns = Math.max(1, Math.min(group.rows.length, Math.max(wide, Math.ceil(Math.sqrt(group.rows.length * shape)))));
+  const columns = Math.max(1, Math.min(group.rows.length, most === Infinity ? fitting : most));
   const h = Math.ceil(group.rows.length / columns) * step + top;
   return { group, parts: [], w: Math.max(columns, wide) * step, h, top, columns };
 }

@@ -130,6 +130,9 @@ class Page {
       if (event.key === "Enter") this.nextMatch();
     });
     document.addEventListener("keydown", (event) => this.key(event));
+    document.addEventListener("pointerdown", (event) => {
+      if (!event.target.closest(".searching")) byId("results").hidden = true;
+    });
   }
 
   key(event) {

@@ -28,6 +28,7 @@ export class ClusterMap {
     this.dirty = new Set();
     this.waiting = false;
     new ResizeObserver(() => this.resize()).observe(host);
+    window.addEventListener("resize", () => this.arrange());
   }
 
   // ---- what is shown
@@ -91,11 +92,9 @@ export class ClusterMap {
       canvas.width = Math.round(width * this.ratio);
       canvas.height = Math.round(height * this.ratio);
     }
-    // the panel that opens or closes leaves every node where it is
-    const panel = document.body.classList.contains("with-panel");
-    if (panel === this.besidePanel || !this.placed) this.arrange();
+    // a panel that opens or closes leaves every node where it is
+    if (!this.placed) this.arrange();
     else if (this.selected.node !== -1) this.goTo(this.selected.node, false);
-    this.besidePanel = panel;
     this.full = true;
     this.draw();
   }

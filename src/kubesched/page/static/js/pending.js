@@ -8,8 +8,8 @@ const POD = 44;
 const BEYOND = 300; // pixels above and below the view that have rows
 
 /** The height of a group: one to three lines of its reason. */
-function groupHeight(why) {
-  return 20 + 18 * Math.max(1, Math.min(3, Math.ceil(why.length / 32)));
+function groupHeight(why, width) {
+  return 20 + 18 * Math.max(1, Math.min(3, Math.ceil((why.length * 7) / (width - 84))));
 }
 
 /** Groups of pending pods: [{why, gated, pods}]. */
@@ -49,7 +49,7 @@ export class PendingLane {
     list.append(this.room);
     list.addEventListener("scroll", () => this.fill(), { passive: true });
     list.addEventListener("keydown", (event) => this.key(event));
-    new ResizeObserver(() => this.fill()).observe(list);
+    new ResizeObserver(() => this.cluster && this.flatten()).observe(list);
   }
 
   show(cluster) {
@@ -65,7 +65,7 @@ export class PendingLane {
     this.items = [];
     let top = 0;
     for (const group of this.groups) {
-      const height = groupHeight(group.why);
+      const height = groupHeight(group.why, this.list.clientWidth || 300);
       this.items.push({ group, top, height });
       top += height;
       if (!this.open.has(group.why)) continue;

@@ -1,0 +1,113 @@
+"""`python -m tools.page_pictures docs/pictures`: pictures of the page for the docs, made in Debian's Chromium.
+
+From a made-up cluster, the same on every machine, to PNG files: the map in dark, a decision in light, a phone.
+"""
+
+import random
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tests.support.chromium import WHY_MISSING, chromium, path_of_chromium, until
+from tests.support.models import a_model
+from tests.support.served_page import served_page
+
+from kubesched.api.meta import ApiObject, Condition
+from kubesched.api.pods import PodStatus
+from kubesched.testing import a_node, a_pod
+
+NODES, PODS = 240, 3200
+APPS = ("web", "cache", "search", "mail", "billing", "train", "etl", "auth", "feed", "images")
+POOLS = ("general",) * 6 + ("batch",) * 3 + ("gpu",)
+WAITING: tuple[tuple[int, dict[str, Any], str], ...] = (
+    (14, {"cpu": "48"}, f"0/{NODES} nodes are available: {NODES} Insufficient cpu."),
+    (
+        9,
+        {"requests": {"nvidia.com/gpu": 16}},
+        f"0/{NODES} nodes are available: {NODES} Insufficient nvidia.com/gpu.",
+    ),
+    (
+        3,
+        {"cpu": "1", "node_selector": {"disk": "nvme"}},
+        f"0/{NODES} nodes are available: {NODES} node(s) didn't match Pod's node affinity/selector.",
+    ),
+    (2, {"cpu": "2"}, ""),
+)
+
+
+class Picture(NamedTuple):
+    """A view of the page: what is done before the picture is taken."""
+
+    name: str
+    scheme: str
+    size: tuple[int, int]
+    steps: str
+
+
+PICTURES = (
+    Picture("page-map", "dark", (1280, 800), "page.regroup()"),
+    Picture("page-decision", "light", (1280, 800), "page.openPod('apps', 'waits-3-000')"),
+    Picture("page-phone", "dark", (390, 780), "page.regroup()"),
+)
+
+
+def objects() -> Iterator[ApiObject]:
+    """Return nodes of three zones and three pools, pods of ten workloads, and some that wait."""
+    chance = random.Random(7)
+    for row in range(NODES):
+        pool = chance.choice(POOLS)
+        yield a_node(
+            f"node-{row:03}",
+            cpu="32",
+            memory="128Gi",
+            zone=f"zone-{'abc'[row % 3]}",
+            labels={"pool": pool},
+            taints=["dedicated=batch:NoSchedule"] if pool == "batch" else [],
+            unschedulable=row % 71 == 1,
+            allocatable={"nvidia.com/gpu": 8} if pool == "gpu" else None,
+        )
+    for number in range(PODS):
+        app = chance.choice(APPS)
+        yield a_pod(
+            f"{app}-{number:04}",
+            namespace="apps",
+            cpu=chance.choice(("250m", "500m", "1", "2", "4")),
+            memory=chance.choice(("512Mi", "1Gi", "4Gi", "8Gi")),
+            node=f"node-{int(chance.random() ** 0.75 * NODES):03}",
+            owner=f"ReplicaSet/{app}",
+            priority=chance.choice((0, 0, 0, 100, 1000)),
+        )
+    created = (datetime.now(UTC) - timedelta(minutes=4)).isoformat()
+    for kind, (pods, wanted, why) in enumerate(WAITING):
+        told = (Condition(type="PodScheduled", status="False", message=why),) if why else ()
+        for number in range(pods):
+            status = PodStatus(conditions=told)
+            yield a_pod(f"waits-{kind}-{number:03}", namespace="apps", created=created, status=status, **wanted)
+
+
+def main(folder: Path) -> None:
+    """Write all pictures."""
+    if not path_of_chromium():
+        sys.exit(WHY_MISSING)
+    folder.mkdir(parents=True, exist_ok=True)
+    with served_page(a_model(*objects())) as served, chromium() as browser:
+        for picture in PICTURES:
+            width, height = picture.size
+            page = browser.new_page(
+                viewport={"width": width, "height": height},
+                color_scheme="dark" if picture.scheme == "dark" else "light",
+                reduced_motion="reduce",
+            )
+            page.goto(served.address)
+            until(page, "document.body.dataset.ready")
+            page.select_option("#within", "pool")
+            page.evaluate(f"() => {{ const page = window.kubesched; {picture.steps}; }}")
+            page.wait_for_timeout(500)
+            page.screenshot(path=folder / f"{picture.name}.png")
+            page.context.close()
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/pictures"))
