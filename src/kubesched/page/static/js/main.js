@@ -2,6 +2,7 @@
 // table once a frame; clicks flow into the panel.
 
 import { count, shortKey } from "./amounts.js";
+import { gapsView } from "./decision.js";
 import { byId, h } from "./dom.js";
 import { Server, follow, takeToken } from "./feed.js";
 import { gestures } from "./gestures.js";
@@ -47,6 +48,7 @@ class Page {
     this.cluster.takeChanges();
     byId("origin").textContent = [this.cluster.origin, this.cluster.kubernetes, this.cluster.live ? "live" : ""].filter(Boolean).join(" · ");
     this.fillChoices();
+    byId("gaps").replaceChildren(...[gapsView(this.cluster.gaps)].filter(Boolean));
     this.search = new Search(this.cluster, byId("search").value);
     this.recolour();
     this.slow();
@@ -78,9 +80,11 @@ class Page {
 
   /** What need not follow every frame. */
   later(changed) {
-    this.late ??= { pods: new Set(), pending: false };
+    this.late ??= { pods: new Set(), nodes: new Set(), pending: false, layout: false };
     for (const pod of changed.pods) this.late.pods.add(pod);
+    for (const node of changed.nodes) this.late.nodes.add(node);
     this.late.pending ||= changed.pending;
+    this.late.layout ||= changed.layout;
     this.timer ??= setTimeout(() => {
       this.timer = undefined;
       this.slow();
@@ -88,7 +92,7 @@ class Page {
   }
 
   slow() {
-    const late = this.late ?? { pods: new Set(), pending: true };
+    const late = this.late ?? { pods: new Set(), nodes: new Set(), pending: true, layout: false };
     this.late = undefined;
     const { cluster } = this;
     byId("counts").textContent = `${count(cluster.nodeCount, "node")}, ${count(cluster.podTotal, "pod")}`;
@@ -96,8 +100,15 @@ class Page {
     if (this.search.active && late.pods.size) this.look();
     if (!byId("table").hidden) this.showTable();
     this.tooltip.refresh();
-    const subject = this.panel.subject;
-    if (subject?.kind === "pod" && [...late.pods].some((pod) => cluster.pods.name[pod] !== null && cluster.podKey(pod) === subject.key)) this.panel.refresh();
+    if (late.layout) this.fillChoices();
+    if (this.touches(late)) this.panel.refreshSoon();
+  }
+
+  /** Whether changes are about what the panel shows. */
+  touches({ pods, nodes }) {
+    const { cluster, panel: { subject } } = this;
+    if (subject?.kind === "node") return nodes.has(cluster.findNode(subject.key));
+    return subject?.kind === "pod" && [...pods].some((pod) => cluster.pods.name[pod] === null || cluster.podKey(pod) === subject.key);
   }
 
   source({ state, why }) {

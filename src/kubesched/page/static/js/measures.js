@@ -50,7 +50,7 @@ function measure(id, cluster) {
     return { value, top: () => column().reduce((most, each) => Math.max(most, each), 0), words: (value) => amount(resource, value) };
   }
   if (kind === "pods") {
-    return { value: (node) => cluster.podCount[node], top: () => Math.max(10, ...cluster.podCount), words: String };
+    return { value: (node) => cluster.podCount[node], top: () => cluster.podCount.reduce((most, each) => Math.max(most, each), 10), words: String };
   }
   return null;
 }

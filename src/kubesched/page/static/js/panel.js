@@ -4,6 +4,8 @@ import { h } from "./dom.js";
 import { podView } from "./decision.js";
 import { nodeView } from "./node.js";
 
+const AGAIN = 2000; // milliseconds
+
 export class Panel {
   constructor(aside, server, on) {
     this.aside = aside;
@@ -41,6 +43,14 @@ export class Panel {
   /** Ask again about what is shown, without moving anything. */
   async refresh() {
     if (this.open && this.subject) await this.ask(this.subject);
+  }
+
+  /** The same, at most once in two seconds. */
+  refreshSoon() {
+    this.timer ??= setTimeout(() => {
+      this.timer = undefined;
+      this.refresh();
+    }, AGAIN);
   }
 
   async ask(subject) {

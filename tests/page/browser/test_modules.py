@@ -1,0 +1,99 @@
+"""Modules of the page by themselves, in the browser that runs them."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from tests.page.browser.conftest import Opener
+from tests.support.models import a_model
+from tests.support.served_page import ServedPage, served_page
+
+from kubesched.testing import a_node, a_pod
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[ServedPage]:
+    pods = [a_pod("large", cpu="2", node="n"), a_pod("small", cpu="1", node="n")]
+    with served_page(a_model(a_node("n", cpu="4"), *pods)) as page:
+        yield page
+
+
+# a sentence: a module, an expression over it and the page, and what it gives
+CASES: dict[str, tuple[str, str, Any]] = {
+    "cpu in thousandths": (
+        "amounts",
+        "[250, 1000, 2500, 0].map((each) => it.amount('cpu', each))",
+        ["250m", "1", "2.5", "0"],
+    ),
+    "bytes": ("amounts", "[512 * 2 ** 20, 1.5 * 2 ** 30].map((each) => it.amount('memory', each))", ["512Mi", "1.5Gi"]),
+    "devices": ("amounts", "it.amount('nvidia.com/gpu', 3)", "3"),
+    "ages": ("amounts", "[59, 3725, 200000, NaN].map(it.age)", ["59s", "1h", "2d", ""]),
+    "an event that arrives in pieces": (
+        "feed",
+        "(() => { const text = new it.EventText(); return "
+        "['event: a\\nda', 'ta: 1\\n', '\\n: still here\\n\\n', 'data: 2\\r\\n\\r\\n']"
+        ".flatMap((part) => text.feed(part)).map(({ event, data }) => [event, data]); })()",
+        [["a", "1"], ["message", "2"]],
+    ),
+    "words and labels of a query": (
+        "search",
+        "it.wordsOf(' Web  zone=A =x ')",
+        [{"text": "web"}, {"key": "zone", "value": "a"}, {"text": "=x"}],
+    ),
+    "a quote in a command": ("commands", 'it.quoted("it\'s")', "'it'\\''s'"),
+    "a patch as a command": (
+        "commands",
+        "it.commandOf({object: {apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'a', name: 'b'}, patch: []})",
+        "kubectl patch deployment.v1.apps b -n a --type=json -p '[]'",
+    ),
+    "a deletion as a command": (
+        "commands",
+        "it.commandOf({object: {apiVersion: 'v1', kind: 'Pod', namespace: 'a', name: 'b'}, delete: true})",
+        "kubectl delete pod b -n a",
+    ),
+    "pods fill their share of a node, the largest first": (
+        "layout",
+        "((blocks) => [blocks.length / 5, blocks[3] * blocks[4], blocks[8] * blocks[9]])"
+        "(it.podBlocks(page.cluster, 0, 'cpu'))",
+        [2, 0.5, 0.25],
+    ),
+    "the same owner has the same colour": (
+        "colours",
+        "it.kindOf('ReplicaSet/web') === it.kindOf('ReplicaSet/web')",
+        True,
+    ),
+    "brightness rises along a scale": (
+        "colours",
+        "['dark', 'light'].map((theme) => { const light = it.ramp(theme).map((each) => { const [r, g, b] = "
+        "each.match(/\\d+/g).map(Number); return (theme === 'dark' ? 1 : -1) * (0.21 * r + 0.72 * g + 0.07 * b); }); "
+        "return light.every((each, at) => at === 0 || each >= light[at - 1] - 0.5); })",
+        [True, True],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_module(case: str, cluster: ServedPage, opened: Opener) -> None:
+    module, expression, expected = CASES[case]
+    page = opened(cluster.address)
+    found = page.evaluate(
+        f"async () => {{ const it = await import('/js/{module}.js');"
+        f"const page = window.kubesched; return {expression}; }}"
+    )
+    assert found == (
+        pytest.approx(expected) if isinstance(expected, list) and isinstance(expected[0], int) else expected
+    )
+
+
+def test_an_empty_cluster_is_shown(opened: Opener) -> None:
+    with served_page(a_model()) as served:
+        page = opened(served.address, allow=("ERR_", "Failed to load"))
+        assert page.locator("#counts").inner_text() == "0 nodes, 0 pods"
+        page.locator("canvas.over").focus()
+        page.keyboard.press("ArrowRight")
+        page.keyboard.press("Enter")
+        served.put(a_node("first"))
+        page.wait_for_selector("#counts:has-text('1 node')")
+        page.context.close()
