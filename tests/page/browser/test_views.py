@@ -105,6 +105,15 @@ class TestMap:
         page.mouse.click(*spot)
         expect(page.locator("#panel h2")).to_have_text("default/web-1")
 
+    def test_beside_a_panel_all_nodes_stay_in_their_places(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        before = page.evaluate("[...kubesched.map.placed.x]")
+        page.evaluate("kubesched.openNode('n1')")
+        until(page, "kubesched.map.view.k < 1")
+        assert page.evaluate("[...kubesched.map.placed.x]") == before
+        page.keyboard.press("Escape")
+        until(page, "kubesched.map.view.k === 1")
+
     def test_wheel_zooms_and_dragging_moves(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
         page.mouse.move(700, 400)

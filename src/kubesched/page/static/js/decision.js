@@ -136,7 +136,7 @@ function remedyView(remedy, on) {
 }
 
 function decisionView(decision, on) {
-  const head = [decision.time, decision.outcome, decision.attempt ? `attempt ${decision.attempt}` : null].filter(Boolean).join(" · ");
+  const head = [decision.time.replace("T", " ").replace(/(\.\d{3})\d*Z$/, "$1"), decision.outcome, decision.attempt ? `attempt ${decision.attempt}` : null].filter(Boolean).join(" · ");
   const rejected = (decision.rejected || []).map((each) => h("li", {}, `${each.plugin}: ${count(each.nodes, "node")} ${each.message}`));
   const scores = (decision.scores || []).slice(0, 5).map((each) => h("li", {}, `${each.node}: ${each.total}`));
   const moves = (decision.moves || []).map((each) => h("li", {}, `${each.time} ${each.event} → ${each.place}`));

@@ -80,6 +80,8 @@ export class ClusterMap {
     if (!this.cluster || !this.width) return;
     this.ordered ??= nodesByName(this.cluster);
     this.placed = arrange(this.cluster, this.keys, this.width, this.height, this.ordered);
+    this.room = [this.width, this.height];
+    this.all = this.viewOfAll();
     this.redraw();
   }
 
@@ -92,14 +94,23 @@ export class ClusterMap {
       canvas.width = Math.round(width * this.ratio);
       canvas.height = Math.round(height * this.ratio);
     }
-    // a panel that opens or closes leaves every node where it is
+    // a panel that opens or closes leaves every node in its place: a view of all becomes smaller, another one stays
+    const all = this.all;
+    this.all = this.viewOfAll();
     if (!this.placed) this.arrange();
+    else if (all && ["k", "x", "y"].every((name) => all[name] === this.view[name])) this.view = this.all;
     else if (this.selected.node !== -1) this.goTo(this.selected.node, false);
     this.full = true;
     this.draw();
   }
 
   // ---- the view
+
+  /** The view in which all that was arranged is seen. */
+  viewOfAll() {
+    if (!this.room) return null;
+    return { k: Math.min(1, this.width / this.room[0], this.height / this.room[1]), x: 0, y: 0 };
+  }
 
   /** All nodes, arranged for the room that there is now. */
   fit() {
