@@ -135,3 +135,15 @@ def test_a_port_that_is_taken_is_told() -> None:
                 await PageServer(asking.shown).start(port)
 
     asyncio.run(story())
+
+
+def test_nobody_is_told_of_a_browser_that_leaves(caplog: pytest.LogCaptureFixture) -> None:
+    async def story() -> None:
+        async with browser(a_node("n"), a_pod("p")) as asking:
+            await asking.events(0, 1)
+            for number in range(30):
+                asking.shown.put(a_pod("p", labels={"number": str(number)}))
+                await asyncio.sleep(0.02)
+
+    asyncio.run(story())
+    assert not caplog.records

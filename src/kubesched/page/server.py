@@ -7,6 +7,7 @@ that an answer is about one moment.
 import asyncio
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib.resources import files
 from typing import Any, Final
 
@@ -110,6 +111,12 @@ class PageServer:
             return refusal(400, "since: expected the seq of /v1/cluster")
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
+        # whoever leaves is not told anything more
+        with suppress(ConnectionResetError):
+            await self._send_changes(response, seq)
+        return response
+
+    async def _send_changes(self, response: web.StreamResponse, seq: int) -> None:
         source = None
         with self._shown.listening() as changed:
             while not self._ending.is_set():
@@ -121,7 +128,7 @@ class PageServer:
                     found = self._shown.since(seq)
                     if found is None:
                         await response.write(_event("reset", {}))
-                        break
+                        return
                     seq = found["seq"]
                     await response.write(_event("changes", found, seq))
                 await asyncio.sleep(PACE_SECONDS)
@@ -130,7 +137,6 @@ class PageServer:
                         await changed.wait()
                 except TimeoutError:
                     await response.write(b": still here\n\n")
-        return response
 
     # -- questions
 
