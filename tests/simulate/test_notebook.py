@@ -203,7 +203,7 @@ def test_an_error_in_the_thread_is_raised() -> None:
 
 
 def test_an_interrupt_ends_the_thread() -> None:
-    ended = []
+    ended: list[str] = []
 
     def work() -> None:
         try:
