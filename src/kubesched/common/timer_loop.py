@@ -148,12 +148,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
         self, executor: object, func: Callable[..., T], *args: Any
     ) -> "asyncio.Future[T]":
         """Call a function now: a thread would take real time."""
-        done: asyncio.Future[T] = self.create_future()
-        try:
-            done.set_result(func(*args))
-        except Exception as error:
-            done.set_exception(error)
-        return done
+        return called_at_once(self, func, *args)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
         """Log what nobody waits for, such as a task that failed."""
@@ -246,6 +241,16 @@ class TimerLoop(asyncio.AbstractEventLoop):
         self._closed = True
         self._ready.clear()
         self._timers.clear()
+
+
+def called_at_once(loop: asyncio.AbstractEventLoop, function: Callable[..., T], *args: Any) -> "asyncio.Future[T]":
+    """Return a future with what a function returns or raises, which is called now."""
+    done: asyncio.Future[T] = loop.create_future()
+    try:
+        done.set_result(function(*args))
+    except Exception as error:
+        done.set_exception(error)
+    return done
 
 
 def run_on_timers(work: Coroutine[Any, Any, T], start: float = 0.0) -> T:

@@ -12,6 +12,8 @@ from datetime import UTC, datetime, timedelta
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from kubesched.common.timer_loop import called_at_once
+
 T = TypeVar("T")
 # a round number
 START = 1_000_000.0
@@ -55,12 +57,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
         self, executor: Executor | None, func: Callable[..., T], *args: Any
     ) -> "asyncio.Future[T]":
         """Call a function now: a thread would take real time."""
-        done: asyncio.Future[T] = self.create_future()
-        try:
-            done.set_result(func(*args))
-        except Exception as error:
-            done.set_exception(error)
-        return done
+        return called_at_once(self, func, *args)
 
 
 def run_in_virtual_time(work: Coroutine[Any, Any, T], start: float = START) -> T:
