@@ -80,3 +80,19 @@ def test_who_falls_too_far_behind_reads_everything_anew(monkeypatch: pytest.Monk
     assert cluster.since(0) is None
     assert cluster.since(99) is None
     assert cluster.since(1) is not None
+
+
+def test_a_copy_of_everything_is_as_it_was_a_moment_ago_at_most() -> None:
+    now = [0.0]
+    cluster = ShownCluster(a_model(a_node("n")), lambda: now[0])
+
+    def names() -> Any:
+        return msgspec.json.decode(cluster.encoded())["nodes"]["name"]
+
+    assert names() == ["n"]
+    cluster.put(a_node("o"))
+    assert names() == ["n"], "within a second"
+    now[0] = 1.5
+    assert names() == ["n", "o"]
+    cluster.tell_source(shown_cluster.LOST, "gone")
+    assert msgspec.json.decode(cluster.encoded())["source"]["state"] == "lost"

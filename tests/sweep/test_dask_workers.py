@@ -6,15 +6,19 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 
 from kubesched.cli import main
+from kubesched.sweep.executors.dask_workers import DaskWorkers
+from kubesched.sweep.runs import RunLabel, RunOutcome, SweepRun
 
 SWEEP = [sys.executable, "-m", "kubesched", "sweep", "sweep.yaml", "-o", "json"]
 
@@ -48,6 +52,35 @@ def listening(pids: Sequence[int]) -> list[str]:
         line.split() for name in ("tcp", "tcp6") for line in Path(f"/proc/net/{name}").read_text().splitlines()[1:]
     ]
     return [words[1].partition(":")[0] for words in lines if words[3] == "0A" and words[9] in sockets]
+
+
+class LosingFuture:
+    """A future whose result is lost once, with the worker that had it, and is there again afterwards."""
+
+    key = "run"
+
+    def __init__(self, result: bytes) -> None:
+        self._result = result
+        self._statuses = ["lost", "pending", "finished"]
+
+    @property
+    def status(self) -> str:
+        return self._statuses[0] if len(self._statuses) == 1 else self._statuses.pop(0)
+
+    def result(self) -> bytes:
+        return self._result
+
+    def add_done_callback(self, call: Callable[[Any], None]) -> None:
+        call(self)
+
+
+def test_a_result_that_is_lost_with_its_worker_is_waited_for_again() -> None:
+    future = LosingFuture(msgspec.msgpack.encode(RunOutcome("a", {"figure": 1})))
+    workers = DaskWorkers.__new__(DaskWorkers)
+    workers._name, workers._version = "sweep", "1"
+    workers._client = SimpleNamespace(submit=lambda *args, **options: future)
+    run = SweepRun(RunLabel("a", "a", "trace", "default", "1", 0))
+    assert [outcome.row for outcome in workers.outcomes([run])] == [{"figure": 1}]
 
 
 @pytest.mark.slow

@@ -5,8 +5,9 @@ browser that falls behind gets less, and not more.
 """
 
 import asyncio
+import time
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -21,23 +22,24 @@ from kubesched.page.shown_objects import columns_of, shown_node, shown_pod
 
 # changes beyond that are not kept: a browser that asks for them reads everything anew
 MOST_CHANGES = 200_000
-# so many changes may follow a copy of everything before it is made anew
-MOST_BEHIND = 5000
+# a copy of everything is given to whoever asks within that time
+FRESH_SECONDS = 1.0
 THERE, LOST = "there", "lost"
 
 
 class ShownCluster:
     """A model, its changes, and whether its source answers."""
 
-    def __init__(self, model: ClusterModel) -> None:
+    def __init__(self, model: ClusterModel, clock: Callable[[], float] = time.monotonic) -> None:
         self.model = model
+        self._clock = clock
         self.seq = 0
         self.source: dict[str, str] = {"state": THERE, "why": ""}
         # (kind, name or UID) -> the number of its last change, in their order
         self._changes: OrderedDict[tuple[str, str], int] = OrderedDict()
         self._forgotten = 0
-        # everything as it was at a number, encoded
-        self._encoded: tuple[int, bytes] | None = None
+        # everything as it was at a number and a time, encoded
+        self._encoded: tuple[int, float, bytes] | None = None
         self._listeners: set[asyncio.Event] = set()
 
     # -- reports
@@ -66,6 +68,7 @@ class ShownCluster:
         """Take whether the source of the cluster answers."""
         if self.source["state"] != state:
             self.source = {"state": state, "why": why}
+            self._encoded = None
             self._wake()
 
     def _note(self, obj: ApiObject) -> None:
@@ -98,10 +101,11 @@ class ShownCluster:
         }
 
     def encoded(self) -> bytes:
-        """Return the whole cluster as JSON, at most some changes old: whoever reads it asks for changes since."""
-        if self._encoded is None or self.seq - self._encoded[0] > MOST_BEHIND:
-            self._encoded = (self.seq, msgspec.json.encode(self.everything()))
-        return self._encoded[1]
+        """Return the whole cluster as JSON, as it was a moment ago at most; changes since can be asked for."""
+        now, known = self._clock(), self._encoded
+        if known is None or (known[0] != self.seq and now - known[1] > FRESH_SECONDS):
+            known = self._encoded = (self.seq, now, msgspec.json.encode(self.everything()))
+        return known[2]
 
     def _nodes(self) -> Iterator[Node]:
         table = self.model.cluster.table

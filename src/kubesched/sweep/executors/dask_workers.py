@@ -34,6 +34,8 @@ WORKERS_SECONDS = 30
 CLOSING_SECONDS = 5
 # above all that the library logs
 SILENT = logging.CRITICAL + 1
+# of futures whose results are not there, or not any more
+_NOT_YET = ("pending", "lost")
 # how often it is seen whether workers are gone
 LOOK_SECONDS = 1.0
 
@@ -76,12 +78,18 @@ class DaskWorkers:
             except queue.Empty:
                 self._look()
                 continue
-            yield self._outcome(under_way.pop(future.key), future)
+            # read once: it changes while workers come and go
+            status = future.status
+            if status in _NOT_YET:
+                # its result was on a worker that died before it was fetched: others do it again
+                future.add_done_callback(ended.put)
+                continue
+            yield self._outcome(under_way.pop(future.key), future, status)
 
-    def _outcome(self, run: SweepRun, future: Any) -> RunOutcome:
-        if future.status == "finished":
+    def _outcome(self, run: SweepRun, future: Any, status: str) -> RunOutcome:
+        if status == "finished":
             return msgspec.msgpack.decode(future.result(), type=RunOutcome)
-        if future.status != "error":
+        if status != "error":
             raise SweepError("the Dask scheduler is gone; what was done is kept: go on with --resume")
         error = future.exception()
         if isinstance(error, self._distributed.KilledWorker):
