@@ -63,7 +63,7 @@ class ClusterTarget:
         self._classes: set[int] = set()
 
     async def start(self) -> None:
-        """Begin to follow pods, and to have nodes live where somebody looks after them."""
+        """Watch pods, and renew the Leases of nodes on clusters whose controllers taint nodes without one."""
         version = await present(self._rest)
         self._tasks.append(asyncio.create_task(follow_pods(self._rest, self.book, version)))
         if await are_needed(self._rest):

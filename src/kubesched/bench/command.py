@@ -203,7 +203,7 @@ def _absolute(file: Path | None) -> Path | None:
 
 
 def _all_results(runs: Sequence[PerfRun], repeat: int, runner: Runner, tell: Note) -> tuple[list[RunResult], list[str]]:
-    """Run all workloads, so often, and tell each; return the results, and the names of those that failed."""
+    """Run each workload as often as asked, telling progress; return the results, and the names of failed workloads."""
     results: list[RunResult] = []
     failed: list[str] = []
     for run in runs:

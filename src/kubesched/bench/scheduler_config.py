@@ -32,7 +32,7 @@ def engine_config(run: PerfRun, config: Path | None, registry: Registry, note: N
 
 
 def gates_of(wanted: Mapping[str, bool], note: Note) -> FeatureGates:
-    """Return the gates that a workload wants; those that cannot be had are told and left out."""
+    """Return the feature gates of a workload; gates that cannot be set are noted and left out."""
     versions = [_WITHOUT_HINTS] if wanted.get(_HINTS) is False else []
     kept: dict[str, bool] = {}
     for name, on in wanted.items():
@@ -56,7 +56,7 @@ def _text(gates: Mapping[str, bool]) -> str:
 
 
 def gate_flags(run: PerfRun) -> list[str]:
-    """Return the flags of kube-scheduler for the gates of a workload; those that are locked by now are left out."""
+    """Return --feature-gates of kube-scheduler for a workload, without SchedulerQueueingHints, which v1.36 locks."""
     kept = {name: on for name, on in run.feature_gates.items() if name != _HINTS}
     return [f"--feature-gates={_text(kept)}"] if kept else []
 

@@ -117,7 +117,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
     ) -> _Callback:
-        """Call a function after those that are ready."""
+        """Call a function as soon as all callbacks that are ready by now have run."""
         found = _Callback(self, callback, args, context)
         self._ready.append(found)
         return found
@@ -151,7 +151,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
         return called_at_once(self, func, *args)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Log what nobody waits for, such as a task that failed."""
+        """Log an error that no coroutine awaits, such as that of a task which failed."""
         _log.error("%s", context.get("message", "an error in the loop"), exc_info=context.get("exception"))
 
     async def getaddrinfo(self, *args: Any, **options: Any) -> NoReturn:
@@ -173,7 +173,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
         try:
             self._run(task)
         except (KeyboardInterrupt, SystemExit):
-            # whoever catches it knows of it
+            # it is raised here: asyncio need not log it, too, as an exception that was never retrieved
             _know(task)
             raise
         return task.result()

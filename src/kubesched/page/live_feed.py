@@ -4,13 +4,14 @@ From an API server to reports. Only get, list and watch are asked for.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from kubesched import __version__
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
+from kubesched.client.informers.watched_kinds import WatchedKind
 from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.notes import Note
 from kubesched.page.shown_cluster import LOST, THERE, ShownCluster
@@ -45,7 +46,7 @@ async def follow(shown: ShownCluster, target: RestConfig, note: Note) -> None:
         await rest.close()
 
 
-async def _kinds(rest: RestClient) -> Any:
+async def _kinds(rest: RestClient) -> Sequence[WatchedKind]:
     """Return the kinds to watch; waits until the server answers."""
     while True:
         try:

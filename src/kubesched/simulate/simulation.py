@@ -80,8 +80,8 @@ class _Simulation:
         self._progress = progress
         self._log = log
         self._events = 0
-        # False until it is told that groups do not count, None afterwards
-        self._groups_count: bool | None = run.loaded.gates.enabled("GangScheduling")
+        # whether pod groups are ignored, and that has not been noted yet
+        self._groups_ignored = not run.loaded.gates.enabled("GangScheduling")
 
     async def run(self) -> Figures:
         """Simulate from the beginning to the end."""
@@ -144,7 +144,7 @@ class _Simulation:
                 while event.at <= loop.time():
                     api.apply(event)
                     self._events += 1
-                    if self._groups_count is False and isinstance(event, ObjectPut):
+                    if self._groups_ignored and isinstance(event, ObjectPut):
                         self._tell_of_groups(event)
                     if self._events % _TOLD_EVERY == 0:
                         self._tell(measurements)
@@ -164,9 +164,9 @@ class _Simulation:
                 timers[0].cancel()
 
     def _tell_of_groups(self, event: ObjectPut) -> None:
-        """Tell that pod groups are not scheduled as such, when the first one comes."""
+        """Note once that the scheduler ignores pod groups, when the first PodGroup is created."""
         if isinstance(event.obj, PodGroup):
-            self._groups_count = None
+            self._groups_ignored = False
             self._note("pod groups of the trace do not count: --feature-gates GenericWorkload=true,GangScheduling=true")
 
     async def _sample(self, measurements: Measurements) -> None:
@@ -185,7 +185,7 @@ class _Simulation:
 async def _until_settled(api: SimulatedApi, scheduler: Scheduler, measurements: Measurements, note: Note) -> None:
     """Wait until no pod runs whose end is known, and no pod is tried again without an event.
 
-    Pods that are tried again and again, such as those for which a plugin fails each time, are not waited for for ever.
+    Pods that are retried without end, such as those for which a plugin fails each time, are given up after an hour.
     """
     loop = asyncio.get_running_loop()
     bound, since = measurements.counts["bound"], loop.time()
