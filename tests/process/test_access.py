@@ -4,12 +4,16 @@ import signal
 import sys
 from pathlib import Path
 
+import pytest
 import yaml
 from tests.support.api_client import Document
 from tests.support.clusters import ALONE, ClusterState, a_cluster_process, all_bound, bound, replace, settled
 
 from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.testing import a_node, a_pod
+
+# real processes, for seconds each
+pytestmark = pytest.mark.slow
 
 GRANTS = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings"
 ROLES = ("system:kube-scheduler", "system:volume-scheduler")

@@ -8,6 +8,9 @@ from tests.support.clusters import ALONE, a_cluster_process, bound, node_of
 
 from kubesched.testing import a_node, a_pod
 
+# real processes, for seconds each
+pytestmark = pytest.mark.slow
+
 LEADS = "Successfully acquired lease"
 
 
@@ -77,7 +80,6 @@ def test_a_second_signal_ends_at_once(tmp_path: Path) -> None:
         assert node_of(cluster.api, "p") == ""
 
 
-@pytest.mark.slow
 def test_a_binding_that_takes_too_long_is_not_waited_for(tmp_path: Path) -> None:
     with a_cluster_process(tmp_path, [a_node("n")]) as cluster, cluster.holding_scheduler() as scheduler:
         cluster.api.create(a_pod("p"))

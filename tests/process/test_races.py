@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pytest
 from tests.support.api_client import ApiClient
 from tests.support.clusters import (
     ALONE,
@@ -17,6 +18,9 @@ from tests.support.clusters import (
 from tests.support.processes import eventually
 
 from kubesched.testing import a_namespace, a_node, a_pod
+
+# real processes, for seconds each
+pytestmark = pytest.mark.slow
 
 
 def test_a_pod_created_again_under_its_name_while_it_is_being_bound_is_another_one(tmp_path: Path) -> None:

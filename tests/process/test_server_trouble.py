@@ -8,6 +8,9 @@ from tests.support.clusters import ALONE, a_cluster_process, all_bound, bound, s
 from kubesched.api.meta import ApiObject
 from kubesched.testing import a_node, a_pod
 
+# real processes, for seconds each
+pytestmark = pytest.mark.slow
+
 NODES = [a_node(f"n{number}", cpu="4") for number in range(5)]
 # so that a server can be killed while pods are being bound
 SLOWLY = {"qps": 50, "burst": 40}

@@ -7,6 +7,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from tests.support.api_client import Document, document_of
 from tests.support.clusters import ALONE, ClusterState, a_cluster_process, bound, unschedulable
 from tests.support.good_objects import GOOD
@@ -16,6 +17,9 @@ from tests.support.unchecked_server import UncheckedServer, an_unchecked_server
 from kubesched.api.kinds import KINDS
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
 from kubesched.testing import a_node, a_pod
+
+# real processes, for seconds each
+pytestmark = pytest.mark.slow
 
 MEBIBYTE = 2**20
 FLAGS = (ALONE, "--secure-port=0", "--kube-api-qps=5000", "--kube-api-burst=5000", "--kubeconfig")

@@ -372,7 +372,7 @@ def test_a_kind_without_rights_is_left_out_and_told(tmp_path: Path) -> None:
 @pytest.mark.parametrize("verbs", ["watch", "list"])
 def test_without_rights_to_pods_there_is_nothing_to_record(tmp_path: Path, verbs: str) -> None:
     cluster = with_rights(tmp_path / "a.jsonl", a_rule("get list watch", "nodes"), a_rule(verbs, "pods"))
-    with pytest.raises(KubeschedError, match=r"nothing to record: add the rule .*resources: \[pods\]"):
+    with pytest.raises(KubeschedError, match=r"no cluster to follow: add the rule .*resources: \[pods\]"):
         run_in_virtual_time(cluster.record(nobody))
     assert not cluster.path.exists()
 

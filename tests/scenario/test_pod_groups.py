@@ -7,7 +7,8 @@ from tests.support.pod_groups import a_group, condition, evicted, member, places
 from tests.support.world import World, live
 
 from kubesched.core.framework.effects import Bind, Effect
-from kubesched.core.framework.observer import GroupAttempt, Observer
+from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.outcomes import GroupAttempt
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.serving.metrics.registry import MetricRegistry

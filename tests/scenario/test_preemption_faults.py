@@ -66,6 +66,7 @@ def test_fault_18_a_gated_pod_that_is_deleted_takes_its_promise_with_it() -> Non
 # -- what is left of preemptions
 
 
+@pytest.mark.slow
 def test_fault_33_nothing_is_left_of_preemptions_that_are_over() -> None:
     kept: list[int] = []
 

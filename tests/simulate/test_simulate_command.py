@@ -86,6 +86,7 @@ def written_twice(folder: Path, trace: str, *runs: str) -> dict[str, bytes]:
     return files[0]
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_bytes_in_any_process(tmp_path: Path) -> None:
     reports = written_twice(tmp_path, BATCH, "--until 3m --seed 5 --file r.json")
     assert len(reports["r.json"]) > 1000

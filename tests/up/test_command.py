@@ -99,6 +99,7 @@ def test_the_quickstart_is_placed_and_the_process_ends() -> None:
     assert not any(line.endswith(" ") for line in lines)
 
 
+@pytest.mark.slow
 def test_programs_get_json(manifest: Path) -> None:
     process = ran("-o", "json", str(manifest))
     assert (process.returncode, process.stderr) == (3, "")
@@ -117,6 +118,7 @@ def test_programs_get_json(manifest: Path) -> None:
     }
 
 
+@pytest.mark.slow
 def test_manifests_come_from_standard_input_too(tmp_path: Path) -> None:
     (tmp_path / "nodes.yaml").write_text(NODE)
     process = ran("-o", "json", "-", str(tmp_path), given=a_pod("web"))
@@ -260,6 +262,7 @@ def test_a_plugin_that_nobody_enables_is_told(tmp_path: Path) -> None:
 # -- a command, or in the background
 
 
+@pytest.mark.slow
 def test_a_command_has_a_cluster_for_as_long_as_it_takes(tmp_path: Path) -> None:
     script = "import os, sys; print(open(os.environ['KUBECONFIG']).readline(), end=''); sys.exit(7)"
     process = ran("--nodes", "1", "--", sys.executable, "-c", script)
@@ -491,9 +494,10 @@ def test_help_teaches_by_example() -> None:
     assert "kubesched up --once examples/quickstart/" in text
     assert "export KUBECONFIG" in text
     assert f"    {EXPORT}\n" in text, "in one line, for whoever copies it"
-    assert EXPORT in (QUICKSTART.parents[1] / "README.md").read_text().replace("\\\n", "")
+    assert EXPORT in (QUICKSTART.parents[1] / "docs/up.md").read_text().replace("\\\n", "")
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_told(manifest: Path) -> None:
     with staying(str(manifest)) as first:
         taken = first.url.rpartition(":")[2]
@@ -557,6 +561,7 @@ def asked(config: Path, method: str, path: str, body: Any = None) -> Any:
     return asyncio.run(ask())
 
 
+@pytest.mark.slow
 def test_it_stays_for_others_until_it_is_ended(manifest: Path, tmp_path: Path) -> None:
     with staying(str(manifest), XDG_STATE_HOME=str(tmp_path / "state")) as staying_on:
         config = staying_on.kubeconfig
@@ -577,6 +582,7 @@ def test_it_stays_for_others_until_it_is_ended(manifest: Path, tmp_path: Path) -
     assert not config.exists()
 
 
+@pytest.mark.slow
 def test_a_cluster_may_begin_empty(tmp_path: Path) -> None:
     config = tmp_path / "kubeconfig"
     with staying("--kubeconfig", str(config)) as staying_on:
@@ -594,6 +600,7 @@ def test_a_cluster_may_begin_empty(tmp_path: Path) -> None:
     assert config.exists(), "a file that was asked for stays"
 
 
+@pytest.mark.slow
 def test_being_ended_before_things_have_settled_is_an_error(tmp_path: Path) -> None:
     arguments = ("--once", "--serve", "--delay", "node-ready=10m", "--timeout", "10m", str(QUICKSTART))
     process = subprocess.Popen(
@@ -682,6 +689,7 @@ def terminal(tmp_path: Path) -> Iterator[Any]:
         each.close()
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_stays_shows_how_things_stand_and_ends_with_ctrl_c(terminal: Any) -> None:
     shown = terminal(str(QUICKSTART))
     eventually(lambda: "default/urgent to node-" in shown.read(), "events are shown")
@@ -696,6 +704,7 @@ def test_on_a_terminal_it_stays_shows_how_things_stand_and_ends_with_ctrl_c(term
     assert "Aborted" not in shown.text
 
 
+@pytest.mark.slow
 def test_on_a_terminal_once_ends_with_a_table_that_fits_it(terminal: Any) -> None:
     shown = terminal("--once", str(QUICKSTART))
     assert shown.end() == 3

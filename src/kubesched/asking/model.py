@@ -7,9 +7,10 @@ reverted at the end. Nothing leaves the model; extenders are not called.
 import difflib
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 
 from kubesched.api.codec import decode, to_builtins
-from kubesched.api.kinds import API_VERSIONS, KINDS
+from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Namespace, Node
 from kubesched.api.pods import Pod
@@ -39,6 +40,7 @@ class ClusterModel:
     def __init__(self, objects: ClusterObjects, loaded: Loaded, registry: Registry | None = None) -> None:
         self.source = objects
         self.loaded = loaded
+        self.registry = registry
         self.engine = engine_of(loaded, registry)
         self.cluster = self.engine.cluster
         # pods by `namespace/name`, with and without a node
@@ -61,6 +63,13 @@ class ClusterModel:
             what = f"what plugin {plugin} looks up outside"
             gaps.append(Gap(what, "it is not looked up here", "the plugin answers as if nothing were known of it"))
         return tuple(gaps)
+
+    def objects_now(self) -> ClusterObjects:
+        """Return the source with the objects that the model has now, after all changes."""
+        objects = self.cluster.objects
+        nodes = (node for node in self.cluster.table.nodes if node is not None)
+        others = (obj for kind in objects.kinds() for obj in objects.named(kind))
+        return replace(self.source, objects=(*nodes, *others, *(pod.pod for pod in self.pods.values())))
 
     # -- look-ups
 
@@ -125,7 +134,7 @@ class ClusterModel:
             row = self.cluster.table.row_of.get(name.name)
             return self.cluster.table.nodes[row] if row is not None else None
         full_name = f"{name.namespace}/{name.name}" if name.namespace else name.name
-        return self.cluster.objects.get(KINDS[name.kind], full_name) if name.kind in KINDS else None
+        return self.cluster.objects.find(name.kind, full_name)
 
     # -- forks
 

@@ -115,7 +115,7 @@ class Placer:
         before, claims = self._model.cluster.pending.get(pod.uid), self._claims_of(pod)
         taken = commit(self._model.cluster, profile, cycle, pod, found.node_name)
         if taken.failure is not None:
-            return commit_failure(found.attempt, taken.failure)
+            return commit_failure(found.attempt, taken.failure, taken.point)
         counts = found.feasible_nodes, found.evaluated_nodes
         placed = Placed(found.attempt, taken.pod, found.node_name, profile, cycle, taken.waits, *counts)
         self._keep(placed, before, claims)

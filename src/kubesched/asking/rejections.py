@@ -86,11 +86,14 @@ class Rejections:
         shortage of resources (the missing parts of the requests, added up), then names.
         """
         rows = np.flatnonzero(self.present & (self.counts > 0))
-        order = np.lexsort((self._shortfall[rows], self.unresolvable[rows], self.counts[rows]))
-        rows = rows[order]
         names = self.table.names
         if limit >= len(rows):
-            return sorted(rows.tolist(), key=lambda row: (*self._distance(row), names[row]))
+            # by name first: sorting by distance keeps the order of rows that are as near
+            rows = np.array(sorted(rows.tolist(), key=names.__getitem__), np.intp)
+        order = np.lexsort((self._shortfall[rows], self.unresolvable[rows], self.counts[rows]))
+        rows = rows[order]
+        if limit >= len(rows):
+            return rows.tolist()
         # rows that are as near as the last one that counts are told apart by name
         tied = np.flatnonzero(self._same_as(rows[limit - 1], rows))
         nearer = sorted(rows[: tied[0]].tolist(), key=lambda row: (*self._distance(row), names[row]))

@@ -83,10 +83,10 @@ class EventRecorder:
         self._helping: set[asyncio.Task[None]] = set()
         self.left_out = 0
 
-    def record(self, emit: Emit) -> None:
-        """Queue an event to be written, or count it as a repeat."""
+    def record(self, emit: Emit, *, by_note: bool = False) -> None:
+        """Queue an event to be written; a repeat increases its count. `by_note`: repeats have the same note."""
         now = self._clock()
-        key = (emit.type, emit.action, emit.reason, *_identity(emit))
+        key = (emit.type, emit.action, emit.reason, *_identity(emit), *((emit.note,) if by_note else ()))
         known = self._remembered.get(key)
         if known is not None:
             self._remembered.move_to_end(key)

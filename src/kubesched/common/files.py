@@ -43,6 +43,19 @@ class TooLargeFileError(UnusableFileError):
         super().__init__(f"larger than {most} bytes", "is it the right file?")
 
 
+# modification time in nanoseconds, size and inode
+FileStamp = tuple[int, int, int]
+
+
+def file_stamp(path: str | os.PathLike[str]) -> FileStamp | None:
+    """Return a file's mtime, size and inode, to see changes by; follows links; None if there is no file."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_size, found.st_ino
+
+
 def read_at_most(path: str | os.PathLike[str], most: int) -> bytes:
     """Return the contents of a file of at most so many bytes; UnusableFileError otherwise."""
     with _problems_told(), opened(path) as file:

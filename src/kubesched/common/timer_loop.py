@@ -7,6 +7,7 @@ There is no input: no sockets, no processes, no signals, no threads. A callback 
 import asyncio
 import contextvars
 import logging
+import math
 from collections import deque
 from collections.abc import Callable, Coroutine
 from contextlib import suppress
@@ -207,34 +208,61 @@ class TimerLoop(asyncio.AbstractEventLoop):
         while not task.done():
             if not ready:
                 self._jump()
-            timers = self._timers
-            while timers and timers[0][0] <= self._now:
-                timer = heappop(timers)[2]
-                timer.in_heap = False
-                if timer.function is not None:
-                    ready.append(timer)
-                else:
-                    self._cancelled -= 1
-            # what these add is called after the timers that are due by then
-            for _ in range(len(ready)):
-                each = ready.popleft()
-                function, context = each.function, each.context
-                if function is None:
-                    continue
-                if context is None:
-                    function(*each.args)
-                else:
-                    context.run(function, *each.args)
+            self._call_ready()
 
-    def _jump(self) -> None:
-        """Let time pass until the next timer that was not cancelled."""
+    def _call_ready(self) -> None:
+        """Call what is ready or due now; what that adds is called after the timers that are due by then."""
+        ready, timers = self._ready, self._timers
+        while timers and timers[0][0] <= self._now:
+            timer = heappop(timers)[2]
+            timer.in_heap = False
+            if timer.function is not None:
+                ready.append(timer)
+            else:
+                self._cancelled -= 1
+        for _ in range(len(ready)):
+            each = ready.popleft()
+            function, context = each.function, each.context
+            if function is None:
+                continue
+            if context is None:
+                function(*each.args)
+            else:
+                context.run(function, *each.args)
+
+    # -- running piece by piece
+
+    @property
+    def idle(self) -> bool:
+        """Return whether nothing more happens at this time."""
+        return not self._ready and self.next_time() > self._now
+
+    def next_time(self) -> float:
+        """Return when the next timer is due that was not cancelled, infinity without one."""
         timers = self._timers
         while timers and timers[0][2].function is None:
             heappop(timers)
             self._cancelled -= 1
-        if not timers:
+        return timers[0][0] if timers else math.inf
+
+    def turn(self) -> None:
+        """Call once what is ready or due now."""
+        asyncio._set_running_loop(self)
+        try:
+            self._call_ready()
+        finally:
+            asyncio._set_running_loop(None)
+
+    def advance(self, to: float) -> None:
+        """Let time pass, at most until the next timer; nothing is called."""
+        self._now = max(self._now, min(to, self.next_time()))
+
+    def _jump(self) -> None:
+        """Let time pass until the next timer that was not cancelled."""
+        at = self.next_time()
+        if at == math.inf:
             raise RuntimeError("everybody waits for something that cannot happen in virtual time")
-        self._now = max(self._now, timers[0][0])
+        self._now = max(self._now, at)
 
     def close(self) -> None:
         """Drop what is left."""

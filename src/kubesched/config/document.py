@@ -122,9 +122,13 @@ def _represent_text(dumper: yaml.CSafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _represent_text)
 
 
-def dump(value: Any) -> str:
-    """Return plain `value` as YAML with sorted keys, as the reference writes it."""
-    return yaml.dump(value, Dumper=_Dumper, sort_keys=True, allow_unicode=True, default_flow_style=False)
+def dump(value: Any, *, sort_keys: bool = True, flow: bool = False) -> str:
+    """Return plain `value` as YAML, with sorted keys as the reference writes it; `flow` writes braces, on one line."""
+    # lines are folded where YAML is wider than this
+    width = 2**30 if flow else 80
+    return yaml.dump(
+        value, Dumper=_Dumper, sort_keys=sort_keys, allow_unicode=True, default_flow_style=flow, width=width
+    )
 
 
 # --- JSON -------------------------------------------------------------------------------------------------------------

@@ -20,9 +20,10 @@ from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.services import Services
 from kubesched.core.framework.waiting import Waits
 from kubesched.core.framework.waiting_pods import WaitingPods
+from kubesched.core.loop.extender_client import ExtenderClient
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.plugin_writers import PluginWriters
-from kubesched.core.loop.scheduler import ExtenderClient, LoopOptions, Scheduler
+from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 from kubesched.core.plugins.in_tree import in_tree_registry
 from kubesched.core.plugins.node_pre_check import NodePreCheck
 from kubesched.core.scheduling.engine import Engine
@@ -94,12 +95,13 @@ def scheduler_of(
     *,
     options: LoopOptions | None = None,
     extender_client: ExtenderClient | None = None,
+    of_class: type[Scheduler] = Scheduler,
 ) -> Scheduler:
     """Return a scheduler around an engine whose plugins use these services."""
     gates = engine.loaded.gates
     hints = gates.enabled("SchedulerQueueingHints")
     pre_check = None if hints else NodePreCheck(engine.cluster, gates).admits
-    return Scheduler(engine, services, options or LoopOptions(), extender_client, pre_check)
+    return of_class(engine, services, options or LoopOptions(), extender_client, pre_check)
 
 
 def build_scheduler(

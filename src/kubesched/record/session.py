@@ -13,7 +13,8 @@ from typing import Any
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.sources.live import server_version
+from kubesched.asking.sources.followed_kinds import FollowableKinds, followable_kinds, patiently
+from kubesched.asking.sources.live import UNCERTAIN, server_version
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
 from kubesched.client.rest import Rest
@@ -23,7 +24,6 @@ from kubesched.record.line_encoder import PLAIN, LineEncoder
 from kubesched.record.recording_file import RecordingFile
 from kubesched.record.recording_header import HeaderLine, new_header
 from kubesched.record.resuming import RecordingState
-from kubesched.record.watched_kinds import RecordableKinds, patiently, recordable_kinds
 from kubesched.simulate.traces.recording.recorder import Recorder
 
 FLUSH_SECONDS = 0.5
@@ -92,9 +92,10 @@ class RecordingSession:
 
     async def _record(self) -> None:
         version = await patiently(lambda: server_version(self._rest))
-        kinds = await recordable_kinds(self._rest, self._pod_selector)
+        kinds = await followable_kinds(self._rest, self._pod_selector)
         for kind, why in kinds.left_out:
-            self._note(f"left out: {kind}: {why}")
+            uncertain = UNCERTAIN.get(kind, f"nothing depends on {kind}")
+            self._note(f"left out: {kind}: {why}; in simulations {uncertain}")
         relay = _Relay()
         server = IncarnationTracker(self._rest, self._note)
         reflectors = self._reflectors = {
@@ -123,7 +124,7 @@ class RecordingSession:
             await asyncio.sleep(LOOK_SECONDS)
         return False
 
-    def _begin(self, version: str, kinds: RecordableKinds) -> Recorder:
+    def _begin(self, version: str, kinds: FollowableKinds) -> Recorder:
         """Record what is there."""
         self._session_began = self._date()
         state = self._state

@@ -24,6 +24,7 @@ from kubesched.client.rest import Rest
 from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, scheduler_of
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.observer import NOBODY, Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.loop_waits import LoopServices
@@ -72,13 +73,16 @@ def assemble(loaded: Loaded, registry: Registry, dependencies: Dependencies, opt
         background=services.plugin_tasks,
         http=PluginHttp(dependencies.scheduling),
     )
-    table = engine.cluster.table
-    extender_client = None
-    if loaded.config.extenders:
-        extender_client = HttpExtenderClient(loaded.config.extenders, lambda name: table.nodes[table.row_of[name]])
+    extender_client = extender_client_for(loaded, engine.cluster)
     scheduler = scheduler_of(engine, services, options=options, extender_client=extender_client)
     kinds = watched_kinds(engine.profiles, loaded.gates)
     informers = Informers(dependencies.scheduling, kinds, scheduler, dependencies.note, dependencies.random)
     informers.tell_of_unreadable(scheduler.unreadable)
     scheduler.only_while(lambda: informers.same_incarnation)
     return Parts(scheduler, informers, recorder, extender_client)
+
+
+def extender_client_for(loaded: Loaded, cluster: ClusterState) -> HttpExtenderClient | None:
+    """Return what calls the extenders of a configuration, None without extenders."""
+    table, extenders = cluster.table, loaded.config.extenders
+    return HttpExtenderClient(extenders, lambda name: table.nodes[table.row_of[name]]) if extenders else None

@@ -14,9 +14,10 @@ from kubesched.cli.plugin_options import load_plugins
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.errors import KubeschedError
 from kubesched.run.flags import GROUPS
-from kubesched.run.go_flags import FlagError, ParsedFlags, help_text, parse_flags
+from kubesched.run.go_flags import FlagError, ParsedFlags, described_flag, help_text, parse_flags
 from kubesched.run.versions import version_text
 
+PROGRAM = "kubesched run"
 PURPOSE = """\
 The Kubernetes scheduler, in Python: a drop-in for kube-scheduler v1.36.
 
@@ -27,15 +28,38 @@ the flags and the configuration file that kube-scheduler has; replicas elect a l
   kubesched run --config scheduler.yaml -v 2"""
 
 
+class RunCommand(click.Command):
+    """`kubesched run` among click's commands: its flags and its help are those of a Go program."""
+
+    def get_help(self, ctx: click.Context) -> str:
+        """Return what --help prints."""
+        return help_text(ctx.info_name or PROGRAM, PURPOSE, GROUPS).rstrip()
+
+    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
+        """Return how the command is written."""
+        return ["[flags]"]
+
+    def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write what the command does."""
+        formatter.write_text(PURPOSE)
+
+    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the flags, group by group."""
+        for group in GROUPS:
+            with formatter.section(f"{group.name} flags"):
+                formatter.write_dl([described_flag(flag) for flag in group.flags])
+
+
 @click.command(
     "run",
+    cls=RunCommand,
     context_settings={"ignore_unknown_options": True, "help_option_names": [], "allow_interspersed_args": False},
     add_help_option=False,
 )
 @click.argument("arguments", nargs=-1, type=click.UNPROCESSED)
 def run(arguments: tuple[str, ...]) -> None:
     """Schedule pods on a cluster, in place of kube-scheduler."""
-    sys.exit(main(arguments, "kubesched run"))
+    sys.exit(main(arguments, PROGRAM))
 
 
 def kube_scheduler() -> None:

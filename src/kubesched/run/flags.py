@@ -15,6 +15,13 @@ MISC = FlagGroup(
     "Misc",
     (
         Flag("config", "string", "Path of the configuration file (KubeSchedulerConfiguration)."),
+        Flag(
+            "reload",
+            "bool",
+            "Take a changed --config file, or a ConfigMap that is mounted there, without a restart; SIGHUP reads it at "
+            "once. A bad file is refused as a whole, and the last good configuration stays in force. Needs --config. "
+            "kubesched only.",
+        ),
         Flag("master", "string", "Address of the Kubernetes API server; overrides what the kubeconfig says."),
         Flag("write-config-to", "string", "Write the completed configuration to this file and exit."),
         Flag(

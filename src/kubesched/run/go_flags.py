@@ -226,11 +226,17 @@ def _start(flag: Flag) -> str:
     return f"  {short}--{flag.name}{kind}"
 
 
-def _entry(start: str, column: int, flag: Flag, width: int) -> list[str]:
+def described_flag(flag: Flag) -> tuple[str, str]:
+    """Return how a flag is written, and what it does."""
     text = f"DEPRECATED: {flag.help}" if flag.deprecated else flag.help
     if flag.default and flag.default not in ("false", "[]"):
         shown = f'"{flag.default}"' if flag.kind == "string" else flag.default
         text += f" (default {shown})"
+    return _start(flag).strip(), text
+
+
+def _entry(start: str, column: int, flag: Flag, width: int) -> list[str]:
+    _, text = described_flag(flag)
     lines, line = [], start.ljust(column)
     for word in text.split():
         if len(line) + len(word) > max(width, column + 40) and line.strip() != start.strip():

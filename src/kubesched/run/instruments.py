@@ -11,8 +11,10 @@ from urllib.parse import urlsplit
 
 from kubesched.api.meta import ApiObject
 from kubesched.client.election.leader_thread import ExitingObserver
+from kubesched.common.platform_name import platform_name
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.profile import Profile
 from kubesched.core.loop.comparer import compare
 from kubesched.core.loop.dumper import nodes_text, queue_summary, queue_text
 from kubesched.core.loop.gauges import Gauges, read_gauges
@@ -20,7 +22,6 @@ from kubesched.core.loop.scheduler import Scheduler
 from kubesched.run.klog.logs import Log
 from kubesched.run.klog.observer import LogObserver
 from kubesched.run.plugin_failures import PluginFailures
-from kubesched.run.versions import platform_text
 from kubesched.serving.decisions.recorder import DecisionRecorder
 from kubesched.serving.metrics.client_metrics import LeaderMetrics, RequestMetrics
 from kubesched.serving.metrics.options import MetricOptions
@@ -51,7 +52,7 @@ class Instruments:
         self.health = HealthMetrics()
         self.leader = LeaderMetrics(self.registry)
         self._metrics = SchedulerMetrics(self.registry)
-        describe_process(self.registry, gates, version, platform_text())
+        describe_process(self.registry, gates, version, platform_name())
         draw = Random().random
         self.observers = Observers(
             (self._metrics, LogObserver(log), self._tracebacks(), *([self.decisions] if self.decisions else ())),
@@ -76,7 +77,11 @@ class Instruments:
         `gauges` reads them where pages are not written on the scheduler's loop.
         """
         SchedulerGauges(self.registry, gauges or (lambda: read_gauges(scheduler)))
-        for profile in scheduler.engine.profiles.values():
+        self.expect(scheduler.engine.profiles.values())
+
+    def expect(self, profiles: Iterable[Profile]) -> None:
+        """Serve zeros for counters of profiles."""
+        for profile in profiles:
             self._metrics.expect(profile)
 
     def set_verbosity(self, level: int) -> None:

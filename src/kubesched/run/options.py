@@ -11,6 +11,7 @@ import stat
 
 import msgspec
 
+from kubesched.common.files import FileStamp, file_stamp
 from kubesched.common.notes import Note
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
@@ -54,6 +55,8 @@ class RunOptions(msgspec.Struct, frozen=True):
     registry: Registry
     flags: ParsedFlags
     serving: ServingOptions
+    # of the configuration file, before it was read
+    stamp: FileStamp | None = None
 
     @property
     def config(self) -> KubeSchedulerConfiguration:
@@ -74,6 +77,19 @@ def read_options(flags: ParsedFlags, registry: Registry, note: Note) -> RunOptio
     _check_limit(flags)
     record_bytes(flags)
     from_file = bool(flags["config"])
+    if flags["reload"] and not from_file:
+        raise OptionError("--reload: there is no file that could change; name one with --config")
+    stamp = file_stamp(flags["config"]) if from_file else None
+    return RunOptions(_load(flags, gates, registry, note), registry, flags, serving, stamp)
+
+
+def reload_options(options: RunOptions) -> Loaded:
+    """Return the configuration that the flags give now, read from its file again."""
+    return _load(options.flags, options.loaded.gates, options.registry, lambda line: None)
+
+
+def _load(flags: ParsedFlags, gates: FeatureGates, registry: Registry, note: Note) -> Loaded:
+    from_file = bool(flags["config"])
     text = read_file(flags["config"], "--config") if from_file else legacy_config(flags, gates, note)
 
     def adjust(config: KubeSchedulerConfiguration) -> KubeSchedulerConfiguration:
@@ -84,13 +100,12 @@ def read_options(flags: ParsedFlags, registry: Registry, note: Note) -> RunOptio
         return _with(config, "leader_election", flags, _LEADER_ELECTION)
 
     try:
-        loaded = load(text, gates, merge_catalogs(IN_TREE, registry.catalog()), adjust=adjust)
+        return load(text, gates, merge_catalogs(IN_TREE, registry.catalog()), adjust=adjust)
     except ConfigError as error:
         if not from_file or error.stage is not Stage.DECODE:
             # the flags may be the cause
             raise
         raise error.about(f"--config {flags['config']}") from None
-    return RunOptions(loaded, registry, flags, serving)
 
 
 def _check_limit(flags: ParsedFlags) -> None:

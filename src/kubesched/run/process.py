@@ -28,6 +28,7 @@ from kubesched.run.clients import AGENT, Clients, connect
 from kubesched.run.instruments import Instruments, ObservedElection, dump
 from kubesched.run.klog.logs import Logs
 from kubesched.run.options import RunOptions, record_bytes
+from kubesched.run.reloader import Reloader
 from kubesched.run.state import State
 from kubesched.run.versions import reported
 from kubesched.run.watchdog import LIMIT, Watchdog, beat_while_turning, what_the_loop_does
@@ -77,6 +78,7 @@ class SchedulerProcess:
         )
         self.scheduler, self.informers = self.parts.scheduler, self.parts.informers
         self.recorder, self.extender_client = self.parts.recorder, self.parts.extender_client
+        self._reloader = Reloader(options, self.parts, self._instruments) if flags["reload"] else None
         self.leader: LeaderThread | None = None
         # whether this process has led: from then on nothing is written without the lease
         self._leads = False
@@ -95,6 +97,9 @@ class SchedulerProcess:
             if self.extender_client is not None:
                 stack.push_async_callback(self.extender_client.close)
             self._listen_to_signals()
+            if self._reloader is not None:
+                stack.push_async_callback(self._reloader.close)
+                stack.callback(asyncio.create_task(self._reloader.run()).cancel)
             lag = self._instruments.registry.family(LOOP_LAG).buckets()
             for work in (self.recorder.run(), measure_lag(lag)):
                 stack.callback(asyncio.create_task(work).cancel)
@@ -118,7 +123,8 @@ class SchedulerProcess:
         # imported here, since it imports TLS libraries
         from kubesched.run.secure_serving import build_server
 
-        server = build_server(self._options, self.parts, self._instruments, self._state)
+        reload = self._reloader.reports.shown if self._reloader is not None else None
+        server = build_server(self._options, self.parts, self._instruments, self._state, reload)
         server.start()
         stack.push_async_callback(asyncio.to_thread, server.stop)
 
@@ -215,6 +221,8 @@ class SchedulerProcess:
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end)
         loop.add_signal_handler(signal.SIGUSR2, tell)
+        if self._reloader is not None:
+            loop.add_signal_handler(signal.SIGHUP, self._reloader.file.ask)
 
     async def _wind_up(self, scheduling: "asyncio.Task[None]") -> None:
         """Stop scheduling, give bindings and events a moment, release the lease."""

@@ -9,8 +9,9 @@ that thread; values that only the scheduler's loop may read are read on it, and 
 import asyncio
 import os
 import time
-from collections.abc import Callable
-from typing import Generic, TypeVar
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime
+from typing import Any, Generic, TypeVar
 
 from kubesched.api.pods import Pod
 from kubesched.client.credentials.rest_config import in_cluster_config, load_rest_config
@@ -31,6 +32,7 @@ from kubesched.serving.metrics.pages import resources_text
 from kubesched.serving.pages.health import PING, HealthCheck, HealthChecks, handler_sync_check, shutdown_check
 from kubesched.serving.pages.routes import MetricsPage, Pages
 from kubesched.serving.pages.zpages import ComponentVersions
+from kubesched.serving.queue.reading import read_queue
 from kubesched.serving.server import Server
 
 T = TypeVar("T")
@@ -59,8 +61,14 @@ class AskedOnLoop(Generic[T]):
         return self._last
 
 
-def build_server(options: RunOptions, parts: Parts, instruments: Instruments, state: State) -> Server:
-    """Return the server of a process; call it on the scheduler's loop."""
+def build_server(
+    options: RunOptions,
+    parts: Parts,
+    instruments: Instruments,
+    state: State,
+    reload: Callable[[], Mapping[str, Any]] | None = None,
+) -> Server:
+    """Return the server of a process; call it on the scheduler's loop. `reload` is what /configz says of reloads."""
     config, flags, gates = options.config, options.flags, options.loaded.gates
     serving, note = options.serving, instruments.log.warning
     instruments.follow(parts.scheduler, AskedOnLoop(lambda: read_gauges(parts.scheduler)))
@@ -69,7 +77,7 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
         lambda: [pod for pod in parts.informers.reflectors["Pod"].objects.values() if isinstance(pod, Pod)]
     )
     pages = Pages(
-        config=lambda: to_wire(config),
+        config=lambda: to_wire(parts.scheduler.engine.loaded.config),
         metrics=MetricsPage(registry.text, registry.reset),
         slis=MetricsPage(health.text, health.reset),
         resources=MetricsPage(lambda: resources_text(pods()) if state.active else None),
@@ -83,6 +91,8 @@ def build_server(options: RunOptions, parts: Parts, instruments: Instruments, st
         set_verbosity=instruments.set_verbosity if config.enable_profiling else None,
         cbor=gates.enabled("CBORServingAndStorage"),
         decisions=instruments.decisions.ring if instruments.decisions is not None else None,
+        queue=AskedOnLoop(lambda: read_queue(parts.scheduler.queue, parts.scheduler.now(), datetime.now(UTC))),
+        reload=reload,
     )
     lease = HealthCheck("leaderElection", lambda: state.lease_problem())
     loop = HealthCheck("scheduling-loop", lambda: state.loop_problem())

@@ -10,9 +10,9 @@ import re
 
 from kubesched.api.go_text import quote
 from kubesched.api.release import GIT_VERSION, MAJOR, MINOR
+from kubesched.common.platform_name import platform_name
 from kubesched.config.golang import parse_bool
 
-_MACHINES = {"x86_64": "amd64", "aarch64": "arm64"}
 _NUMBERS = re.compile(r"\s*v?([0-9]+(?:\.[0-9]+)*)(.*)", re.DOTALL)
 _WORDS = r"[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*"
 _EXTRA = re.compile(rf"(?:-({_WORDS}))?(?:\+{_WORDS})?\s*")
@@ -34,12 +34,6 @@ def parse_version(text: str) -> str:
 def reported(flag: str) -> str:
     """Return the version that metrics and pages show."""
     return flag if flag.startswith("v") else GIT_VERSION
-
-
-def platform_text() -> str:
-    """Return the operating system and the machine, as Go names them (`linux/amd64`)."""
-    machine = platform.machine()
-    return f"{platform.system().lower()}/{_MACHINES.get(machine, machine)}"
 
 
 def version_text(flag: str) -> str | None:
@@ -65,7 +59,7 @@ def _raw() -> str:
         "BuildDate": "",
         "GoVersion": f"python{platform.python_version()}",
         "Compiler": platform.python_implementation().lower(),
-        "Platform": platform_text(),
+        "Platform": platform_name(),
     }
     return f"version.Info{{{', '.join(f'{name}:{quote(value)}' for name, value in fields.items())}}}"
 

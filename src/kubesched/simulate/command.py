@@ -7,6 +7,7 @@ goes to standard error, the report to standard output or into files.
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.gate_options import gate_options
@@ -35,6 +36,7 @@ from kubesched.simulate.simulation import Run, simulate
 from kubesched.simulate.traces import trace_writing
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.recording.run_times import Durations
+from kubesched.simulate.traces.scenario_header import scenario_header
 from kubesched.simulate.traces.trace import at_speed
 
 _WORDS = "kubesched.simulate.words"
@@ -105,7 +107,7 @@ def simulate_command(
     A TRACE is a file of events (.jsonl, .jsonl.gz, .parquet), a CSV or Parquet file with a --mapping, a Workload that
     generates pods (.yaml), a workload of scheduler_perf (FILE.yaml#TestCase/workload), a recording (of kubesched,
     kwok, kube-scheduler-simulator or SimKube), or a cluster (manifests, a snapshot), all of which is there at the
-    beginning.
+    beginning. A scenario that the page saved has its configuration and seed in it; --config and --seed go before.
     Several are one trace: nodes may be in one file, pods in another.
 
     The same traces, configurations and seeds give the same report, to the byte.
@@ -120,12 +122,21 @@ def simulate_command(
     """
     if until is not None and warm_up >= until:
         raise click.BadParameter("the warm-up is as long as the simulation (--until)", param_hint="--warm-up")
-    loaded = loaded_configs(configs_of(configs), gates, registry)
+    header = next((found for path in traces if (found := scenario_header(path)) is not None), None)
+    if header is not None and ctx.get_parameter_source("seeds") is ParameterSource.DEFAULT:
+        seeds = [header.seed]
+    texts = configs_of(configs)
+    if header is not None and header.configuration and not configs:
+        texts = {"scenario": header.configuration.encode()}
+    loaded = loaded_configs(texts, gates, registry)
     kinds = sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)})
 
     def note(line: str) -> None:
         click.echo(line, err=True)
 
+    if header is not None and header.configurations_at:
+        times = ", ".join(f"{seconds:g} s" for seconds in header.configurations_at)
+        note(f"another configuration was put in force at {times}: only the page simulates that; the first one counts")
     trace = at_speed(read_traces(traces, kinds, mapping, note, durations, workload or ""), speed)
     if write_trace is not None:
         count = trace_writing.write_trace(trace, seeds[0], write_trace)

@@ -35,7 +35,7 @@ from kubesched.core.framework.effects import (
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_events import Dropped, Put
 from kubesched.simulate.claims import claims_of, owning_pod, released, with_decisions
-from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, TraceEvent
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 from kubesched.simulate.volumes import volumes_after
 
 replace = msgspec.structs.replace
@@ -50,6 +50,11 @@ class Pace(msgspec.Struct, frozen=True):
     stopping_seconds: float = 0.0
     # None: unless the trace has the pods that controllers created in their place
     recreate: bool | None = None
+
+
+def pace_of(pace: Pace, trace: Trace) -> Pace:
+    """Return a pace; unless it says so itself, the trace decides whether lost pods are created again."""
+    return pace if pace.recreate is not None else replace(pace, recreate=not trace.has_replacements)
 
 
 class PodsWatcher(Protocol):
@@ -152,6 +157,11 @@ class SimulatedApi:
         self._watcher.arrived(stored)
         if stored.spec.node_name:
             self._start(stored)
+
+    def run_seconds(self, full_name: str) -> float | None:
+        """Return for how long a pod runs once it is bound; None without an end, or without such a pod."""
+        running = self._running.get(full_name)
+        return running.runs if running is not None else None
 
     def put(self, obj: ApiObject) -> ApiObject:
         """Create or replace an object."""

@@ -25,7 +25,8 @@ from kubesched.simulate.measuring.figures import Figures, figures_of
 from kubesched.simulate.measuring.measurements import Measurements
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
-from kubesched.simulate.simulated_api import Pace, SimulatedApi
+from kubesched.simulate.simulated_api import Pace, SimulatedApi, pace_of
+from kubesched.simulate.trace_feed import TraceFeed
 from kubesched.simulate.traces.trace import ObjectPut, Trace, TraceEvent
 
 # pods in these places of the queue are tried without any further event
@@ -34,6 +35,7 @@ _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
 _PATIENCE_SECONDS = 3600.0
 # how often progress is told, in events of the trace
 _TOLD_EVERY = 1000
+GROUPS_IGNORED = "pod groups of the trace do not count: --feature-gates GenericWorkload=true,GangScheduling=true"
 
 
 class SimulationProgress(msgspec.Struct, frozen=True):
@@ -88,7 +90,7 @@ class _Simulation:
         loop = asyncio.get_running_loop()
         services = LoopServices(self._note, lambda: BEGINNING + timedelta(seconds=loop.time()))
         measurements = Measurements(loop.time, self._log, self._run.rates)
-        api = SimulatedApi(self._pace(), measurements, services.inbox)
+        api = SimulatedApi(pace_of(self._run.pace, self._run.trace), measurements, services.inbox)
         engine = engine_of(
             self._run.loaded,
             self._run.registry,
@@ -126,48 +128,28 @@ class _Simulation:
         measurements.stayed(api.pods.values())
         return figures_of(self._run, measurements, loop.time())
 
-    def _pace(self) -> Pace:
-        """Return the pace; unless it says so itself, the trace decides whether lost pods are created again."""
-        pace = self._run.pace
-        if pace.recreate is not None:
-            return pace
-        return msgspec.structs.replace(pace, recreate=not self._run.trace.has_replacements)
-
     async def _feed(self, api: SimulatedApi, measurements: Measurements) -> None:
         """Carry out the events of the trace at their times."""
-        loop, events = asyncio.get_running_loop(), self._run.trace.events(self._run.seed)
-        ended = loop.create_future()
 
-        # timers of its own: a coroutine would sleep once for each event, which takes longer
         def carry_out(event: TraceEvent) -> None:
-            try:
-                while event.at <= loop.time():
-                    api.apply(event)
-                    self._events += 1
-                    if self._groups_ignored and isinstance(event, ObjectPut):
-                        self._tell_of_groups(event)
-                    if self._events % _TOLD_EVERY == 0:
-                        self._tell(measurements)
-                    event = next(events)
-                timers[0] = loop.call_at(event.at, carry_out, event)
-            except StopIteration:
-                ended.set_result(None)
-            except Exception as error:
-                ended.set_exception(error)
+            api.apply(event)
+            self._events += 1
+            if self._groups_ignored and isinstance(event, ObjectPut):
+                self._tell_of_groups(event)
+            if self._events % _TOLD_EVERY == 0:
+                self._tell(measurements)
 
-        first = next(events, None)
-        if first is not None:
-            timers = [loop.call_at(first.at, carry_out, first)]
-            try:
-                await ended
-            finally:
-                timers[0].cancel()
+        feed = TraceFeed(self._run.trace.events(self._run.seed), carry_out)
+        try:
+            await feed.ended
+        finally:
+            feed.stop()
 
     def _tell_of_groups(self, event: ObjectPut) -> None:
         """Note once that the scheduler ignores pod groups, when the first PodGroup is created."""
         if isinstance(event.obj, PodGroup):
             self._groups_ignored = False
-            self._note("pod groups of the trace do not count: --feature-gates GenericWorkload=true,GangScheduling=true")
+            self._note(GROUPS_IGNORED)
 
     async def _sample(self, measurements: Measurements) -> None:
         """Take samples for as long as the simulation lasts."""
@@ -189,7 +171,7 @@ async def _until_settled(api: SimulatedApi, scheduler: Scheduler, measurements: 
     """
     loop = asyncio.get_running_loop()
     bound, since = measurements.counts["bound"], loop.time()
-    while api.ends_to_come or scheduler.busy or _tried_again(scheduler):
+    while api.ends_to_come or scheduler.busy or tried_again(scheduler):
         if api.ends_to_come or measurements.counts["bound"] != bound:
             await api.until_all_ended()
             bound, since = measurements.counts["bound"], loop.time()
@@ -200,7 +182,7 @@ async def _until_settled(api: SimulatedApi, scheduler: Scheduler, measurements: 
         await asyncio.sleep(1.0)
 
 
-def _tried_again(scheduler: Scheduler) -> int:
+def tried_again(scheduler: Scheduler) -> int:
     """Return how many pods are tried without any further event."""
     counts = scheduler.queue.counts()
     return sum(counts[place] for place in _MOVING)

@@ -18,14 +18,14 @@ from kubesched.sweep.collecting import collect
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.executors.dask_workers import DaskWorkers
 from kubesched.sweep.executors.in_process import InProcess
-from kubesched.sweep.executors.interrupts import terminations_interrupt
+from kubesched.sweep.executors.interrupts import Interrupts, interrupts_noted
 from kubesched.sweep.executors.processes import ProcessWorkers
 from kubesched.sweep.preparing import PreparedSweep, check, prepare
 from kubesched.sweep.progress import SweepProgress
 from kubesched.sweep.report import report_of
 from kubesched.sweep.report_output import ReportOptions, report_options, report_sweep, report_trials, tell_missing
 from kubesched.sweep.results import FORMATS, SweepResults, failures_in, form_of
-from kubesched.sweep.runs import SweepRun, SweepSetup, Tell, Workers
+from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup, Tell, Workers
 from kubesched.sweep.trial_files import best_so_far, check_same, read_search, write_search
 from kubesched.sweep.tuning import ConfigSearch, Rows, TuneTrial
 
@@ -186,12 +186,25 @@ def _tune(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions,
 def _at_work(setup: SweepSetup, options: SweepOptions, progress: SweepProgress) -> Iterator[Workers]:
     """Have workers while a block lasts; tell what is kept if it is interrupted."""
     try:
-        with terminations_interrupt(), closing(_workers(setup, options, progress.note)) as workers:
-            yield workers
+        with interrupts_noted() as interrupts, closing(_workers(setup, options, progress.note)) as workers:
+            yield _AttentiveWorkers(workers, interrupts)
     except KeyboardInterrupt:
         progress.end()
         click.echo(f"interrupted: what was done is in {options.folder}; go on with --resume", err=True)
         raise
+
+
+class _AttentiveWorkers:
+    """Workers whose outcomes end with the first interrupt."""
+
+    def __init__(self, workers: Workers, interrupts: Interrupts) -> None:
+        self._workers = workers
+        self._interrupts = interrupts
+        self.close = workers.close
+
+    def outcomes(self, runs: Sequence[SweepRun]) -> Iterator[RunOutcome]:
+        """Yield an outcome for each run, in the order in which they end."""
+        return self._interrupts.heeded(self._workers.outcomes(runs))
 
 
 def _workers(setup: SweepSetup, options: SweepOptions, tell: Tell) -> Workers:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
         a_term,
         an_affinity,
     )
+    from kubesched.testing.cluster_process import ClusterProcess
     from kubesched.testing.deciding import Decider, EngineFactory
     from kubesched.testing.embedded_cluster import ClusterFactory, EmbeddedCluster
     from kubesched.testing.fake_http import FakeHttp
@@ -49,6 +50,7 @@ _HOMES = {
         "a_budget a_cluster a_container a_custom_object a_namespace a_node a_pod "
         "a_replica_set a_selector a_service a_spread a_term an_affinity"
     ),
+    "cluster_process": "ClusterProcess",
     "deciding": "Decider EngineFactory",
     "embedded_cluster": "ClusterFactory EmbeddedCluster",
     "fake_http": "FakeHttp",
@@ -68,6 +70,7 @@ if not TYPE_CHECKING:
 __all__ = [
     "CheckResult",
     "ClusterFactory",
+    "ClusterProcess",
     "Decider",
     "EmbeddedCluster",
     "EngineFactory",

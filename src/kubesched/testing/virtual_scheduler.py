@@ -18,9 +18,10 @@ from kubesched.core.framework.http_client import HttpClient
 from kubesched.core.framework.observer import NOBODY, Observer, Observers
 from kubesched.core.framework.plugin import Plugin
 from kubesched.core.framework.registry import Registry
+from kubesched.core.loop.extender_client import ExtenderClient
 from kubesched.core.loop.loop_events import Recorded
 from kubesched.core.loop.loop_waits import LoopServices
-from kubesched.core.loop.scheduler import ExtenderClient, LoopOptions
+from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.run.plugin_failures import PluginFailures
 from kubesched.testing.fake_api import FakeApi
 from kubesched.testing.plugin_config import Declared, config_of, registry_of

@@ -7,7 +7,7 @@ when no work is left (`under_way`); no timeout decides that.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from datetime import UTC, datetime
 from random import Random
@@ -22,16 +22,22 @@ from kubesched.controlplane.running import SCHEDULER
 from kubesched.controlplane.simulation import Simulation
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.plugin_rights import custom_kinds
+from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.core.queue.queued_pod import Place
 from kubesched.run.assembly import Dependencies, Parts, assemble
+from kubesched.run.configuration_swap import ConfigurationSwap
 from kubesched.run.plugin_failures import PluginFailures
 from kubesched.serving.decisions.memory import DEFAULT_BYTES
+from kubesched.serving.queue.reading import read_queue
 from kubesched.up.decisions import serve_decisions
 from kubesched.up.local_rest import LocalRest
-from kubesched.up.plugin_rights import custom_kinds, grant, not_served
+from kubesched.up.plugin_rights import grant, not_served
+from kubesched.up.queue_page import serve_queue
 from kubesched.up.record import SchedulingRecord
+from kubesched.up.reloading import ConfigFile, follow_config
 
 # seconds between checks whether the cluster has settled
 LOOK_SECONDS = 0.02
@@ -51,6 +57,8 @@ class ClusterSpec(msgspec.Struct, frozen=True):
     date: Callable[[], datetime] = lambda: datetime.now(UTC)
     # the memory for the record of decisions, 0 for none
     record_bytes: int = DEFAULT_BYTES
+    # the configuration file, if it is followed
+    followed: ConfigFile | None = None
 
 
 class LocalCluster:
@@ -70,10 +78,32 @@ class LocalCluster:
         observers = Observers([self.record, tracebacks, *decisions], clock=clock, note=note)
         dependencies = Dependencies(self._rest, events, note, observers, spec.date, Random(spec.seed), "localhost")
         self.parts: Parts = assemble(spec.loaded, spec.registry, dependencies, LoopOptions(seed=spec.seed))
-        profiles = self.parts.scheduler.engine.profiles.values()
-        writes = [written for profile in profiles for plugin in profile.plugins.values() for written in plugin.writes]
-        grant(self.server, custom_kinds(self.parts.informers.reflectors), writes)
+        queue = self.parts.scheduler.queue
+        serve_queue(self.server, lambda: read_queue(queue, clock(), spec.date()))
+        # what was granted to plugins
+        self._looked_up: dict[str, None] = {}
+        self._written: dict[str, None] = {}
+        self._grant(self.parts.scheduler.engine.profiles)
+        self._follow = self._following(spec.followed, note) if spec.followed is not None else None
         self._scheduling: asyncio.Task[None] | None = None
+
+    def _grant(self, profiles: Mapping[str, Profile]) -> None:
+        """Grant the scheduler what its plugins look up and write, beside what was granted before."""
+        for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
+            self._looked_up |= dict.fromkeys(kinds_of(plugin))
+            self._written |= dict.fromkeys(plugin.writes)
+        grant(self.server, self._looked_up, self._written)
+
+    @asynccontextmanager
+    async def _following(self, file: ConfigFile, note: Note) -> AsyncIterator[None]:
+        """Take changes of the configuration file until the block ends."""
+        swap = ConfigurationSwap(self.parts.scheduler, self.parts.informers, self._grant)
+        following = asyncio.create_task(follow_config(file, self.parts.scheduler, swap, note))
+        try:
+            yield
+        finally:
+            await _end(following)
+            await swap.close()
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
@@ -93,6 +123,8 @@ class LocalCluster:
             await parts.informers.until_synced()
             self._scheduling = asyncio.create_task(parts.scheduler.run())
             stack.push_async_callback(_end, self._scheduling)
+            if self._follow is not None:
+                await stack.enter_async_context(self._follow)
             yield
 
     def kinds_not_served(self) -> list[str]:

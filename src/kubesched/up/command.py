@@ -9,6 +9,7 @@ import logging
 import os
 import sys
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,6 +24,7 @@ from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests, validate_option
 from kubesched.cli.plugin_options import check_enabled, plugin_option, with_plugin_hint
 from kubesched.cli.tokens import kept_tokens, new_tokens
+from kubesched.common.files import file_stamp
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.golang import Duration
@@ -48,6 +50,7 @@ from kubesched.up.detached import detach
 from kubesched.up.help import HELP, NO_NODES
 from kubesched.up.node_pools import NodePool, PoolError
 from kubesched.up.options import duration, pool_options, record_memory, speed_options
+from kubesched.up.reloading import ConfigFile
 from kubesched.up.replay import Replay
 from kubesched.up.session import HOST, Endpoint, RunMode, Session, note
 from kubesched.up.shutdown import Shutdown
@@ -71,6 +74,7 @@ class UpOptions(NamedTuple):
     kubeconfig: Path | None
     data: Path | None
     config: str | None
+    reload: bool
     feature_gates: tuple[str, ...]
     pools: list[NodePool]
     simulation: Options
@@ -135,6 +139,7 @@ class UpOptions(NamedTuple):
 @speed_options
 @validate_option
 @click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
+@click.option("--reload", is_flag=True, help="Take changes of the --config file while it runs; bad ones are refused.")
 @plugin_option
 @click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates to change.")
 @click.option("--seed", type=int, default=0, show_default=True, help="What is left to chance goes by it.")
@@ -175,11 +180,23 @@ def up(context: click.Context, /, **given: Any) -> None:
     words = f"not everything has settled within {options.timeout} (--timeout)"
     with Shutdown(options.timeout.seconds if options.settles else None, words) as shutdown, ExitStack() as stack:
         gates = FeatureGates.parse(",".join(options.feature_gates))
+        stamp = file_stamp(options.config) if options.config is not None else None
         loaded = _load_config(options.config, gates, options.registry)
         check_enabled(options.registry, loaded, note)
         # what controllers did is in the trace
         simulation = replace(options.simulation, workloads=options.simulation.workloads and not options.replay)
-        spec = ClusterSpec(loaded, options.registry, simulation, options.seed, record_bytes=options.record_bytes)
+        followed = None
+        if options.reload and options.config is not None:
+            read = partial(_load_config, options.config, gates, options.registry)
+            followed = ConfigFile(options.config, read, stamp)
+        spec = ClusterSpec(
+            loaded,
+            options.registry,
+            simulation,
+            options.seed,
+            record_bytes=options.record_bytes,
+            followed=followed,
+        )
         lock = stack.enter_context(locked(options.name)) if options.serves else None
         if lock is not None:
             shutdown.at_end.append(lock.clear)
@@ -203,6 +220,8 @@ def _check_files(options: UpOptions) -> None:
     """Check that FILES are files."""
     if STANDARD_INPUT in options.files and options.config == STANDARD_INPUT:
         raise click.UsageError("standard input can be manifests or the configuration, not both")
+    if options.reload and options.config in (None, STANDARD_INPUT):
+        raise click.UsageError("--reload: there is no file that could change; name one with --config")
     for file in options.files:
         if file in ("status", "down") and not Path(file).exists():
             raise click.UsageError(f"{file} comes first: kubesched up {file} [NAME]")
@@ -239,6 +258,16 @@ def _endpoint(options: UpOptions, lock: NameLock, folder: DataFolder | None) -> 
     return Endpoint(lock, options.port or folder.port(HOST), tls, kept_tokens(folder, options.kubeconfig))
 
 
+def _page_arguments(options: UpOptions) -> tuple[str, ...] | None:
+    """Return the arguments of `kubesched page` that make it answer as this scheduler does; None without a page."""
+    if not options.page:
+        return None
+    given = [("--config", options.config if options.config != STANDARD_INPUT else None)]
+    given += [("--feature-gates", gates) for gates in options.feature_gates]
+    given += [("--plugin", plugin) for plugin in click.get_current_context().params.get("plugins", ())]
+    return tuple(word for option, value in given if value for word in (option, value))
+
+
 def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, folder: DataFolder | None) -> Session:
     """Return a session with all manifests loaded; a start that fails leaves nothing in the data folder."""
     users = {each.token: each.user for each in endpoint.tokens} if endpoint is not None else {}
@@ -263,7 +292,7 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
         server,
         objects,
         spec,
-        RunMode(options.settles, options.timeout, options.output, options.command, options.page),
+        RunMode(options.settles, options.timeout, options.output, options.command, _page_arguments(options)),
         endpoint,
         replay,
     )

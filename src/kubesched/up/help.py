@@ -22,23 +22,28 @@ need. Pods are scheduled as on a real cluster; nodes are simulated and "run" wha
 \b
 Example: where does everything go, and why not?
   kubesched up --once examples/quickstart/
+
 \b
 Example: would it fit on twenty nodes?
   kubesched up --once --nodes 20 --cpu 16 --memory 64Gi my-app.yaml && echo it fits
+
 \b
 Example: a cluster to play with
   kubesched up examples/quickstart/
   export KUBECONFIG=...            # the line that it prints, in another terminal
   kubectl describe pod giant       # why it is pending
   kubectl run hello --image=hello  # scheduled at once
+
 \b
 Example: a cluster for as long as a command takes, such as tests
   kubesched up --nodes 3 crds/ -- pytest tests/
+
 \b
 Example: several at once, in the background, and one that is there again tomorrow
   kubesched up --detach --name dev --nodes 100 --zones 3 --gpu 1:20 --data ~/dev-cluster
   kubesched up status
   kubesched up down dev
+
 \b
 Example: a cluster as it is, with a scheduler as it might be
   {EXPORT}

@@ -5,7 +5,7 @@ In: the kubeconfig of a cluster that serves. Out: the page's address. Whoever lo
 
 import asyncio
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
@@ -16,9 +16,18 @@ ENDING_SECONDS = 5.0
 
 
 @asynccontextmanager
-async def page_of(kubeconfig: Path, note: Note) -> AsyncIterator[None]:
+async def page_of(kubeconfig: Path, arguments: Sequence[str], note: Note) -> AsyncIterator[None]:
     """Serve the page of a cluster while this is entered; its address, or why there is none, is noted."""
-    command = [sys.executable, "-m", "kubesched", "page", "--kubeconfig", str(kubeconfig)]
+    command = [
+        sys.executable,
+        "-m",
+        "kubesched",
+        "page",
+        "--kubeconfig",
+        str(kubeconfig),
+        "--allow-changes",
+        *arguments,
+    ]
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )

@@ -61,14 +61,15 @@ class Endpoint(NamedTuple):
 class RunMode(NamedTuple):
     """Whether to end once the cluster has settled, how long that may take, and how to print the placements.
 
-    Or else the command to run while the cluster is up. With `page`, the page of the cluster is served, too.
+    Or else the command to run while the cluster is up. `page` has arguments of the page that is served, too; None
+    without one.
     """
 
     settles: bool
     timeout: Duration
     output: str
     command: Sequence[str] = ()
-    page: bool = False
+    page: Sequence[str] | None = None
 
 
 class Session:
@@ -105,8 +106,8 @@ class Session:
             stack.callback(collection.cancel)
             self._check_kinds(cluster)
             starting = asyncio.create_task(stack.enter_async_context(cluster.running()))
-            if self._mode.page and self._file is not None:
-                await stack.enter_async_context(page_of(self._file, note))
+            if self._mode.page is not None and self._file is not None:
+                await stack.enter_async_context(page_of(self._file, self._mode.page, note))
             code = await self._live(cluster, starting, ending, shutdown)
             # work that is under way has a moment to finish
             shutdown.soon(code)

@@ -9,6 +9,7 @@ from tests.support.models import a_model
 
 from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.asking.explain.funnel import Funnel, funnel_of
+from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.testing import a_node, a_pod
 
 
@@ -46,8 +47,23 @@ def test_funnels_of_the_corpus_end_with_the_feasible_nodes(name: str) -> None:
             found = funnel_of(model, pod)
             if found is not None and found.failure is None:
                 check_steps(found)
+                check_answer(found, explain_named_pod(model, pod.full_name, remedied=False))
                 points |= {step.extension_point for step in found.steps if step.rejected}
     assert "Filter" in points
+
+
+def check_answer(found: Funnel, answer: PodAnswer) -> None:
+    """Check that a funnel and an explanation name the same plugins, the same reasons, and as many nodes."""
+    if answer.verdict == "unschedulable" and answer.reasons and not answer.placement:
+        steps = [step for step in found.steps if step.rejected and step.extension_point == "Filter"]
+        before = {step.plugin for step in found.steps if step.rejected and step.extension_point == "PreFilter"}
+        # nodes that PreFilter leaves out have a reason without a plugin, unless it rejects the pod
+        assert {step.plugin for step in steps} == {each.plugin for each in answer.reasons} - before - {""}
+        for step in steps:
+            told = [each for each in answer.reasons if each.plugin == step.plugin]
+            assert max((each.count for each in told), default=step.rejected) <= step.rejected
+    elif answer.verdict == "schedulable" and answer.placement is not None:
+        assert found.feasible == answer.placement.feasible
 
 
 def rejected(found: Funnel) -> dict[str, int]:

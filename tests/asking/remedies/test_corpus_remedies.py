@@ -63,6 +63,7 @@ def scenarios(file: str) -> Iterator[tuple[list[Document], Loaded, list[str]]]:
         yield documents, loaded, [name for name in waiting if not best_nodes(documents, loaded, name)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", FILES)
 def test_remedies_are_sound_and_minimal(file: str) -> None:
     for documents, loaded, names in scenarios(file):

@@ -6,6 +6,7 @@ Whoever applies a remedy has documents with more fields than our structs: so do 
 import copy
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 from tests.support.remedy_proofs import Document, best_nodes, check, model_of
@@ -164,6 +165,7 @@ def with_more_fields(document: Document) -> Document:
     return more
 
 
+@pytest.mark.slow
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 @given(clusters(), pending_pods(), st.booleans(), st.sampled_from(LOADED))
 def test_remedies_are_sound_and_minimal(objects: list[ApiObject], pod: Pod, in_cluster: bool, loaded: Loaded) -> None:

@@ -432,6 +432,7 @@ HEADERS = st.lists(
 )
 
 
+@pytest.mark.slow
 @patiently(100)
 @given(
     st.lists(

@@ -15,6 +15,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_engine
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
 from kubesched.core.framework.observer import FILTER, Bound, FailedAttempt
+from kubesched.core.framework.outcomes import PostFilterResult
 from kubesched.core.framework.status import SUCCESS, Code, unschedulable
 from kubesched.core.loop.gauges import Gauges
 from kubesched.serving.metrics import catalog
@@ -54,7 +55,7 @@ def work(registry: MetricRegistry) -> None:
     metrics.plugins_asked("default-scheduler", [(FILTER, ("NodeResourcesFit",), 3)])
     metrics.algorithm_ran(1e-3)
     metrics.attempt_failed(FailedAttempt(POD, "default-scheduler", "unschedulable", "no", (), 1e-3))
-    metrics.post_filter_ran(POD, unschedulable("no"), ["DefaultPreemption"])
+    metrics.post_filter_ran(POD, unschedulable("no"), {"DefaultPreemption": PostFilterResult(unschedulable("no"))})
     metrics.pod_bound(Bound(POD, "n", "default-scheduler", 1, 1e-3, 1e-2, False, 1, 1))
     metrics.preemption_began(POD, "n", 2, 2)
     metrics.preemption_ended(POD, "n", None, 0.1)

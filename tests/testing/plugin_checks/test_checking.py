@@ -56,6 +56,7 @@ def test_a_plugin_that_is_right_passes() -> None:
     assert report.text.startswith("plugin QuietNodes\nbuilds at start: ok\n")
 
 
+@pytest.mark.slow
 def test_forms_that_disagree_are_shown_on_the_smallest_cluster() -> None:
     assert findings(NoTwins) == [
         "node n0",
@@ -65,6 +66,7 @@ def test_forms_that_disagree_are_shown_on_the_smallest_cluster() -> None:
     ]
 
 
+@pytest.mark.slow
 def test_an_answer_that_was_kept_too_long_is_shown_with_the_change() -> None:
     found = findings(OldLabels)
     assert found[1:3] == ["asked about pod asked", "asked about pod asked1"]
@@ -83,6 +85,7 @@ def test_a_plugin_that_cannot_be_built_is_asked_nothing() -> None:
     assert "has no name; set the class attribute `name`" in report.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -4,6 +4,7 @@ From a model and a pod to a `PodAnswer`. The verdict, the message and the victim
 evaluation, its PostFilter, its cycle. Nothing of the model is changed in the end.
 """
 
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -53,22 +54,31 @@ NEAREST = 5
 _REMEDIED = (UNSCHEDULABLE, GATED, ANOTHER_SCHEDULERS)
 
 
-def explain_named_pod(model: ClusterModel, full_name: str) -> PodAnswer:
-    """Return the answer about a pod of the cluster by `namespace/name`; raises UnknownObjectError."""
+def explain_named_pod(model: ClusterModel, full_name: str, *, remedied: bool = True) -> PodAnswer:
+    """Return the answer about a pod of the cluster by `namespace/name`; raises UnknownObjectError.
+
+    Unless it is `remedied`, remedies are left out: they take longest to find.
+    """
     if full_name not in model.pods:
         for obj in model.source.objects:
             if isinstance(obj, Pod) and obj.full_name == full_name and obj.terminal:
                 summary = f"Pod {full_name} has finished: its phase is {obj.status.phase}."
                 return _answer(model, model.read(obj), FINISHED, summary)
-    return explain_pod(model, model.pod(full_name))
+    return explain_pod(model, model.pod(full_name), remedied=remedied)
 
 
-def explain_pod(model: ClusterModel, pod: PodInfo) -> PodAnswer:
-    """Return the answer about a pod, which need not be in the cluster."""
+def explain_pod(model: ClusterModel, pod: PodInfo, *, remedied: bool = True) -> PodAnswer:
+    """Return the answer about a pod, which need not be in the cluster; unless `remedied`, without remedies."""
     if is_in_group(model, pod) and pod.full_name not in model.pods:
         # it counts in its group
         with model.fork([ObjectChange(name_of_object(pod.pod), create=to_builtins(pod.pod))]):
-            return explain_pod(model, model.pods[pod.full_name])
+            return explain_pod(model, model.pods[pod.full_name], remedied=remedied)
+    found = _judged(model, pod)
+    return replace(found, remedies=find_remedies(model, pod)) if remedied and found.verdict in _REMEDIED else found
+
+
+def _judged(model: ClusterModel, pod: PodInfo) -> PodAnswer:
+    """Return the answer about a pod without remedies."""
     name, profile = pod.full_name, model.profile_of(pod)
     if pod.spec.node_name:
         return _bound(model, pod, profile)
@@ -230,8 +240,7 @@ def _again(placement: PlacementAnswer) -> str:
 def _answer(
     model: ClusterModel, pod: PodInfo, verdict: str, summary: str, message: str = "", **parts: Any
 ) -> PodAnswer:
-    """Return an answer with what is said of every pod, and with remedies for one that is not scheduled."""
-    remedies = find_remedies(model, pod) if verdict in _REMEDIED else ()
+    """Return an answer with what is said of every pod."""
     owner, group = Owners(model).of(pod), group_of(pod)
     if is_in_group(model, pod):
         parts.setdefault("group", group_facts(model, pod))
@@ -242,7 +251,6 @@ def _answer(
         verdict,
         summary,
         message,
-        remedies=remedies,
         owner=str(owner) if owner is not None else None,
         priority=pod.priority,
         pod_group=group[1] if group is not None else None,

@@ -17,7 +17,7 @@ from kubesched.asking.owners import Owners
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.preemption import Candidate
+from kubesched.core.framework.preemption import Candidate, Candidates
 from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
 
@@ -39,16 +39,26 @@ def preempting(
     if not profile.post_filter:
         return None
     ran = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
-    candidates = [each for result in ran.by_plugin.values() for each in result.candidates]
+    found = [result.candidates for result in ran.by_plugin.values()]
     node = ran.nominated_node_name or None
     if not ran.status.ok or node is None:
         return Preempting(PreemptionAnswer(False, _why_not(ran)), ran.message)
-    candidates.sort(key=lambda each: (each.node_name != node, *_cost(each), each.node_name))
+    first = [each for candidates in found for each in _first(candidates, node)]
+    first.sort(key=lambda each: (each.node_name != node, *_cost(each), each.node_name))
     victims = _Victims(model)
-    shown = tuple(victims.candidate(each) for each in candidates[:MOST_CANDIDATES])
-    evicted = len(candidates[0].victims) if candidates else 0
+    shown = tuple(victims.candidate(each) for each in first[:MOST_CANDIDATES])
+    evicted = len(first[0].victims) if first else 0
     message = f"evicting {evicted} pod{'s' * (evicted != 1)} from {node} makes room"
-    return Preempting(PreemptionAnswer(True, message, node, shown, len(candidates)), ran.message)
+    return Preempting(PreemptionAnswer(True, message, node, shown, sum(map(len, found))), ran.message)
+
+
+def _first(candidates: Sequence[Candidate], node: str) -> Sequence[Candidate]:
+    """Return the chosen node's candidate, and the cheapest others; candidates kept as columns are not all built."""
+    if not isinstance(candidates, Candidates):
+        return candidates
+    chosen = candidates.on(node)
+    others = [each for each in candidates.cheapest(MOST_CANDIDATES) if each.node_name != node]
+    return others if chosen is None else [chosen, *others]
 
 
 def preempting_for_group(model: ClusterModel, tried: TriedGroup) -> PreemptionAnswer | None:

@@ -74,7 +74,7 @@ def read_scheduler(address: SchedulerAddress, cluster: RestConfig | None, pod: s
     try:
         if address.problem:
             raise KubeschedError(address.problem)
-        return in_own_loop(_read(_config(address, cluster), pod))
+        return in_own_loop(_read(config_of(address, cluster), pod))
     except Refused as refused:
         why = NO_PAGE if refused.code == 404 else f"{refused.code}: {refused}"
         return PodRecords(gap=Gap(what, why, UNCERTAIN))
@@ -82,24 +82,27 @@ def read_scheduler(address: SchedulerAddress, cluster: RestConfig | None, pod: s
         return PodRecords(gap=Gap(what, str(error), UNCERTAIN))
 
 
-def read_api_server(cluster: RestConfig, pod: str) -> PodRecords | None:
-    """Return the decisions that an API server has, which is that of `kubesched up`; None if it has none to read."""
+def read_api_server(cluster: RestConfig, pod: str = "", limit: int = MOST_DECISIONS) -> PodRecords | None:
+    """Return the decisions that an API server has, which is that of `kubesched up`; None if it has none to read.
+
+    Without a pod they are the last ones about any.
+    """
     try:
-        return in_own_loop(_read(cluster, pod))
+        return in_own_loop(_read(cluster, pod, limit))
     except (KubeschedError, ValueError):
         return None
 
 
-async def _read(target: RestConfig, pod: str) -> PodRecords:
+async def _read(target: RestConfig, pod: str, limit: int = MOST_DECISIONS) -> PodRecords:
     client = RestClient(target, f"kubesched/{__version__}", timeout_seconds=SECONDS)
     try:
-        page = read_page(await client.get(PATH, {"pod": pod, "limit": str(MOST_DECISIONS)}))
+        page = read_page(await client.get(PATH, {**({"pod": pod} if pod else {}), "limit": str(limit)}))
     finally:
         await client.close()
     return PodRecords(page.decisions, page.now, page.since)
 
 
-def _config(address: SchedulerAddress, cluster: RestConfig | None) -> RestConfig:
+def config_of(address: SchedulerAddress, cluster: RestConfig | None) -> RestConfig:
     """Return where and how to ask."""
     own = bool(address.token_file or address.certificate)
     if cluster is not None and not own and not address.authority:

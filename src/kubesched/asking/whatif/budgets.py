@@ -90,10 +90,11 @@ BudgetState = tuple[list[tuple[int, int, int, int]], dict[str, tuple[BudgetAccou
 
 
 class BudgetAccounts:
-    """All budgets of a cluster."""
+    """All budgets of a cluster; `counts_pods` does not believe their statuses."""
 
-    def __init__(self, model: ClusterModel) -> None:
+    def __init__(self, model: ClusterModel, *, counts_pods: bool = False) -> None:
         self._model = model
+        self._counts_pods = counts_pods
         self._selectors: list[tuple[str, Selector, BudgetAccount]] = []
         # namespace and labels -> the budgets that select such pods
         self._found: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[BudgetAccount, ...]] = {}
@@ -107,7 +108,8 @@ class BudgetAccounts:
         """Count by a budget that is new or another one; its status counts if a controller has written it."""
         self.drop(budget.full_name)
         selector = _selector_of(budget)
-        members = None if _is_counted(budget) else self._members(budget.namespace, selector)
+        believed = _is_counted(budget) and not self._counts_pods
+        members = None if believed else self._members(budget.namespace, selector)
         self._selectors.append((budget.namespace, selector, BudgetAccount(budget, members)))
 
     def drop(self, name: str) -> None:

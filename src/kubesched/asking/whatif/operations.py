@@ -5,6 +5,7 @@ From nodes to cordoned, tainted, removed and new ones; `draining` and `workload_
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Protocol
 
 import msgspec
@@ -15,6 +16,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, Taint
 from kubesched.api.storage import CSINode
 from kubesched.api.tolerations import tolerated_by_any
+from kubesched.asking.model import ClusterModel
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import WhatIfStep
@@ -109,17 +111,17 @@ class AddNodes:
 
     def apply(self, trial: WhatIfTrial) -> WhatIfStep:
         """Add the nodes."""
-        free = _free_names(trial, self.like.name)
-        names = tuple(next(free) for _ in range(self.count))
+        nodes = new_nodes_like(trial.model, self.like, self.count)
+        names = tuple(node.name for node in nodes)
         existing = self.like.name in trial.model.cluster.table.row_of
         daemons = [pod.pod for pod in trial.pods_on(self.like.name) if bound_to_node(pod)] if existing else []
         own = list(_own_objects(trial, self.like.name)) if existing else []
-        for name in names:
-            trial.placer.put(_node_like(self.like, name))
+        for node in nodes:
+            trial.placer.put(node)
             for obj in own:
-                trial.placer.put(_own_object_like(obj, self.like.name, name))
+                trial.placer.put(_own_object_like(obj, self.like.name, node.name))
             for pod in daemons:
-                trial.create(_daemon_like(pod, self.like.name, name))
+                trial.create(_daemon_like(pod, self.like.name, node.name))
         word = "node" if self.count == 1 else "nodes"
         return WhatIfStep(f"add {self.count} {word} like {self.like.name}", nodes=names)
 
@@ -135,6 +137,15 @@ def cordon(trial: WhatIfTrial, nodes: tuple[str, ...]) -> None:
         if not any(_is_same(taint, UNSCHEDULABLE) for taint in taints):
             taints = (*taints, UNSCHEDULABLE)
         spec = msgspec.structs.replace(node.spec, unschedulable=True, taints=taints)
+        trial.placer.put(msgspec.structs.replace(node, spec=spec))
+
+
+def uncordon(trial: WhatIfTrial, nodes: tuple[str, ...]) -> None:
+    """Let nodes take new pods again."""
+    for name in nodes:
+        node = trial.model.node(name)
+        taints = tuple(taint for taint in node.spec.taints if not _is_same(taint, UNSCHEDULABLE))
+        spec = msgspec.structs.replace(node.spec, unschedulable=False, taints=taints)
         trial.placer.put(msgspec.structs.replace(node, spec=spec))
 
 
@@ -170,8 +181,13 @@ def _stays(pod: Pod, taint: Taint) -> bool:
     return tolerated_by_any(taint, lasting)
 
 
-def _free_names(trial: WhatIfTrial, name: str) -> Iterator[str]:
-    known, number = trial.model.cluster.table.row_of, 1
+def new_nodes_like(model: ClusterModel, like: Node, count: int) -> list[Node]:
+    """Return nodes like another, under names that are free."""
+    return [_node_like(like, name) for name in islice(_free_names(model, like.name), count)]
+
+
+def _free_names(model: ClusterModel, name: str) -> Iterator[str]:
+    known, number = model.cluster.table.row_of, 1
     while True:
         if f"{name}-new-{number}" not in known:
             yield f"{name}-new-{number}"

@@ -9,6 +9,7 @@ too, as objects with any fields.
 
 import asyncio
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from random import Random
 
 from kubesched.api.meta import ApiObject
@@ -36,20 +37,63 @@ class Informers:
         note: Callable[[str], None],
         random: Random | None = None,
     ) -> None:
+        self._rest = rest
+        self._handler = handler
         self._note = note
+        self._random = random
+        self._tell: Callable[[str, str, str], None] | None = None
         self._server = IncarnationTracker(rest, note)
-        self.reflectors = {
-            each.name: Reflector(
-                rest, each.path, each.kind, handler, query=each.query, note=note, random=random, server=self._server
-            )
-            for each in kinds
-        }
-        for each in kinds:
-            self.reflectors[each.name].needed_by = each.needed_by
+        self.reflectors = {each.name: self._reflector(each) for each in kinds}
         self._tasks: list[asyncio.Task[None]] = []
+
+    def _reflector(self, kind: WatchedKind) -> Reflector[ApiObject]:
+        reflector = Reflector(
+            self._rest,
+            kind.path,
+            kind.kind,
+            self._handler,
+            query=kind.query,
+            note=self._note,
+            random=self._random,
+            server=self._server,
+        )
+        reflector.needed_by = kind.needed_by
+        if self._tell is not None:
+            reflector.reader.tell = self._tell
+        return reflector
+
+    async def add(self, kinds: Sequence[WatchedKind], within_seconds: float) -> list[WatchedKind]:
+        """List and watch more kinds; stop watching those that are not listed in time, and return them."""
+        added = [(kind, self._reflector(kind)) for kind in kinds if kind.name not in self.reflectors]
+        if not self._tasks:
+            # they are listed when the others are
+            self.reflectors |= {kind.name: reflector for kind, reflector in added}
+            return []
+        listing = [asyncio.create_task(reflector.run()) for _, reflector in added]
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_seconds):
+                await asyncio.gather(*(reflector.synced.wait() for _, reflector in added))
+        missing = []
+        for (kind, reflector), task in zip(added, listing, strict=True):
+            if reflector.synced.is_set():
+                self.reflectors[kind.name] = reflector
+                self._tasks.append(task)
+            else:
+                missing.append(kind)
+                await self._drop(reflector, task)
+        return missing
+
+    async def _drop(self, reflector: Reflector[ApiObject], listing: "asyncio.Task[None]") -> None:
+        """Stop a reflector, and report what it had listed as deleted."""
+        listing.cancel()
+        await asyncio.gather(listing, return_exceptions=True)
+        self._server.followers.remove(reflector.new_incarnation)
+        for obj in list(reflector.objects.values()):
+            self._handler.drop(obj)
 
     def tell_of_unreadable(self, tell: Callable[[str, str, str], None]) -> None:
         """Call `tell` for objects that cannot be decoded: with kind, name and reason, which is empty once they can."""
+        self._tell = tell
         for reflector in self.reflectors.values():
             reflector.reader.tell = tell
 

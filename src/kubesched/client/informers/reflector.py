@@ -75,7 +75,7 @@ class Reflector(Generic[T]):
         self.reached: Callable[[str], None] = lambda version: None
         self._rest = rest
         self._server = server or IncarnationTracker(rest, note)
-        self._server.followers.append(self._new_incarnation)
+        self._server.followers.append(self.new_incarnation)
         # the incarnation of the server that was listed, and the one that is being listed
         self.incarnation = -1
         self._listing = -1
@@ -174,7 +174,8 @@ class Reflector(Generic[T]):
         if self._watch_task is not None:
             self._watch_task.cancel()
 
-    def _new_incarnation(self) -> None:
+    def new_incarnation(self) -> None:
+        """List again: the server is in a new incarnation."""
         if self._complete:
             self._begin_anew()
 

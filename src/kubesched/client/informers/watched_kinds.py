@@ -15,6 +15,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.plugin import Plugin
+from kubesched.core.framework.plugin_rights import name_parts
 from kubesched.core.framework.profile import Profile, registered_events
 
 ALWAYS = ("Node", "Pod")
@@ -55,8 +56,7 @@ def watched_kind(name: str, needed_by: tuple[str, ...] = ()) -> WatchedKind | No
     """Return the kind to watch for a resource of a registration; None for resources that are not watched."""
     if name in KINDS:
         return WatchedKind(name, path_of(name), KINDS[name], UNFINISHED if name == "Pod" else {}, needed_by)
-    plural, _, rest = name.partition(".")
-    version, _, group = rest.partition(".")
+    plural, version, group = name_parts(name)
     if not (plural and version and group):
         return None
     return WatchedKind(name, f"/apis/{group}/{version}/{plural}", custom_kind(name), {}, needed_by)

@@ -18,9 +18,10 @@ from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.binding.waiting_pods_map import PermitWait, PodsInPreBind, WaitingPodsMap
 from kubesched.core.framework.answers import checked_status, unchecked
 from kubesched.core.framework.effects import Bind, EffectError, Effects, Emit, Patch
+from kubesched.core.framework.extender_answers import told_bind
 from kubesched.core.framework.extenders import is_interested
 from kubesched.core.framework.hooks import ask_coroutine, ask_timed, named_failure
-from kubesched.core.framework.observer import BIND, POST_BIND, PRE_BIND, PRE_BIND_PRE_FLIGHT, Bound, Observers
+from kubesched.core.framework.observer import BIND, PERMIT, POST_BIND, PRE_BIND, PRE_BIND_PRE_FLIGHT, Bound, Observers
 from kubesched.core.framework.plugin import Plugin, PreBindPlugin
 from kubesched.core.framework.status import SKIP, Code, Status, error
 from kubesched.core.scheduling.engine import Engine
@@ -60,12 +61,13 @@ class NotBound(msgspec.Struct, frozen=True):
     """Why a pod is not bound.
 
     `by_permit`: a plugin rejected it while it waited in Permit. `tried`: the binding was sent, and may have succeeded
-    if only the answer was lost.
+    if only the answer was lost. `point` is the extension point that failed, empty if none did.
     """
 
     status: Status
     by_permit: bool = False
     tried: bool = False
+    point: str = ""
 
 
 async def bind_pod(placed: Placed, context: BindingContext) -> NotBound | None:
@@ -73,7 +75,7 @@ async def bind_pod(placed: Placed, context: BindingContext) -> NotBound | None:
     # 1. Is there anything to prepare?
     preparing, failure = _pre_flights(placed)
     if failure is not None:
-        return NotBound(failure)
+        return NotBound(failure, point=PRE_BIND)
     waiting = _waiting(placed, context)
     # 2. Announce the expected node (nominatedNodeName), if binding will take a while.
     if context.announce_expectation and (preparing or waiting is not None):
@@ -84,18 +86,18 @@ async def bind_pod(placed: Placed, context: BindingContext) -> NotBound | None:
         if not status.ok:
             if status.rejected:
                 return NotBound(status, by_permit=True)
-            return NotBound(error(f"waiting on permit for pod: {status.message}"))
+            return NotBound(error(f"waiting on permit for pod: {status.message}"), point=PERMIT)
     context.permitted(placed.pod.uid)
     # 4. Prepare.
     began = placed.attempt.stopwatch.now()
     failure = await _prepared(placed, preparing, context.pods_in_pre_bind) if preparing else None
     placed.attempt.stopwatch.point(PRE_BIND, failure, began)
     if failure is not None:
-        return NotBound(failure)
+        return NotBound(failure, point=PRE_BIND)
     # 5. Bind.
     failure = await _bind(placed, context)
     if failure is not None:
-        return NotBound(failure, tried=True)
+        return NotBound(failure, tried=True, point=BIND)
     # 6. Report the binding.
     pod = placed.pod
     tell_bound(placed, context.observers)
@@ -113,7 +115,7 @@ async def _ask(plugin: Plugin, hook: str, placed: Placed, checked: Callable[[Any
 
 def tell_bound(placed: Placed, observers: Observers) -> None:
     """Tell observers that a pod is bound."""
-    queued, stopwatch = placed.attempt
+    queued, stopwatch, generation = placed.attempt
     now = asyncio.get_running_loop().time()
     observers.pod_bound(
         Bound(
@@ -126,6 +128,7 @@ def tell_bound(placed: Placed, observers: Observers) -> None:
             queued.was_flushed,
             placed.evaluated_nodes,
             placed.feasible_nodes,
+            generation,
         )
     )
 
@@ -261,7 +264,8 @@ async def _bind_by_extender_or_plugin(placed: Placed, context: BindingContext) -
     pod = placed.pod
     for extender in context.extenders:
         if extender.bind_verb and context.bind_by_extender is not None and is_interested(extender, pod.spec):
-            refused = await context.bind_by_extender(extender, Bind(pod.namespace, pod.name, pod.uid, placed.node_name))
+            bind = Bind(pod.namespace, pod.name, pod.uid, placed.node_name)
+            refused = await told_bind(context.observers, extender, bind, context.bind_by_extender)
             if refused and extender.ignorable:
                 continue
             return error(refused) if refused else None

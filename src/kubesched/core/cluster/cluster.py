@@ -74,6 +74,10 @@ class ClusterState:
         self._indexes.append(index)
         return index
 
+    def drop_index(self, index: Index[PodInfo]) -> None:
+        """Keep an index no longer."""
+        self._indexes = [kept for kept in self._indexes if kept is not index]
+
     def _index(self, pod: PodInfo) -> None:
         for index in self._indexes:
             index.put(pod.uid, pod)

@@ -34,10 +34,12 @@ class Objects:
         self._followers: dict[str, list[Follower]] = {}
         self.unreadable = UnreadableObjects()
 
-    def follow(self, kind: type[ApiObject] | str, follower: Follower) -> None:
-        """Call a function for every object of a kind that is added, replaced or removed from now on."""
+    def follow(self, kind: type[ApiObject] | str, follower: Follower) -> Callable[[], None]:
+        """Call a function for every object of a kind that is added, replaced or removed, until the result is called."""
         name = kind if isinstance(kind, str) else kind.__name__
-        self._followers.setdefault(name, []).append(follower)
+        followers = self._followers.setdefault(name, [])
+        followers.append(follower)
+        return lambda: followers.remove(follower)
 
     def put(self, kind: str, obj: ApiObject) -> None:
         """Add or replace an object."""

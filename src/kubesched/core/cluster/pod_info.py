@@ -5,7 +5,7 @@ is immutable except for the slot that the table gives an accounted pod.
 """
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -190,6 +190,14 @@ class PodReader:
             while len(self._digests) > DIGESTS or self._weight > DIGESTED_BYTES:
                 self._weight -= self._digests.popitem(last=False)[1].weight
         return PodInfo.of(pod, digest)
+
+    def forget_derived(self, others: Iterable[PodInfo]) -> None:
+        """Forget what functions of retired plugins and evaluators derived, of recent templates and of other pods."""
+        for digest in {id(each): each for each in (*self._digests.values(), *(p.digest for p in others))}.values():
+            # functions of a module have neither a closure nor an instance, and stay
+            made = [f for f in digest.derived if getattr(f, "__closure__", None) or hasattr(f, "__self__")]
+            for function in made:
+                del digest.derived[function]
 
     def _identity(self, part: object) -> bytes | str:
         """Return a hashable text of a part of a pod."""

@@ -18,7 +18,7 @@ from kubesched.core.framework.events import ClusterEvent, Hint, Registration
 from kubesched.core.framework.outcomes import PostFilterResult, PreFilterResult
 from kubesched.core.framework.permission import Permission
 from kubesched.core.framework.placements import Placement
-from kubesched.core.framework.preemption import Candidate, PodGroupPostFilterResult
+from kubesched.core.framework.preemption import Candidate, Candidates, PodGroupPostFilterResult
 from kubesched.core.framework.status import SKIP, Code, Status
 from kubesched.core.framework.texts import MOST_CHARACTERS, tidy
 from kubesched.core.framework.verdict import Verdict
@@ -82,9 +82,11 @@ def checked_post_filter_result(answer: Any, hook: str) -> PostFilterResult:
     result = _checked_result(PostFilterResult, answer, hook)
     if result.nominated_node_name is not None and not isinstance(result.nominated_node_name, str):
         raise PluginError(f"{hook} nominated {_shown(result.nominated_node_name)}; give the name of a node")
-    _all_of(Candidate, result.candidates, f"{hook} returned a result whose candidates are")
-    for candidate in result.candidates:
-        _all_of(PodInfo, candidate.victims, f"{hook} returned a candidate whose victims are")
+    if type(result.candidates) is not Candidates:
+        # columns have been made from candidates
+        _all_of(Candidate, result.candidates, f"{hook} returned a result whose candidates are")
+        for candidate in result.candidates:
+            _all_of(PodInfo, candidate.victims, f"{hook} returned a candidate whose victims are")
     _all_of(Effect, result.effects, f"{hook} returned a result whose effects are")
     return result
 

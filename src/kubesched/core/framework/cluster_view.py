@@ -46,6 +46,13 @@ class ClusterView:
         self._budgets: dict[tuple[str, frozenset[tuple[str, str]]], list[PodDisruptionBudget]] = {}
         self._budgets_version = -1
         self._selectors: dict[str, tuple[PodDisruptionBudget, Selector]] = {}
+        # stop what is kept up to date for the plugin
+        self._kept: list[Callable[[], None]] = []
+
+    def release(self) -> None:
+        """Keep indexes, totals and columns of objects up to date no longer; the plugin is not used any more."""
+        while self._kept:
+            self._kept.pop()()
 
     # -- objects
 
@@ -73,7 +80,7 @@ class ClusterView:
             elif old is not None:
                 index.drop(old.full_name)
 
-        objects.follow(name, follow)
+        self._kept.append(objects.follow(name, follow))
         return index
 
     # -- pods
@@ -101,7 +108,9 @@ class ClusterView:
 
     def pod_index(self, keys_of: Callable[[PodInfo], Iterable[Hashable]]) -> Index[PodInfo]:
         """Return all pods by keys, with and without a node, kept up to date from now on; call it in the constructor."""
-        return self._state.keep_index(Index(keys_of, self._look_around))
+        index = self._state.keep_index(Index(keys_of, self._look_around))
+        self._kept.append(lambda: self._state.drop_index(index))
+        return index
 
     def pod_totals(self, key_of: Callable[[PodInfo], Hashable]) -> PodTotals:
         """Return what the pods on nodes request in sum, by a key, kept up to date from now on.
@@ -111,6 +120,7 @@ class ClusterView:
         table = self._state.table
         totals = PodTotals(key_of, table.pods.values(), self._look_around)
         table.totals.append(totals)
+        self._kept.append(lambda: table.totals.remove(totals))
         return totals
 
     def without(self, pods: Iterable[PodInfo]) -> AbstractContextManager[RemovedPods]:
@@ -199,9 +209,10 @@ class ClusterView:
 
         The plugin names the kind in `looks_up`.
         """
-        return ValuesOfObjects(
-            self._state.table, self._state.objects, _name_of(kind), node_of, value_of, dtype, default
-        )
+        objects, name = self._state.objects, _name_of(kind)
+        values = ValuesOfObjects(self._state.table, objects, name, node_of, value_of, dtype, default)
+        self._kept.append(values.unfollow)
+        return values
 
     def pod_sums(self, value_of: Callable[[PodInfo], int], *, reads: int = OF_POD) -> PodSums:
         """Return a column of the sums of a number over the pods on each node; it is summed again where pods change.

@@ -76,3 +76,21 @@ class ExtenderPreemptionResult(msgspec.Struct, frozen=True):
 
 
 ExtenderResult = ExtenderFilterResult | ExtenderPrioritizeResult | ExtenderPreemptionResult
+
+
+class ExtenderAnswer(msgspec.Struct, frozen=True, gc=False):
+    """What an extender answered about a pod; `call` is filter, prioritize, preempt or bind.
+
+    Of `asked` nodes it left `left`: those that pass, have a score, or stay candidates. `rejected` are messages by node,
+    `scores` those from 0 to 10; `error` is why the call failed.
+    """
+
+    uid: str
+    extender: str
+    call: str
+    asked: int
+    left: int
+    seconds: float
+    rejected: Mapping[str, str] = {}
+    scores: Mapping[str, int] = {}
+    error: str = ""

@@ -172,7 +172,7 @@ class ValuesOfObjects(NodeValues):
         self._kind = kind
         for obj in objects.named(kind):
             self._put(obj)
-        objects.follow(kind, self._changed)
+        self.unfollow = objects.follow(kind, self._changed)
 
     def _value(self, row: int) -> Number:
         values = self._by_node.get(self.table.names[row])

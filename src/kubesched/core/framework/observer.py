@@ -5,8 +5,8 @@ does not know the observers: it holds `Observers`, and with NOBODY nothing is me
 is dropped with a line for the log; pods are not affected.
 """
 
-from collections.abc import Callable, Collection, Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Mapping
+from typing import Any
 
 import msgspec
 
@@ -14,6 +14,8 @@ from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.decision_details import RejectionDetails, ScoreDetails
 from kubesched.core.framework.events import ClusterEvent
+from kubesched.core.framework.extenders import ExtenderAnswer
+from kubesched.core.framework.outcomes import GroupAttempt, PostFilterResult
 from kubesched.core.framework.status import Code, Status
 
 # Extension points under the names by which the reference measures them.
@@ -43,6 +45,8 @@ BACKOFF_COMPLETE = "BackoffComplete"
 POPPED_FROM_BACKOFF = "PopFromBackoffQ"
 FORCE_ACTIVATED = "ForceActivate"
 TIMED_OUT = "UnschedulableTimeout"
+# ours: the reference never changes its configuration
+CONFIGURATION_CHANGED = "ConfigurationChanged"
 
 
 # An extension point, its status code, and its duration in seconds.
@@ -63,6 +67,8 @@ class Bound(msgspec.Struct, frozen=True, gc=False):
     after_flush: bool
     evaluated_nodes: int
     feasible_nodes: int
+    # of the configuration, of which there may be several one after the other (also below)
+    generation: int = 1
 
 
 class ChosenNode(msgspec.Struct, frozen=True, gc=False):
@@ -74,6 +80,7 @@ class ChosenNode(msgspec.Struct, frozen=True, gc=False):
     feasible_nodes: int
     seconds: float
     scores: ScoreDetails
+    generation: int = 1
 
 
 class FailedAttempt(msgspec.Struct, frozen=True, gc=False):
@@ -81,6 +88,7 @@ class FailedAttempt(msgspec.Struct, frozen=True, gc=False):
 
     `nominated_node_name` is where the pod is nominated to by PostFilter, empty if nowhere. `rejections` gathers the
     rejected nodes during the call; None if the nodes were not judged, or the pod failed after a node was chosen.
+    `point` is the extension point that failed or rejected the pod, empty if none did.
     """
 
     pod: PodInfo
@@ -93,19 +101,8 @@ class FailedAttempt(msgspec.Struct, frozen=True, gc=False):
     evaluated_nodes: int = 0
     nominated_node_name: str = ""
     rejections: RejectionDetails | None = None
-
-
-class GroupAttempt(NamedTuple):
-    """What became of a group of pods: SCHEDULED, UNSCHEDULABLE, WAITS_FOR_PREEMPTION or ERROR, and of how many pods."""
-
-    group: str
-    profile: str
-    result: str
-    message: str
-    scheduled_pods: int
-    other_pods: int
-    algorithm_seconds: float
-    seconds: float
+    generation: int = 1
+    point: str = ""
 
 
 class Observer:
@@ -154,8 +151,11 @@ class Observer:
     def pre_filter_rejected(self, pod: PodInfo, status: Status) -> None:
         """PreFilter rejected a pod."""
 
-    def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Collection[str]) -> None:
-        """PostFilter ran; `plugins` are those that ran."""
+    def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Mapping[str, PostFilterResult]) -> None:
+        """PostFilter ran; `plugins` are those that ran, with their results."""
+
+    def extender_answered(self, answer: ExtenderAnswer) -> None:
+        """An extender was called for a pod; called in the attempt that it is about."""
 
     def algorithm_ran(self, seconds: float) -> None:
         """The scheduling algorithm ran; called for every attempt."""

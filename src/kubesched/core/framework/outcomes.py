@@ -71,3 +71,16 @@ class PostFilterResult(msgspec.Struct, frozen=True):
     nominated_node_name: str | None = None
     candidates: Sequence[Candidate] = ()
     effects: Sequence[Effect] = ()
+
+
+class GroupAttempt(NamedTuple):
+    """What became of a group of pods, by a result of `observer`, and of how many pods."""
+
+    group: str
+    profile: str
+    result: str
+    message: str
+    scheduled_pods: int
+    other_pods: int
+    algorithm_seconds: float
+    seconds: float

@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from kubesched.core.framework.placements import Placement
     from kubesched.core.framework.preemption import GroupTrial, PodGroupPostFilterResult
     from kubesched.core.framework.questions import FilterQuestion, FilterWorlds, ScoreQuestion
+    from kubesched.core.framework.services import ReleasedService
 
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0
@@ -66,6 +67,8 @@ class Plugin:
     writes: tuple[str, ...] = ()
     # the observer of failed hooks; set by the framework
     observed_by: Observer = NOBODY
+    # the services that do something for the plugin beside its hooks; set by the framework
+    held_services: "Sequence[ReleasedService]" = ()
     # the plugin whose hooks these are if another one calls them; set by the framework
     stands_in_for: "Plugin | None" = None
 

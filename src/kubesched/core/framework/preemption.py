@@ -99,6 +99,18 @@ class Candidates(Sequence[Candidate]):
     def __iter__(self) -> Iterator[Candidate]:
         return (self[index] for index in range(len(self)))
 
+    def on(self, node_name: str) -> Candidate | None:
+        """Return the candidate on a node."""
+        return self[self._names.index(node_name)] if node_name in self._names else None
+
+    def cheapest(self, limit: int) -> list[Candidate]:
+        """Return the candidates with the fewest violated budgets, the least important victims, the first names."""
+        first = self._ends - self._counts
+        by_name = np.array(sorted(range(len(self)), key=self._names.__getitem__), np.intp)
+        costs = (self._counts, np.add.reduceat(self._priority, first), self._priority[first], self._violations)
+        order = by_name[np.lexsort([cost[by_name] for cost in costs])]
+        return [self[index] for index in order[:limit].tolist()]
+
     # upstream: framework/preemption/preemption.go, pickOneNodeForPreemption (v1.36)
     def best(self) -> list[str]:
         """Return, sorted, the names of the candidates that tie for best."""

@@ -5,7 +5,7 @@ an error here, at start, that names the profile, the plugin and the fix.
 """
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, cast
 
 from kubesched.config.build import EnabledPlugin
@@ -20,7 +20,7 @@ from kubesched.core.framework.observer import NOBODY
 from kubesched.core.framework.plugin import EXTENSION_POINTS, Plugin
 from kubesched.core.framework.plugin_args import args_schema, decoded_args
 from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.services import services_of
+from kubesched.core.framework.services import ReleasedService, services_of
 from kubesched.core.framework.status import Status
 from kubesched.core.framework.texts import described
 from kubesched.errors import KubeschedError, PluginError
@@ -37,8 +37,12 @@ class Profile:
         enabled: Mapping[str, Sequence[EnabledPlugin]],
         plugins: Mapping[str, Plugin],
         percentage_of_nodes_to_score: int | None = None,
+        args: Mapping[str, Any] | None = None,
     ) -> None:
         self.scheduler_name = scheduler_name
+        self.enabled = enabled
+        # of the plugins, by name, as they were configured
+        self.args = args or {}
         self.percentage_of_nodes_to_score = percentage_of_nodes_to_score
         self.plugins = dict(plugins)
         self.weights = {plugin.name: plugin.weight for plugin in enabled.get("score", ())}
@@ -63,17 +67,57 @@ class Profile:
         self.placement_score = at("placementScore", points.PlacementScorePlugin)
         self.placement_weights = {plugin.name: plugin.weight for plugin in enabled.get("placementScore", ())}
 
+    def same_as(self, other: "Profile") -> bool:
+        """Return whether another profile has the same plugin objects at the same points, with the same weights."""
+        return (
+            _identities(self.plugins) == _identities(other.plugins)
+            and self.enabled == other.enabled
+            and self.percentage_of_nodes_to_score == other.percentage_of_nodes_to_score
+        )
 
-def compile_profiles(loaded: Loaded, registry: Registry, services: Mapping[str, Any]) -> dict[str, Profile]:
-    """Return every profile of a configuration by scheduler name, its plugins built."""
-    compiled = {}
+
+def _identities(plugins: Mapping[str, Plugin]) -> dict[str, int]:
+    return {name: id(plugin) for name, plugin in plugins.items()}
+
+
+def compile_profiles(
+    loaded: Loaded, registry: Registry, services: Mapping[str, Any], before: Mapping[str, Profile] | None = None
+) -> dict[str, Profile]:
+    """Return every profile of a configuration by scheduler name, its plugins built.
+
+    Plugins of the profiles that were in force `before` are handed over with their state where their arguments are the
+    same, and so are whole profiles. If one cannot be built, those that were built are released.
+    """
+    compiled: dict[str, Profile] = {}
+    try:
+        for name, profile in _compiled(loaded, registry, services, before or {}):
+            compiled[name] = profile
+    except BaseException:
+        release_plugins(compiled.values(), (before or {}).values())
+        raise
+    return compiled
+
+
+def release_plugins(retired: Iterable[Profile], in_use: Iterable[Profile]) -> None:
+    """Release what services do for the plugins of some profiles, except for plugins that others use."""
+    used = {id(plugin) for profile in in_use for plugin in profile.plugins.values()}
+    for plugin in (plugin for profile in retired for plugin in profile.plugins.values()):
+        if id(plugin) not in used:
+            used.add(id(plugin))
+            for service in plugin.held_services:
+                service.release()
+
+
+def _compiled(
+    loaded: Loaded, registry: Registry, services: Mapping[str, Any], before: Mapping[str, Profile]
+) -> Iterator[tuple[str, Profile]]:
     for number, resolved in enumerate(loaded.profiles):
         paths = {
             entry.name: f"profiles[{number}].pluginConfig[{place}]"
             for place, entry in enumerate(resolved.config.plugin_config)
         }
         args = {entry.name: resolved.args(entry.name) for entry in resolved.config.plugin_config}
-        compiled[resolved.scheduler_name] = compile_profile(
+        profile = compile_profile(
             resolved.scheduler_name,
             {point: resolved.at(point) for point in EXTENSION_POINTS},
             {name: value.value if isinstance(value, RawArgs) else value for name, value in args.items()},
@@ -81,8 +125,9 @@ def compile_profiles(loaded: Loaded, registry: Registry, services: Mapping[str, 
             {**services, "gates": loaded.gates},
             resolved.config.percentage_of_nodes_to_score,
             paths,
+            before.get(resolved.scheduler_name),
         )
-    return compiled
+        yield resolved.scheduler_name, profile
 
 
 def compile_profile(
@@ -93,31 +138,63 @@ def compile_profile(
     services: Mapping[str, Any],
     percentage_of_nodes_to_score: int | None = None,
     paths: Mapping[str, str] | None = None,
+    before: Profile | None = None,
 ) -> Profile:
     """Return the profile with every plugin built; `services` are the arguments for constructors, by parameter name.
 
-    `paths` are the paths of the plugins' arguments in the configuration.
+    `paths` are the paths of the plugins' arguments in the configuration. Plugins of the profile `before` are taken over
+    where their arguments are the same, and so is the profile itself.
     """
     names = dict.fromkeys(plugin.name for plugins in enabled.values() for plugin in plugins)
-    built = {}
-    for name in names:
-        if name not in registry:
-            raise PluginError(
-                f"profile {scheduler_name!r}: plugin {name!r} does not exist; register it, install the package that "
-                "declares it, or name its module or file"
-            )
-        try:
-            factory = registry.factory(name)
-            offered = {**services_of(name, services, getattr(factory, "writes", ())), "args": args.get(name)}
-            built[name] = build_plugin(name, factory, offered, scheduler_name)
-        except PluginError as error:
-            # a constructor complains of `args.field`
-            path = (paths or {}).get(name)
-            raise PluginError(str(error).replace(": args", f": {path}.args", 1) if path else str(error)) from error
-    for point, plugins in enabled.items():
-        for plugin in plugins:
-            _check(scheduler_name, point, plugin.name, built[plugin.name])
-    return Profile(scheduler_name, enabled, built, percentage_of_nodes_to_score)
+    made = Profile(scheduler_name, {}, {})
+    built: dict[str, Plugin] = {}
+    try:
+        for name in names:
+            known = before.plugins.get(name) if before is not None else None
+            if before is not None and known is not None and before.args.get(name) == args.get(name):
+                built[name] = known
+            else:
+                built[name] = made.plugins[name] = _built(name, args, registry, services, scheduler_name, paths or {})
+        for point, plugins in enabled.items():
+            for plugin in plugins:
+                _check(scheduler_name, point, plugin.name, built[plugin.name])
+    except BaseException:
+        release_plugins([made], ())
+        raise
+    profile = Profile(scheduler_name, enabled, built, percentage_of_nodes_to_score, args)
+    return before if before is not None and before.same_as(profile) else profile
+
+
+def _built(
+    name: str,
+    args: Mapping[str, Any],
+    registry: Registry,
+    services: Mapping[str, Any],
+    scheduler_name: str,
+    paths: Mapping[str, str],
+) -> Plugin:
+    """Return a new plugin; its errors name the path of its arguments."""
+    if name not in registry:
+        raise PluginError(
+            f"profile {scheduler_name!r}: plugin {name!r} does not exist; register it, install the package that "
+            "declares it, or name its module or file"
+        )
+    factory = registry.factory(name)
+    offered = {**services_of(name, services, getattr(factory, "writes", ())), "args": args.get(name)}
+    held = [each for each in map(offered.get, ("cluster", "background")) if isinstance(each, ReleasedService)]
+    try:
+        plugin = build_plugin(name, factory, offered, scheduler_name)
+    except BaseException as error:
+        for service in held:
+            service.release()
+        # a constructor complains of `args.field`
+        path = paths.get(name)
+        if not isinstance(error, PluginError) or not path:
+            raise
+        raise PluginError(str(error).replace(": args", f": {path}.args", 1)) from error
+    # plugins may be frozen
+    object.__setattr__(plugin, "held_services", held)
+    return plugin
 
 
 def build_plugin(name: str, factory: Callable[..., Plugin], services: Mapping[str, Any], scheduler_name: str) -> Plugin:

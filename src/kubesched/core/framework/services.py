@@ -6,7 +6,7 @@ where profiles are compiled.
 
 import logging
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from kubesched.config.intree import IN_TREE
 from kubesched.core.cluster.cluster import ClusterState
@@ -21,6 +21,14 @@ from kubesched.core.framework.plugin_metrics import PluginMetrics
 from kubesched.core.framework.preemption import RunningPreemptions
 from kubesched.core.framework.waiting import NoWaits, Waits
 from kubesched.core.framework.waiting_pods import NoWaitingPods, WaitingPods
+
+
+@runtime_checkable
+class ReleasedService(Protocol):
+    """A service that does something for one plugin beside its hooks, until the plugin is not used any more."""
+
+    def release(self) -> None:
+        """Do it no longer."""
 
 
 class Services:

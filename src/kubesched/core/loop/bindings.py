@@ -19,6 +19,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.core.framework.effects import Bind, EffectError, Read
 from kubesched.core.framework.extenders import is_interested
+from kubesched.core.framework.observer import PERMIT
 from kubesched.core.framework.status import error
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.context import LoopContext
@@ -51,6 +52,19 @@ class Bindings:
         self._context = context
         self._handlers = handlers
         self._failures = failures
+        # the assumed pods whose binding cycle has not ended, by UID
+        self._placed: dict[str, Placed] = {}
+        # those of them that an extender binds, until they are reported as bound
+        self._to_verify: set[str] = set()
+        self.use(bind_by_extender)
+        # how many binding cycles run
+        self.under_way = 0
+        # one line a minute: a failing API server fails for all pods
+        self._complain = sampled(context.note, context.now)
+
+    def use(self, bind_by_extender: Callable[[Extender, Bind], Awaitable[str]] | None) -> None:
+        """Bind by the engine that is in charge from now on; cycles under way end as they began."""
+        context = self._context
         self._cycles = BindingContext(
             context.engine,
             context.waiting_pods,
@@ -59,20 +73,20 @@ class Bindings:
             note=context.note,
             bind_by_extender=bind_by_extender,
         )
-        # the assumed pods whose binding cycle has not ended, by UID
-        self._placed: dict[str, Placed] = {}
-        # how many binding cycles run
-        self.under_way = 0
-        # one line a minute: a failing API server fails for all pods
-        self._complain = sampled(context.note, context.now)
+
+    def generations(self) -> set[int]:
+        """Return the generations of configurations that binding cycles are under way under."""
+        return {placed.attempt.generation for placed in self._placed.values()}
 
     def begin(self, placed: Placed) -> None:
         """Start the binding cycle of an assumed pod."""
         self._placed[placed.pod.uid] = placed
+        if any(extender.bind_verb and is_interested(extender, placed.pod.spec) for extender in self._cycles.extenders):
+            self._to_verify.add(placed.pod.uid)
         self._activate(placed)
         if placed.waits:
             self._context.waiting_pods.add(PermitWait(placed.pod, placed.node_name, placed.waits))
-        self._context.tasks.start(self._bind(placed))
+        self._context.tasks.start(self._bind(placed, self._cycles))
 
     # -- events
 
@@ -85,16 +99,18 @@ class Bindings:
         """A pod is bound: activate the pods that plugins named."""
         placed = self._placed[uid]
         self._activate(placed)
-        if not self._extender_binds(placed.pod):
+        if uid not in self._to_verify:
             del self._placed[uid]
 
     def verified(self, uid: str) -> None:
         """A pod that an extender has bound is reported as bound, or is deleted."""
+        self._to_verify.discard(uid)
         del self._placed[uid]
 
     def failed(self, uid: str, why: NotBound) -> None:
         """Undo Reserve and assume for a pod that could not be bound, and requeue it."""
         placed = self._placed.pop(uid)
+        self._to_verify.discard(uid)
         self._context.waiting_pods.remove(uid)
         self._context.pods_in_pre_bind.end(uid)
         confirmed = self._handlers.latest(placed.pod)
@@ -119,20 +135,20 @@ class Bindings:
 
     # -- the task
 
-    async def _bind(self, placed: Placed) -> None:
+    async def _bind(self, placed: Placed, cycles: BindingContext) -> None:
         self.under_way += 1
         try:
-            await self._bind_or_fail(placed)
+            await self._bind_or_fail(placed, cycles)
         finally:
             self.under_way -= 1
             placed.attempt.stopwatch.tell()
 
-    async def _bind_or_fail(self, placed: Placed) -> None:
+    async def _bind_or_fail(self, placed: Placed, cycles: BindingContext) -> None:
         post = self._context.inbox.post
         # a condition of an earlier attempt must not be written after the binding
         await self._failures.status_writer.drain(placed.pod.uid)
         try:
-            failure = await bind_pod(placed, self._cycles)
+            failure = await bind_pod(placed, cycles)
         except BaseException as raised:
             if is_called_off(raised):
                 # a plugin that cancels its own task leaves nothing assumed; at the end of the process nothing follows
@@ -140,16 +156,14 @@ class Bindings:
                 raise
             failure = NotBound(error(f"internal error: {described(raised)}"))
         if failure is None:
+            verify = placed.pod.uid in self._to_verify
             post(BindingDone(placed.pod.uid))
-            if self._extender_binds(placed.pod):
+            if verify:
                 await self._verify(placed)
             return
         if failure.tried:
             await self._look(placed.pod)
         post(BindingFailed(placed.pod.uid, failure))
-
-    def _extender_binds(self, pod: PodInfo) -> bool:
-        return any(e.bind_verb and is_interested(e, pod.spec) for e in self._cycles.extenders)
 
     async def _verify(self, placed: Placed) -> None:
         """Wait until a pod that an extender claims to have bound is reported as bound; requeue it otherwise."""
@@ -199,5 +213,6 @@ class Bindings:
 def _failed(attempt: PodAttempt, why: NotBound) -> Failed:
     """Return the failure of an attempt whose binding cycle failed."""
     if why.by_permit:
-        return commit_failure(attempt, why.status)
-    return Failed(attempt, UNSCHEDULABLE if why.status.rejected else SCHEDULER_ERROR, why.status.message)
+        return commit_failure(attempt, why.status, PERMIT)
+    reason = UNSCHEDULABLE if why.status.rejected else SCHEDULER_ERROR
+    return Failed(attempt, reason, why.status.message, point=why.point)

@@ -1,13 +1,12 @@
 """The context that the parts of the loop share."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from datetime import datetime
 
 from kubesched.common.notes import Note
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.effects import Effects
 from kubesched.core.framework.observer import Observers
-from kubesched.core.framework.profile import Profile
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.queue.scheduling_queue import SchedulingQueue
 from kubesched.core.scheduling.engine import Engine
@@ -23,9 +22,9 @@ class LoopContext:
         services: LoopServices,
         busy_time: Callable[[], float],
     ) -> None:
+        # the engine that is in charge: a reconfiguration puts another one in its place
         self.engine = engine
         self.cluster: ClusterState = engine.cluster
-        self.profiles: Mapping[str, Profile] = engine.profiles
         self.effects: Effects = engine.effects
         self.observers: Observers = engine.services.observers
         self.queue = queue

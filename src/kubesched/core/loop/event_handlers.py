@@ -69,6 +69,14 @@ class EventHandlers:
             cluster.keep_pod_groups()
         self._gangs = gates.enabled("GangScheduling")
 
+    def serve(self, schedulers: Collection[str]) -> None:
+        """Take in the waiting pods of these scheduler names from now on; those that are known already are queued."""
+        before, self._schedulers = self._schedulers, schedulers
+        for pod in list(self._cluster.pending.values()):
+            name = pod.spec.scheduler_name
+            if name in schedulers and name not in before and pod.uid not in self._cluster.table.pods:
+                self._put_waiting(None, pod)
+
     # -- any object
 
     def put(self, obj: ApiObject) -> None:

@@ -49,8 +49,8 @@ class Evictions:
         self._retry: set[str] = set()
         self._running: set[str] = set()
 
-    def node_added(self) -> None:
-        """Mark all preemptors to be retried when their evictions end: they may fit a new node."""
+    def retry_all(self) -> None:
+        """Mark all preemptors to be retried when their evictions end: a node was added, or other plugins decide."""
         # differs (a node that is added while victims): the reference misses a node that is added while victims are
         # being deleted
         self._retry |= self._running

@@ -68,6 +68,8 @@ class FailureHandler:
                 _judged_nodes(verdicts, table),
                 failed.nominated_node_name or "",
                 None if verdicts is None else lambda: rejected_nodes(verdicts, table),
+                failed.attempt.generation,
+                failed.point,
             )
         )
 
@@ -101,6 +103,9 @@ def put_back(failed: Failed, context: LoopContext) -> list[Effect]:
     queued.unschedulable_plugins = set(failed.unschedulable_plugins)
     queued.pending_plugins = set(failed.pending_plugins)
     context.queue.fail(queued, context.now(), again=failed.again)
+    if queued.pod.spec.scheduler_name not in context.engine.profiles:
+        # its profile is gone since the attempt began: another scheduler may write about it
+        return []
     pod = queued.pod
     nominated = failed.nominated_node_name
     if nominated is not None:

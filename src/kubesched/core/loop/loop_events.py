@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import msgspec
 
 from kubesched.api.meta import ApiObject
+from kubesched.config.load import Loaded
 from kubesched.core.binding.cycle import NotBound
 
 
@@ -87,6 +88,12 @@ class Attempt(msgspec.Struct, frozen=True):
     uid: str
 
 
+class Reconfigured(msgspec.Struct, frozen=True):
+    """Another configuration is in force from now on."""
+
+    configuration: Loaded
+
+
 class Call(msgspec.Struct, frozen=True):
     """A function to call between cycles: the one event that is no value, and cannot be replayed."""
 
@@ -106,6 +113,7 @@ LoopEvent = (
     | Activate
     | Tick
     | Attempt
+    | Reconfigured
     | Call
 )
 # An event, and when it was applied, on the loop's clock.

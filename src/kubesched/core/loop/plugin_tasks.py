@@ -27,7 +27,7 @@ class PluginTasks:
         self.inbox = inbox
         # with how long scheduling waits for the first look-up
         self._jobs: list[tuple[Job, float]] = []
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: dict[Job, asyncio.Task[None]] = {}
         self._awaited: set[Job] = set()
 
     def of(self, plugin: str) -> Background:
@@ -39,13 +39,23 @@ class PluginTasks:
         self._jobs.append((job, wait_seconds))
 
     def start(self) -> None:
-        """Start all jobs."""
+        """Start all jobs that do not run yet."""
         loop = asyncio.get_running_loop()
         for job, wait_seconds in self._jobs:
+            if job in self._tasks:
+                continue
             if wait_seconds > 0:
                 self._awaited.add(job)
                 loop.call_later(wait_seconds, self._no_longer_awaited, job)
-            self._tasks.append(loop.create_task(job.run(self._no_longer_awaited)))
+            self._tasks[job] = loop.create_task(job.run(self._no_longer_awaited))
+
+    def remove(self, job: "Job") -> None:
+        """End a job of a plugin that is not used any more."""
+        self._jobs = [each for each in self._jobs if each[0] is not job]
+        task = self._tasks.pop(job, None)
+        if task is not None:
+            task.cancel()
+        self._no_longer_awaited(job)
 
     def nothing_awaited(self) -> bool:
         """Return whether pods may be scheduled: no first look-up is awaited."""
@@ -58,10 +68,10 @@ class PluginTasks:
 
     async def stop(self) -> None:
         """End all jobs."""
-        for task in self._tasks:
+        for task in self._tasks.values():
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._tasks = []
+        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
+        self._tasks = {}
 
 
 class PluginBackground:
@@ -70,6 +80,12 @@ class PluginBackground:
     def __init__(self, plugin: str, tasks: PluginTasks) -> None:
         self._plugin = plugin
         self._tasks = tasks
+        self._jobs: list[Job] = []
+
+    def release(self) -> None:
+        """End the jobs of the plugin."""
+        while self._jobs:
+            self._tasks.remove(self._jobs.pop())
 
     def every(
         self,
@@ -85,6 +101,7 @@ class PluginBackground:
             if not length >= SHORTEST_SECONDS:
                 raise PluginError(f"background.every({length}, ...): {what} is at least {SHORTEST_SECONDS} seconds")
         job = Job(self._plugin, seconds, timeout_seconds, fetch, apply, self._tasks.inbox)
+        self._jobs.append(job)
         self._tasks.add(job, wait_seconds)
 
     def timer(self, seconds: float, callback: Callable[[], None]) -> None:

@@ -17,7 +17,7 @@ from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.framework import observer
 from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
 from kubesched.core.framework.effects import Patch
-from kubesched.core.framework.observer import GroupAttempt
+from kubesched.core.framework.outcomes import GroupAttempt
 from kubesched.core.framework.preemption import Preemption
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Status
@@ -51,7 +51,8 @@ class PodGroupScheduler:
         self, loop: LoopContext, context: CycleContext, bindings: Bindings, failures: FailureHandler, run: Run
     ) -> None:
         self._loop = loop
-        self._context = context
+        # of the configuration that is in force
+        self.context = context
         self._bindings = bindings
         self._failures = failures
         self._run = run
@@ -61,8 +62,8 @@ class PodGroupScheduler:
         gathered = [queued for queued in self._gathered(popped) if not self._skipped(queued)]
         if not gathered:
             return
-        pods = [begin_attempt(queued, self._loop.observers) for queued in gathered]
-        profile = profile_of(self._context, gathered)
+        pods = [begin_attempt(queued, self._loop.observers, self._loop.engine.generation) for queued in gathered]
+        profile = profile_of(self.context, gathered)
         if isinstance(profile, Status):
             for pod in pods:
                 self._failures.fail(Failed(pod, SCHEDULER_ERROR, profile.message))
@@ -116,11 +117,11 @@ class PodGroupScheduler:
         return True
 
     async def _cycle(self, profile: Profile, pods: Sequence[PodAttempt]) -> GroupResult:
-        observers = self._context.observers
+        observers = self.context.observers
         observers.group_attempt_began("/".join(group_of(pods[0].queued.pod) or ()))
         for pod in pods:
             observers.attempt_began(pod.queued.pod)
-        result = await self._run(schedule_group(self._context, profile, pods))
+        result = await self._run(schedule_group(self.context, profile, pods))
         for pod in pods:
             observers.algorithm_ran(pod.stopwatch.seconds)
             pod.stopwatch.tell()
@@ -146,13 +147,13 @@ class PodGroupScheduler:
         return scheduled
 
     def _begin_binding(self, profile: Profile, pod: PodResult, in_this_cycle: set[str]) -> Failed | None:
-        (queued, stopwatch), cycle = pod.attempt, pod.cycle
+        (queued, stopwatch, _), cycle = pod.attempt, pod.cycle
         assert cycle is not None, "a pod with a node has a cycle"
         # the group's cycle is over
         cycle.group = None
         taken = commit(self._loop.cluster, profile, cycle, queued.pod, pod.node_name, stopwatch)
         if taken.failure is not None:
-            return commit_failure(pod.attempt, taken.failure)
+            return commit_failure(pod.attempt, taken.failure, taken.point)
         named = cycle.get(PODS_TO_ACTIVATE)
         if named:
             # these have just been attempted

@@ -12,22 +12,25 @@ unless an extender has to be asked. The loop yields after every slice, so that r
 
 import asyncio
 from collections.abc import Callable, Mapping
+from functools import partial
 from random import Random
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.config.types import Extender
+from kubesched.config.load import Loaded
 from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.cluster.pod_groups import group_of
-from kubesched.core.framework.effects import Bind
+from kubesched.core.framework.extender_answers import told
 from kubesched.core.framework.extenders import ExtenderArgs, ExtenderPrioritizeArgs, ExtenderResult
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.bindings import Bindings
+from kubesched.core.loop.configurations import Configurations, QueueSettings
 from kubesched.core.loop.context import LoopContext
 from kubesched.core.loop.event_handlers import EventHandlers, NodePreCheck
 from kubesched.core.loop.evictions import Evictions
+from kubesched.core.loop.extender_client import ExtenderClient
 from kubesched.core.loop.failure_handler import FailureHandler
 from kubesched.core.loop.loop_events import (
     Activate,
@@ -42,6 +45,7 @@ from kubesched.core.loop.loop_events import (
     Permitted,
     PreemptionEnded,
     Put,
+    Reconfigured,
     Tick,
     Unreadable,
 )
@@ -63,16 +67,7 @@ SLICE_SECONDS = 0.005
 TICK_SECONDS = 1.0
 # No further pod is popped while so many pods are being bound.
 MOST_BINDINGS = 1000
-
-
-class ExtenderClient(Protocol):
-    """Calls extenders."""
-
-    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
-        """Return the result of a call; a result with an error if the extender did not answer."""
-
-    async def bind(self, extender: Extender, bind: Bind) -> str:
-        """Call an extender to bind a pod; return the error, or an empty text."""
+ENDS_OF_BINDINGS = (BindingDone, BindingVerified, BindingFailed)
 
 
 class LoopOptions(msgspec.Struct, frozen=True):
@@ -93,10 +88,10 @@ class Scheduler:
         extender_client: ExtenderClient | None = None,
         pre_check: NodePreCheck | None = None,
     ) -> None:
-        self.engine = engine
         self.cluster = engine.cluster
         self._note = services.note
-        self._extender_client = extender_client
+        settings = partial(_queue_settings, options=options)
+        self.configurations = Configurations(engine, extender_client, settings, services.waits.date)
         self._stopping = False
         self._held = False
         # all have to return True for pods to be scheduled
@@ -115,7 +110,8 @@ class Scheduler:
         self._record = services.record
         self._tasks = services.tasks
         self._plugin_tasks = services.plugin_tasks
-        self.queue = _queue(engine, options)
+        hints, queue_options = self.configurations.in_force.queue_settings
+        self.queue = SchedulingQueue(engine.profiles, engine.cluster, hints, queue_options, self._observers)
         self.waiting_pods, self.pods_in_pre_bind = services.waiting_pods, services.pods_in_pre_bind
         self.event_handlers = EventHandlers(
             self.cluster,
@@ -128,7 +124,7 @@ class Scheduler:
             changed=services.waits.notify,
             pre_check=pre_check,
         )
-        context = LoopContext(engine, self.queue, services, self.busy_time)
+        self._loop_context = context = LoopContext(engine, self.queue, services, self.busy_time)
         self.evictions = Evictions(context, self.apply)
         self._failures = FailureHandler(context, self.evictions)
         bind_by_extender = extender_client.bind if extender_client is not None else None
@@ -138,6 +134,11 @@ class Scheduler:
         self._pod_groups: PodGroupScheduler | None = None
         if engine.loaded.gates.enabled("GenericWorkload"):
             self._pod_groups = PodGroupScheduler(context, self._context, self.bindings, self._failures, self._drive)
+
+    @property
+    def engine(self) -> Engine:
+        """Return the engine of the configuration that is in force."""
+        return self.configurations.in_force.engine
 
     def now(self) -> float:
         """Return the loop's time."""
@@ -199,6 +200,39 @@ class Scheduler:
         self._held = False
         self.inbox.wake()
 
+    # -- another configuration
+
+    def reconfigure(self, loaded: Loaded) -> None:
+        """Put another configuration in force between two cycles; raises PluginError if a plugin cannot be built.
+
+        The feature gates stay those of the start. `configurations.prepare` builds it beforehand, with its extenders.
+        """
+        if loaded.gates.all() != self.engine.loaded.gates.all():
+            raise ValueError("feature gates cannot be changed while a scheduler runs")
+        if not self.configurations.is_prepared(loaded):
+            self.configurations.prepare(loaded, self.configurations.in_force.extender_client)
+        self.inbox.post(Reconfigured(loaded))
+
+    def _reconfigured(self, loaded: Loaded) -> None:
+        """Swap profiles, extenders and the queue's order; binding cycles under way end under the old configuration."""
+        in_force = self.configurations.put_in_force(loaded)
+        engine, client = in_force.engine, in_force.extender_client
+        engine.take_charge()
+        self._loop_context.engine = engine
+        self._context = CycleContext(engine, self._context.pick)
+        if self._pod_groups is not None:
+            self._pod_groups.context = self._context
+        self.bindings.use(client.bind if client is not None else None)
+        self.queue.reconfigure(engine.profiles, *in_force.queue_settings, self.now())
+        self.event_handlers.serve(engine.profiles)
+        self.evictions.retry_all()
+        self._plugin_tasks.start()
+        self._release()
+
+    def _release(self) -> None:
+        """Release retired configurations that no binding cycle is under way under."""
+        self.configurations.release(self.bindings.generations)
+
     # -- events
 
     def _handlers_of_events(self) -> Mapping[type[Any], Callable[[Any], object]]:
@@ -216,6 +250,7 @@ class Scheduler:
             PreemptionEnded: lambda event: preemptions.end(event.preemptor_uid),
             Activate: lambda event: self.queue.activate(event.uids, self.now()),
             Tick: lambda _: self.queue.flush(self.now()),
+            Reconfigured: lambda event: self._reconfigured(event.configuration),
             Call: lambda event: event.function(),
         }
 
@@ -223,6 +258,8 @@ class Scheduler:
         """Apply an event to the cluster and the queue; no cycle is running, except for events of evictions."""
         self._record(event)
         self._handlers[type(event)](event)
+        if type(event) in ENDS_OF_BINDINGS:
+            self._release()
 
     def _put(self, obj: ApiObject) -> None:
         nodes = self.cluster.table.node_count
@@ -232,7 +269,7 @@ class Scheduler:
             # one object must not affect others
             self._note(f"{type(obj).__name__} {obj.full_name} cannot be understood and is left out: {error}")
         if self.cluster.table.node_count > nodes:
-            self.evictions.node_added()
+            self.evictions.retry_all()
 
     # -- the loop
 
@@ -311,7 +348,7 @@ class Scheduler:
 
     async def _attempt(self, queued: QueuedPod) -> None:
         began = self.busy_time()
-        attempt = begin_attempt(queued, self._observers)
+        attempt = begin_attempt(queued, self._observers, self.engine.generation)
         try:
             outcome: Outcome = await self._drive(schedule(self._context, attempt))
         except BaseException as raised:
@@ -340,25 +377,25 @@ class Scheduler:
 
     async def _ask(self, question: ExtenderArgs) -> ExtenderResult:
         """Call an extender; return its result."""
-        assert self._extender_client is not None, "extenders are configured but there is no client to call them"
+        client = self.configurations.in_force.extender_client
+        assert client is not None, "extenders are configured but there is no client to call them"
         prioritizing = isinstance(question, ExtenderPrioritizeArgs)
         began = self.now()
         self.asking += 1
         self.prioritizing += prioritizing
         try:
-            return await self._extender_client.ask(question)
+            return told(self._observers, question, await client.ask(question), self.now() - began)
         finally:
             self._asked_seconds += self.now() - began
             self.asking -= 1
             self.prioritizing -= prioritizing
 
 
-def _queue(engine: Engine, options: LoopOptions) -> SchedulingQueue:
-    """Return the queue for an engine's configuration."""
+def _queue_settings(engine: Engine, options: LoopOptions) -> QueueSettings:
+    """Return the hints and the options of the queue for an engine's configuration."""
     config, gates, observers = engine.loaded.config, engine.loaded.gates, engine.services.observers
     pop_early = gates.enabled("SchedulerPopFromBackoffQ")
     backoff = BackoffPolicy(config.pod_initial_backoff_seconds, config.pod_max_backoff_seconds, pop_early)
     hints, groups = gates.enabled("SchedulerQueueingHints"), gates.enabled("GenericWorkload")
     requeueing = QueueingHints(engine.profiles, HintOptions(bool(config.extenders), groups, hints), observers)
-    settings = QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)
-    return SchedulingQueue(engine.profiles, engine.cluster, requeueing, settings, observers)
+    return requeueing, QueueOptions(backoff, options.max_in_unschedulable_seconds, pop_early)

@@ -61,6 +61,20 @@ class KeyedHeap(Generic[V]):
             heapq.heappop(heap)
         return None
 
+    def first(self, limit: int) -> list[V]:
+        """Return the values with the smallest keys, in their order, without looking at most of the others."""
+        heap, found = self._heap, list[V]()
+        # entries of the heap whose parents were looked at, with their places in it
+        nearest = [(heap[0], 0)] if heap else []
+        while nearest and len(found) < limit:
+            entry, place = heapq.heappop(nearest)
+            if self._entries.get(entry[2]) is entry:
+                found.append(entry[3])
+            for child in (2 * place + 1, 2 * place + 2):
+                if child < len(heap):
+                    heapq.heappush(nearest, (heap[child], child))
+        return found
+
     def pop(self) -> V | None:
         """Remove and return the value with the smallest key."""
         value = self.peek()

@@ -4,7 +4,10 @@ activeQ is a heap by QueueSort, the backoff queues are heaps by expiry, unschedu
 most one place.
 """
 
+import heapq
+from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from kubesched.core.framework.answers import checked_sort_key
 from kubesched.core.framework.hooks import ask
@@ -45,6 +48,22 @@ class Places:
     def wait_for_time(self) -> bool:
         """Return whether any pod backs off or is unschedulable."""
         return bool(self.unschedulable or self.backoff or self.error_backoff)
+
+    def first(self, limit: int) -> dict[Place, list[QueuedPod]]:
+        """Return the first pods of each place: in the order of the heaps, and those that came first."""
+        backing_off = heapq.merge(self.backoff.first(limit), self.error_backoff.first(limit), key=self.expiry)
+        parked = {Place.UNSCHEDULABLE: list[QueuedPod](), Place.GATED: list[QueuedPod]()}
+        for queued in self.unschedulable:
+            if len(parked[queued.place]) < limit:
+                parked[queued.place].append(queued)
+        return {Place.ACTIVE: self.active.first(limit), Place.BACKOFF: list(islice(backing_off, limit)), **parked}
+
+    def counts(self) -> Counter[Place]:
+        """Return how many pods are in each place."""
+        parked = Counter(queued.place for queued in self.unschedulable)
+        return Counter(
+            {Place.ACTIVE: len(self.active), Place.BACKOFF: len(self.backoff) + len(self.error_backoff), **parked}
+        )
 
     def get(self, uid: str) -> QueuedPod | None:
         """Return the pod under a UID."""

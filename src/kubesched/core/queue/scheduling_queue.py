@@ -33,6 +33,7 @@ from kubesched.core.framework.events import Action, ClusterEvent, Resource
 from kubesched.core.framework.observer import (
     ATTEMPT_FAILED,
     BACKOFF_COMPLETE,
+    CONFIGURATION_CHANGED,
     FORCE_ACTIVATED,
     NOBODY,
     POPPED_FROM_BACKOFF,
@@ -49,7 +50,6 @@ from kubesched.core.queue.queueing_hints import WILDCARD, QueueingHints, Queuein
 from kubesched.core.queue.update_events import is_pod_updated
 
 FLUSH_AFTER_SECONDS = 300.0
-# the events of a waiting pod that is new to the queue, and of a known one
 WAITING_POD_ADDED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.ADD)
 WAITING_POD_UPDATED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE)
 
@@ -73,13 +73,43 @@ class SchedulingQueue:
         options: QueueOptions | None = None,
         observers: Observers = NOBODY,
     ) -> None:
-        self.options = options or QueueOptions()
         self._cluster = cluster
-        self._hints = hints
-        self._places = Places(profiles, self.options.backoff, hints)
         self._in_flight = InFlightPods()
-        self._gate = PreEnqueueGate(profiles, hints, observers)
         self._observers = observers
+        # how many pods were moved, by event, from where and to where; new pods are not counted
+        self.moves: Counter[tuple[str, Place, Place]] = Counter()
+        self._configure(profiles, hints, options or QueueOptions())
+
+    def _configure(self, profiles: Mapping[str, Profile], hints: QueueingHints, options: QueueOptions) -> None:
+        self.options = options
+        self._profiles = profiles
+        self._hints = hints
+        self._places = Places(profiles, options.backoff, hints)
+        self._gate = PreEnqueueGate(profiles, hints, self._observers)
+
+    def reconfigure(
+        self, profiles: Mapping[str, Profile], hints: QueueingHints, options: QueueOptions, now: float
+    ) -> None:
+        """Order, gate and requeue all waiting pods anew under other profiles; pods without a profile leave.
+
+        Unschedulable pods are retried after their backoff; pods in flight are, too, if their attempts fail.
+        """
+        waiting = list(self._places)
+        self._configure(profiles, hints, options)
+        for queued in waiting:
+            if queued.pod.spec.scheduler_name not in profiles:
+                self._cluster.clear_nomination(queued.uid)
+                queued.place = Place.GONE
+                continue
+            queued.backoff_expiry = None
+            # the other plugins that rejected a gated pod decide which events help it
+            queued.unschedulable_plugins.discard(queued.gating_plugin)
+            at_once = queued.place in (Place.ACTIVE, Place.GATED)
+            # gated unless it passes the new PreEnqueue plugins
+            queued.place = Place.GONE
+            strategy = QueueingStrategy.IMMEDIATELY if at_once else QueueingStrategy.AFTER_BACKOFF
+            self._requeue(queued, strategy, now, CONFIGURATION_CHANGED)
+        self._in_flight.note(WILDCARD, None, None)
 
     # -- reading
 
@@ -92,8 +122,12 @@ class SchedulingQueue:
         return [*self._places, *self._in_flight]
 
     def counts(self) -> Counter[Place]:
-        """Return how many pods are in each place."""
-        return Counter(queued.place for queued in self.pods())
+        """Return how many pods are in each place that has any."""
+        return +Counter({**self._places.counts(), Place.IN_FLIGHT: len(self._in_flight)})
+
+    def first(self, limit: int) -> dict[Place, list[QueuedPod]]:
+        """Return the first pods of each place."""
+        return {Place.IN_FLIGHT: list(self._in_flight)[:limit], **self._places.first(limit)}
 
     def rejections(self) -> Counter[tuple[str, str]]:
         """Return how many waiting pods each plugin rejected, by plugin and profile."""
@@ -169,6 +203,7 @@ class SchedulingQueue:
             # An early attempt is better than an idle scheduler; pods that failed with an error wait nevertheless.
             queued = self._places.backoff.pop()
             if queued is not None:
+                self.moves[POPPED_FROM_BACKOFF, Place.BACKOFF, Place.ACTIVE] += 1
                 self._tell(queued, Place.ACTIVE, POPPED_FROM_BACKOFF)
         if queued is not None:
             self._begin(queued)
@@ -211,6 +246,10 @@ class SchedulingQueue:
         """
         if queued.place is not Place.IN_FLIGHT:
             # deleted meanwhile
+            return
+        if queued.pod.spec.scheduler_name not in self._profiles:
+            # its profile is gone since the attempt began
+            self.delete(queued.uid)
             return
         if queued.rejected:
             queued.unschedulable_count += 1
@@ -346,13 +385,13 @@ class SchedulingQueue:
         return True
 
     def _put(self, queued: QueuedPod, place: Place, event: str) -> None:
+        if queued.place is not Place.GONE:
+            self.moves[event, queued.place, place] += 1
         self._places.put(queued, place)
         self._tell(queued, place, event)
 
     def _tell(self, queued: QueuedPod, place: Place, event: str) -> None:
         self._observers.pod_queued(queued.pod, place.text, event, queued.rejected_by)
-
-    # -- nominations
 
     def _renominate(self, pod: PodInfo) -> None:
         """Nominate a pod to the node of its status, else to the node it was nominated to before (not written yet)."""

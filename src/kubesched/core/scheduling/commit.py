@@ -21,19 +21,20 @@ SOME_WAIT = "one or more plugins asked to wait and no plugin rejected pod"
 
 
 class Commitment:
-    """An assumed pod, or the status of the plugin that rejected it.
+    """An assumed pod, or the status of the plugin that rejected it, and at which extension point.
 
     `waits` are Permit's plugins with their timeouts, `permission` is the combined status of Permit if the pod has to
     wait.
     """
 
-    __slots__ = ("failure", "permission", "pod", "waits")
+    __slots__ = ("failure", "permission", "pod", "point", "waits")
 
     def __init__(self, pod: PodInfo) -> None:
         self.pod = pod
         self.failure: Status | None = None
         self.waits: dict[str, float] = {}
         self.permission: Status | None = None
+        self.point = PERMIT
 
 
 def commit(
@@ -47,9 +48,11 @@ def commit(
     """Assume a pod on a node, run Reserve and Permit; undo everything if one of them fails."""
     taken = Commitment(cluster.assume(pod, node_name))
     try:
-        taken.failure = _reserve(profile, cycle, taken.pod, node_name, stopwatch) or _permit(
-            profile, cycle, taken, node_name, stopwatch
-        )
+        taken.failure = _reserve(profile, cycle, taken.pod, node_name, stopwatch)
+        if taken.failure is not None:
+            taken.point = RESERVE
+        else:
+            taken.failure = _permit(profile, cycle, taken, node_name, stopwatch)
     except BaseException:
         # an internal error: the pod must not stay assumed
         undo(cluster, profile, cycle, taken.pod, node_name, stopwatch)

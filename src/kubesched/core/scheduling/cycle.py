@@ -18,14 +18,13 @@ from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
 from kubesched.core.evaluation.score_details import score_details
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.observer import ChosenNode, Observers
+from kubesched.core.framework.observer import FILTER, PRE_FILTER, SCORE, ChosenNode, Observers
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.preemption import Candidate, Preemption, best_of
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import Feasible
 from kubesched.core.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
 from kubesched.core.framework.status import Status, unschedulable
-from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import EXTENDER
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.decision import NO_NODES, Decision, choose
@@ -69,7 +68,7 @@ class CycleContext:
 
 def schedule(context: CycleContext, attempt: PodAttempt) -> Asking[Outcome]:
     """Return the outcome of an attempt to schedule a pod."""
-    queued, stopwatch = attempt
+    queued, stopwatch, _ = attempt
     pod = queued.pod
     # 1. Is there anything to do?
     profile = context.profiles.get(pod.spec.scheduler_name)
@@ -86,7 +85,7 @@ def schedule(context: CycleContext, attempt: PodAttempt) -> Asking[Outcome]:
         outcome: Outcome = found
     else:
         if "node_chosen" in observers.heard:
-            _tell_chosen(observers, queued, *found, seconds)
+            _tell_chosen(observers, attempt, *found, seconds)
         outcome = _commit(context, profile, attempt, *found)
     stopwatch.tell()
     return outcome
@@ -123,7 +122,7 @@ def choose_or_preempt(
     else:
         decision, found = yield from _choose_with_extenders(context, profile, evaluation)
     if decision.failure is not None:
-        return _error(attempt, decision.failure)
+        return _error(attempt, decision.failure, _failing_point(evaluation, decision.failure, found))
     # 3. No node is feasible: does PostFilter find a preemption?
     if not decision.node_name:
         return (yield from _post_filtered(context, profile, attempt, evaluation, found, options.may_preempt))
@@ -131,17 +130,18 @@ def choose_or_preempt(
 
 
 def _tell_chosen(
-    observers: Observers, queued: QueuedPod, evaluation: Evaluation, decision: Decision, seconds: float
+    observers: Observers, attempt: PodAttempt, evaluation: Evaluation, decision: Decision, seconds: float
 ) -> None:
     """Tell observers which node was chosen, before the table changes."""
     observers.node_chosen(
         ChosenNode(
             evaluation.pod,
             decision.node_name,
-            queued.attempts,
+            attempt.queued.attempts,
             decision.feasible_nodes,
             seconds,
             lambda: score_details(evaluation, decision.node_name, RUNNERS_UP),
+            attempt.generation,
         )
     )
 
@@ -155,7 +155,7 @@ def _commit(
         context.cluster, profile, evaluation.cycle, attempt.queued.pod, decision.node_name, attempt.stopwatch
     )
     if taken.failure is not None:
-        return commit_failure(attempt, taken.failure)
+        return commit_failure(attempt, taken.failure, taken.point)
     return Placed(
         attempt,
         taken.pod,
@@ -194,7 +194,7 @@ def _choose_with_extenders(
         mask = _sampled(context, profile, feasible.mask)
         found = yield from ask_filters(context.extenders, context.cluster.table, evaluation.pod, mask)
     if found.failure is not None:
-        return Decision(failure=found.failure), None
+        return Decision(failure=found.failure), found
     count = int(np.count_nonzero(found.mask))
     if not count:
         return Decision(), found
@@ -248,17 +248,30 @@ def _best(context: CycleContext, evaluation: Evaluation, found: FilteredNodes) -
 # -- failures
 
 
-def _error(attempt: PodAttempt, status: Status) -> Failed:
-    return Failed(attempt, SCHEDULER_ERROR, status.message)
+def _error(attempt: PodAttempt, status: Status, point: str) -> Failed:
+    return Failed(attempt, SCHEDULER_ERROR, status.message, point=point)
 
 
-def commit_failure(attempt: PodAttempt, status: Status) -> Failed:
+def _failing_point(evaluation: Evaluation, failure: Status, found: FilteredNodes | None) -> str:
+    """Return the extension point that failed; extenders filter after the plugins."""
+    if failure is evaluation.pre_filtered.rejection:
+        return PRE_FILTER
+    filters = evaluation.filter_failure() if found is None else found.failure
+    return FILTER if filters is failure else SCORE
+
+
+def commit_failure(attempt: PodAttempt, status: Status, point: str) -> Failed:
     """Return the failure of a pod that Reserve or Permit rejected on the chosen node."""
     if not status.rejected:
-        return _error(attempt, status)
+        return _error(attempt, status, point)
     diagnosis = Diagnosis(frozenset((status.plugin,)), dict.fromkeys(status.reasons, 1), "", 1, pending((status,)))
     return Failed(
-        attempt, UNSCHEDULABLE, diagnosis.message(), diagnosis.unschedulable_plugins, diagnosis.pending_plugins
+        attempt,
+        UNSCHEDULABLE,
+        diagnosis.message(),
+        diagnosis.unschedulable_plugins,
+        diagnosis.pending_plugins,
+        point=point,
     )
 
 
@@ -277,9 +290,16 @@ def _post_filtered(
     plugins = diagnosis.unschedulable_plugins
     if found is not None and found.narrowed:
         plugins |= {EXTENDER}
+    point = FILTER if evaluation.pre_filtered.rejection is None else PRE_FILTER
     if not profile.post_filter or not may_preempt:
         return Failed(
-            attempt, UNSCHEDULABLE, diagnosis.message(), plugins, diagnosis.pending_plugins, verdicts=verdicts
+            attempt,
+            UNSCHEDULABLE,
+            diagnosis.message(),
+            plugins,
+            diagnosis.pending_plugins,
+            verdicts=verdicts,
+            point=point,
         )
     evaluation.cycle.write(CANDIDATE_DRAW, context.pick(MOST_DRAWS))
     helped = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts, attempt.stopwatch)
@@ -304,6 +324,7 @@ def _post_filtered(
         effects=tuple(helped.effects),
         cycle=evaluation.cycle,
         verdicts=verdicts,
+        point=point,
     )
 
 

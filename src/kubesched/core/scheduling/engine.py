@@ -3,7 +3,7 @@
 From a pod to its evaluation under the profile that its `spec.schedulerName` names. The registry has the plugins.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -11,23 +11,48 @@ from kubesched.config.load import Loaded
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
-from kubesched.core.framework.profile import Profile, compile_profiles
+from kubesched.core.framework.profile import Profile, compile_profiles, release_plugins
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.services import Services
 from kubesched.core.scheduling.decision import choose
 
 
 class Engine:
-    """A cluster, and an evaluator per profile."""
+    """A cluster, and an evaluator per profile.
 
-    def __init__(self, loaded: Loaded, registry: Registry, services: Services) -> None:
+    An engine for a changed configuration is made from the one `before`, over the same cluster; `generation` counts
+    them. Profiles and plugins that are configured as before are the same objects.
+    """
+
+    def __init__(self, loaded: Loaded, registry: Registry, services: Services, before: "Engine | None" = None) -> None:
         self.loaded = loaded
         self.services = services
         self.cluster = services.cluster
         self.effects = services.effects
-        self.profiles: dict[str, Profile] = compile_profiles(loaded, registry, services.by_name())
-        self.evaluators = {name: Evaluator(profile, self.cluster) for name, profile in self.profiles.items()}
-        services.trials.judge = self
+        self._registry = registry
+        self.generation: int = before.generation + 1 if before is not None else 1
+        known = before.profiles if before is not None else {}
+        self.profiles: dict[str, Profile] = compile_profiles(loaded, registry, services.by_name(), known)
+        self.evaluators: dict[str, Evaluator] = {
+            name: before.evaluators[name]
+            if before is not None and profile is known.get(name)
+            else Evaluator(profile, self.cluster)
+            for name, profile in self.profiles.items()
+        }
+        if before is None:
+            self.take_charge()
+
+    def reconfigured(self, loaded: Loaded) -> "Engine":
+        """Return an engine for another configuration, to be put in charge later; PluginError if it cannot be built."""
+        return Engine(loaded, self._registry, self.services, self)
+
+    def take_charge(self) -> None:
+        """Judge the trials of plugins from now on."""
+        self.services.trials.judge = self
+
+    def release(self, in_use: "Iterable[Engine]") -> None:
+        """End what services do for plugins that no engine in use has."""
+        release_plugins(self.profiles.values(), [profile for engine in in_use for profile in engine.profiles.values()])
 
     def evaluation_of(self, pod: PodInfo) -> Evaluation:
         """Return the evaluation of a pod under its profile; KeyError if there is no such profile.

@@ -21,15 +21,20 @@ SCHEDULER_ERROR = "SchedulerError"
 
 
 class PodAttempt(NamedTuple):
-    """An attempt to schedule a popped pod, and what times it, from the scheduling cycle to the end of the binding."""
+    """An attempt to schedule a popped pod, and what times it, from the scheduling cycle to the end of the binding.
+
+    `generation` is that of the configuration that the whole attempt is made under.
+    """
 
     queued: QueuedPod
     stopwatch: Stopwatch = UNTIMED
+    generation: int = 1
 
 
-def begin_attempt(queued: QueuedPod, observers: Observers) -> PodAttempt:
+def begin_attempt(queued: QueuedPod, observers: Observers, generation: int = 1) -> PodAttempt:
     """Return an attempt that begins now."""
-    return PodAttempt(queued, start(observers, queued.pod.spec.scheduler_name, closely=queued.was_slow))
+    watch = start(observers, queued.pod.spec.scheduler_name, closely=queued.was_slow)
+    return PodAttempt(queued, watch, generation)
 
 
 class Placed(NamedTuple):
@@ -50,7 +55,8 @@ class Failed(msgspec.Struct, frozen=True):
 
     `reason` is that of the pod's condition. `nominated_node_name` is None to keep the nomination, empty to clear it.
     `preemption` has the victims that are evicted for the nomination, `effects` are PostFilter's, in order. `cycle` is
-    set if PostFilter ran, `verdicts` if the nodes were judged. `again`: the pod is retried after its backoff, also
+    set if PostFilter ran, `verdicts` if the nodes were judged. `point` is the extension point that failed or rejected
+    the pod, empty if none did. `again`: the pod is retried after its backoff, also
     without an event that may help it.
     """
 
@@ -65,6 +71,7 @@ class Failed(msgspec.Struct, frozen=True):
     cycle: CycleState | None = None
     again: bool = False
     verdicts: NodeVerdicts | None = None
+    point: str = ""
 
     @property
     def queued(self) -> QueuedPod:

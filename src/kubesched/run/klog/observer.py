@@ -18,9 +18,9 @@ from kubesched.core.framework.observer import (
     WAITS_FOR_PREEMPTION,
     Bound,
     FailedAttempt,
-    GroupAttempt,
     Observer,
 )
+from kubesched.core.framework.outcomes import GroupAttempt, PostFilterResult
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.framework.texts import described
 from kubesched.core.scheduling.decision import NO_NODES
@@ -121,7 +121,7 @@ class LogObserver(Observer):
         if status.rejected:
             self._log.info("Status after running PreFilter plugins for pod", v=5, pod=pod, status=status.message)
 
-    def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Collection[str]) -> None:
+    def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Mapping[str, PostFilterResult]) -> None:
         """Log the status of PostFilter."""
         message = "Status after running PostFilter plugins for pod"
         if status.code is Code.ERROR:

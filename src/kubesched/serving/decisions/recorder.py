@@ -6,13 +6,23 @@ whether it has them.
 """
 
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from sys import getsizeof
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.decision_details import PlacementScores, RejectedNodes
+from kubesched.core.framework.extender_answers import BIND_CALL
+from kubesched.core.framework.extenders import ExtenderAnswer
 from kubesched.core.framework.observer import ATTEMPT_FAILED, Bound, ChosenNode, FailedAttempt, Observer
+from kubesched.core.framework.outcomes import PostFilterResult
 from kubesched.core.framework.status import Status
+from kubesched.serving.decisions.attempt_asides import (
+    MOST_EXTENDERS,
+    AttemptAside,
+    extender_bytes,
+    recorded_candidates,
+    recorded_extender,
+)
 from kubesched.serving.decisions.detail_budget import DetailBudget
 from kubesched.serving.decisions.memory import DEFAULT_BYTES
 from kubesched.serving.decisions.records import ASSUMED, BOUND, GATED, SKIPPED
@@ -30,6 +40,7 @@ MOST_CHARACTERS = 1024
 MOST_PLUGINS = 32
 MOST_MOVES = 8
 MOST_EVICTED = 10
+MOST_ASIDES = 1000
 
 
 class DecisionRecorder(Observer):
@@ -48,6 +59,8 @@ class DecisionRecorder(Observer):
         self._now = now
         self._clock = clock
         self._budget = DetailBudget(clock)
+        # of the attempts under way, by UID: what is told before the attempt has a record
+        self._asides: dict[str, AttemptAside] = {}
 
     # -- attempts
 
@@ -70,9 +83,13 @@ class DecisionRecorder(Observer):
         if self._clock() >= self._budget.again_at:
             scores = self._budget.spend(chosen.scores)
             entry.details = scores if scores is not None else ()
-            entry.size = _scores_bytes(scores)
+            entry.size += _scores_bytes(scores)
+        if chosen.generation > 1:
+            entry.generation = chosen.generation
         if attempts > 1:
             entry.woken_by = _last_event(self._latest(pod.uid))
+        if self._asides:
+            self._take_aside(entry)
         self._add(entry)
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
@@ -83,7 +100,7 @@ class DecisionRecorder(Observer):
         if reasons is None or reasons.plugins != failed.rejected_by:
             reasons = self._new_reasons(message, failed.rejected_by)
         if before is not None and before.outcome is ASSUMED and before.attempt == attempts:
-            before.outcome = failed.result
+            before.outcome, before.point = failed.result, failed.point
             self.ring.explain(before, reasons)
             return
         entry = RingEntry(
@@ -98,9 +115,14 @@ class DecisionRecorder(Observer):
             failed.seconds,
             failed.evaluated_nodes,
         )
+        entry.point = failed.point
+        if self._asides:
+            self._take_aside(entry)
+        if failed.generation > 1:
+            entry.generation = failed.generation
         if failed.nominated_node_name:
             entry.nominated = failed.nominated_node_name
-            entry.size = len(entry.nominated)
+            entry.size += len(entry.nominated)
         if before is not None:
             entry.woken_by = _last_event(before)
         if failed.rejections is not None and self._clock() >= self._budget.again_at:
@@ -111,6 +133,39 @@ class DecisionRecorder(Observer):
     def _new_reasons(self, message: str, plugins: Collection[str]) -> EntryReasons:
         """Return reasons within bounds."""
         return self.ring.new_reasons(message[:MOST_CHARACTERS], frozenset(sorted(plugins)[:MOST_PLUGINS]))
+
+    def extender_answered(self, answer: ExtenderAnswer) -> None:
+        """Keep what an extender answered for the record of the attempt; a binding's belongs to the last one."""
+        found = recorded_extender(answer)
+        entry = self._latest(answer.uid) if answer.call == BIND_CALL else None
+        if entry is not None:
+            entry.extenders = (*entry.extenders, found)[:MOST_EXTENDERS]
+            self.ring.grow(entry, extender_bytes(found))
+            return
+        aside = self._aside(answer.uid)
+        aside.extenders = (*aside.extenders, found)[:MOST_EXTENDERS]
+
+    def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Mapping[str, PostFilterResult]) -> None:
+        """Keep the candidates of a preemption for the record of the attempt, if it is time for them."""
+        counts = [len(result.candidates) for result in plugins.values()]
+        if any(counts) and self._clock() >= self._budget.again_at:
+            aside = self._aside(pod.uid)
+            aside.candidates = self._budget.spend(lambda: recorded_candidates(plugins))
+            aside.candidate_count = sum(counts)
+
+    def _aside(self, uid: str) -> AttemptAside:
+        if len(self._asides) >= MOST_ASIDES:
+            # of attempts that were never recorded
+            self._asides.clear()
+        return self._asides.setdefault(uid, AttemptAside())
+
+    def _take_aside(self, entry: RingEntry) -> None:
+        """Give an entry that is not in the ring yet what was told before it."""
+        aside = self._asides.pop(entry.uid, None)
+        if aside is not None:
+            entry.extenders, entry.candidates = aside.extenders, aside.candidates
+            entry.candidate_count = aside.candidate_count
+            entry.size += aside.size
 
     def attempt_skipped(self, pod: PodInfo) -> None:
         """Record a pod that needed no attempt."""
@@ -139,6 +194,7 @@ class DecisionRecorder(Observer):
         entry = self._entry(bound.pod, ASSUMED)
         entry.attempt, entry.node, entry.seconds = bound.attempts, bound.node_name, bound.attempt_seconds
         entry.feasible, entry.woken_by = bound.feasible_nodes, _last_event(before)
+        entry.generation = bound.generation
         self._add(entry)
         self._close(bound.pod.uid)
         return entry

@@ -40,6 +40,32 @@ class RecordedPreemption(msgspec.Struct, frozen=True, kw_only=True, rename="came
     evicted: tuple[str, ...] = ()
 
 
+class RecordedCandidate(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """A node on which preemption would have helped: how many victims, the names of some, violated budgets."""
+
+    node: str
+    victims: int
+    names: tuple[str, ...] = ()
+    budget_violations: int = 0
+
+
+class RecordedExtender(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
+    """What an extender answered: `call` is filter, prioritize, preempt or bind.
+
+    Of `nodes` it left `left`: those that passed, had a score, or stayed candidates. `rejected` are its reasons,
+    `scores` the highest; `error` is why the call failed.
+    """
+
+    extender: str
+    call: str
+    nodes: int
+    left: int
+    seconds: float = 0.0
+    rejected: tuple[RejectedGroup, ...] = ()
+    scores: dict[str, int] = {}
+    error: str = ""
+
+
 class QueueMove(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """An event that moved the pod in the queue after the decision, and the place that it was moved to."""
 
@@ -52,8 +78,11 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     """One decision about one pod, and what became of it.
 
     `detailed` is False if scores or rejected nodes were not gathered: under load that is done for some decisions only.
+    `point` is the extension point that rejected the pod or failed, empty if none did. `candidates` are the first of
+    those that preemption found, `candidate_count` how many there were.
     `ties` is the number of nodes with the highest total. `woken_by` is the event before this attempt,
-    `place` the place in the queue after it, `moves` those that followed.
+    `place` the place in the queue after it, `moves` those that followed. `generation` counts the configurations that
+    were in force, up to that of the attempt.
     """
 
     time: datetime
@@ -72,12 +101,17 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     ties: int = 0
     scores: tuple[ScoredNode, ...] = ()
     rejected: tuple[RejectedGroup, ...] = ()
+    point: str = ""
+    extenders: tuple[RecordedExtender, ...] = ()
+    candidates: tuple[RecordedCandidate, ...] = ()
+    candidate_count: int = 0
     nominated_node: str = ""
     preemption: RecordedPreemption | None = None
     woken_by: str = ""
     bound_at: datetime | None = None
     place: str = ""
     backoff_until: datetime | None = None
+    generation: int = 1
     moves: tuple[QueueMove, ...] = ()
 
 

@@ -16,6 +16,8 @@ from kubesched.serving.decisions.records import (
     DecisionPage,
     DecisionRecord,
     QueueMove,
+    RecordedCandidate,
+    RecordedExtender,
     RecordedPreemption,
     RejectedGroup,
     ScoredNode,
@@ -89,6 +91,11 @@ class RingEntry(msgspec.Struct, gc=False, eq=False):
     place: str = ""
     backoff_until: float = 0.0
     moves: tuple[EntryMove, ...] = ()
+    point: str = ""
+    extenders: tuple[RecordedExtender, ...] = ()
+    candidates: tuple[RecordedCandidate, ...] = ()
+    candidate_count: int = 0
+    generation: int = 1
 
 
 class DecisionRing:
@@ -237,6 +244,10 @@ def record_of(entry: RingEntry) -> DecisionRecord:
             RejectedGroup(plugin=each.plugin, message=each.message, nodes=each.count, sample=each.sample)
             for each in rejected
         ),
+        point=entry.point,
+        extenders=entry.extenders,
+        candidates=entry.candidates,
+        candidate_count=entry.candidate_count,
         nominated_node=entry.nominated,
         preemption=None
         if preemption is None
@@ -245,6 +256,7 @@ def record_of(entry: RingEntry) -> DecisionRecord:
         bound_at=_date(entry.bound_at) if entry.bound_at else None,
         place=entry.place,
         backoff_until=_date(entry.backoff_until) if entry.backoff_until else None,
+        generation=entry.generation,
         moves=tuple(QueueMove(time=_date(move.at), event=move.event, place=move.place) for move in entry.moves),
     )
 

@@ -364,6 +364,30 @@ LOOP_LAG = Metric(
     _MILLISECONDS,
 )
 
+CONFIG_RELOADS = Metric(
+    "kubesched_config_reloads_total",
+    COUNTER,
+    "How often the configuration was read again (--reload), by the result: 'applied' if it is in force, 'unchanged' if "
+    "it differs in nothing that can change without a restart, 'refused' if it is bad. kubesched only.",
+    ("result",),
+)
+CONFIG_LAST_RESULT = Metric(
+    "kubesched_config_last_reload_successful",
+    GAUGE,
+    "Whether the configuration could be used when it was read last; 0 if the last good one stays in force. kubesched "
+    "only.",
+)
+CONFIG_IN_FORCE = Metric(
+    "kubesched_config_in_force_timestamp_seconds",
+    GAUGE,
+    "Since when the configuration is in force, in seconds of the epoch. kubesched only.",
+)
+CONFIG_GENERATION = Metric(
+    "kubesched_config_generation",
+    GAUGE,
+    "How many configurations were in force, this one included. kubesched only.",
+)
+
 # -- metrics about metrics
 
 REGISTERED = Metric(

@@ -21,10 +21,10 @@ from kubesched.core.framework.observer import (
     Asked,
     Bound,
     FailedAttempt,
-    GroupAttempt,
     Lap,
     Observer,
 )
+from kubesched.core.framework.outcomes import GroupAttempt, PostFilterResult
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.loop.gauges import Gauges
@@ -133,7 +133,7 @@ class SchedulerMetrics(Observer):
             key = profile, point, plugins
             counts[key] = counts.get(key, 0) + times
 
-    def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Collection[str]) -> None:
+    def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Mapping[str, PostFilterResult]) -> None:
         """Count a preemption attempt."""
         self._preemption_attempts.value += PREEMPTION in plugins
 

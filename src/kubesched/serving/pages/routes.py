@@ -25,6 +25,8 @@ from kubesched.serving.pages.health import HealthChecks, HealthPage
 from kubesched.serving.pages.negotiation import accepted
 from kubesched.serving.pages.profiling import DebugPages
 from kubesched.serving.pages.zpages import ComponentVersions, flagz, statusz
+from kubesched.serving.queue.records import PATH as QUEUE_PATH
+from kubesched.serving.queue.records import QueuePage
 from kubesched.serving.requests import JSON, NO_SNIFF, PageRequest, PageResponse, refused
 
 COMPONENT = "kube-scheduler"
@@ -42,9 +44,11 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
     """The contents of the pages; the callables are called in the server's threads, and must be safe there.
 
     `config` gives the completed configuration in plain values (`config.to_wire`), `started_at` is when the process
-    started, in seconds of the epoch. Without `flags` there is no /flagz, without `versions` no /statusz (their feature
-    gates), with `cbor` both are also written in CBOR (its gate), without `set_verbosity` there is no /debug (profiling
-    is off), without `decisions` no /debug/decisions.
+    started, in seconds of the epoch; `reload` says since when the configuration is in force and what became of the last
+    reload, None if it is never read again. Without `flags` there is no /flagz, without `versions` no /statusz (their
+    feature gates), with `cbor` both are also written in CBOR (its gate), without `set_verbosity` there is no /debug
+    (profiling is off), without `decisions` no /debug/decisions, without `queue` no
+    /debug/queue.
     """
 
     config: Callable[[], Mapping[str, Any]]
@@ -57,6 +61,8 @@ class Pages(msgspec.Struct, frozen=True, kw_only=True):
     set_verbosity: Callable[[int], None] | None = None
     cbor: bool = False
     decisions: DecisionRing | None = None
+    queue: Callable[[], QueuePage] | None = None
+    reload: Callable[[], Mapping[str, Any]] | None = None
 
 
 Page = Callable[[PageRequest], PageResponse | Awaitable[PageResponse]]
@@ -72,7 +78,7 @@ class Routes:
         self._pages: dict[str, Page] = {}
         for name in ("healthz", "livez", "readyz"):
             self._pages |= HealthPage(name, checks, note).paths()
-        self._pages["/configz"] = partial(self._configz, pages.config)
+        self._pages["/configz"] = partial(self._configz, pages)
         for path, metrics in {
             "/metrics": pages.metrics,
             "/metrics/slis": pages.slis,
@@ -81,6 +87,8 @@ class Routes:
             self._pages[path] = partial(self._metrics, metrics)
         if pages.decisions is not None:
             self._pages[PATH] = partial(self._decisions, decisions_page(pages.decisions))
+        if pages.queue is not None:
+            self._pages[QUEUE_PATH] = partial(self._queue, pages.queue)
         if pages.flags is not None:
             self._pages["/flagz"] = flagz(COMPONENT, pages.flags).with_cbor(pages.cbor).answer
         if pages.versions is not None:
@@ -101,10 +109,12 @@ class Routes:
             return shown
         return refused("404 page not found", 404)
 
-    async def _configz(self, config: Callable[[], Mapping[str, Any]], request: PageRequest) -> PageResponse:
+    async def _configz(self, pages: Pages, request: PageRequest) -> PageResponse:
         # differs (private keys of extenders): the reference shows private keys and passwords to everybody who may see
         # the page
-        value = {"componentconfig": without_secrets(await self._write(config))}
+        value = {"componentconfig": without_secrets(await self._write(pages.config))}
+        if pages.reload is not None:
+            value["reload"] = await self._write(pages.reload)
         return PageResponse(to_json(value, sort_keys=False).encode(), 200, JSON, NO_SNIFF)
 
     async def _metrics(self, metrics: MetricsPage, request: PageRequest) -> PageResponse:
@@ -124,6 +134,12 @@ class Routes:
     async def _decisions(self, page: Callable[[PageRequest], PageResponse], request: PageRequest) -> PageResponse:
         found: PageResponse = await self._write(partial(page, request))
         return found
+
+    async def _queue(self, read: Callable[[], QueuePage], request: PageRequest) -> PageResponse:
+        if request.method not in ("GET", "HEAD"):
+            return refused("405 Method Not Allowed", 405)
+        found: QueuePage = await self._write(read)
+        return PageResponse(found.to_json(), 200, JSON, NO_SNIFF)
 
     async def _write(self, write: Callable[[], Any]) -> Any:
         return await asyncio.get_running_loop().run_in_executor(self._writer, write)

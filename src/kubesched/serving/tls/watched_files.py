@@ -6,12 +6,11 @@ changed or replaced. Contents that cannot be used are logged once, and the last 
 
 # upstream: apiserver/pkg/server/dynamiccertificates/{dynamic_serving_content,dynamic_cafile_content}.go (v1.36)
 
-import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Generic, TypeVar
 
-from kubesched.common.files import UnusableFileError, read_at_most
+from kubesched.common.files import FileStamp, UnusableFileError, file_stamp, read_at_most
 from kubesched.common.notes import Clock, Note
 from kubesched.serving.options import ServingError
 
@@ -19,7 +18,6 @@ LOOK_EVERY_SECONDS = 1.0
 LARGEST_FILE = 4 * 2**20
 
 Meaning = TypeVar("Meaning")
-_Stamp = tuple[int, int, int]
 
 
 class WatchedFiles(Generic[Meaning]):
@@ -59,17 +57,8 @@ class WatchedFiles(Generic[Meaning]):
     def _read(self) -> Meaning:
         return self._parse(*(_contents(path) for path in self._paths))
 
-    def _stamps(self) -> tuple[_Stamp | None, ...]:
-        return tuple(map(_stamp, self._paths))
-
-
-def _stamp(path: str) -> _Stamp | None:
-    """Return the modification time, size and inode of a file; None if it does not exist."""
-    try:
-        found = os.stat(path)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    def _stamps(self) -> tuple[FileStamp | None, ...]:
+        return tuple(map(file_stamp, self._paths))
 
 
 def _contents(path: str) -> bytes:

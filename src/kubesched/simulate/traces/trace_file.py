@@ -13,6 +13,10 @@ Recordings (`kubesched record`) have these as well:
     {"at": 4, "bound": "default/web-1", "node": "large-3"}      where the recorded scheduler put a pod; not replayed
     {"at": 604, "ended": "default/web-1", "ran": 600}           a pod has come to its end, 600 seconds after its binding
 
+Scenarios, which the page saves, begin with their configuration and seed (`scenario_header`), and say what users did:
+
+    {"at": 9, "action": "Cordon node n1", "turns": 2, "lines": 1}  a title; the next line is what it does
+
 From lines, in the order of their times, to events; a file is read while it is simulated. Files that end in .gz are
 unpacked. What is wrong is told with the file, the line, and the field.
 """
@@ -30,6 +34,7 @@ from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission, renamed
 from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.run_times import Durations, RunTimes, is_recording, run_times
+from kubesched.simulate.traces.scenario_header import header_in
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 
 LONGEST_LINE = 1 << 24
@@ -45,6 +50,8 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, renam
     from_: str = ""
     name: str = ""
     namespace: str = ""
+    # of a copy that is referred to by its UID
+    uid: str = ""
     count: int = 1
     runs: float | None = None
     delete: str = ""
@@ -54,8 +61,15 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, renam
     node: str = ""
     ended: str = ""
     ran: float | None = None
+    scenario: dict[str, Any] | None = None
+    action: str = ""
+    turns: int = 0
+    lines: int = 0
+    configuration: str | None = None
+    workloads: tuple[dict[str, Any], ...] = ()
 
 
+replace = msgspec.structs.replace
 _decoder = msgspec.json.Decoder(Line)
 
 
@@ -80,7 +94,9 @@ def _trace(name: str, lines: Callable[[], Iterator[bytes]], durations: Durations
         for line in lines():
             yield from reader.events_of(line)
 
-    return Trace(name, events, has_replacements=is_recording(next(lines(), b"")))
+    first = next(lines(), b"")
+    header = header_in(name, first)
+    return Trace(name, events, has_replacements=header.replacements if header else is_recording(first))
 
 
 def _lines_of(file: BinaryIO) -> Iterator[bytes]:
@@ -115,14 +131,19 @@ class LineReader:
 
     def events_of(self, text: bytes) -> Iterator[TraceEvent]:
         """Yield the events of a line."""
+        line = self.read(text)
+        if line is not None:
+            yield from self.events_of_line(line)
+
+    def read(self, text: bytes) -> Line | None:
+        """Go to the next line, and return it; None for an empty one. Raises TraceError."""
         self.begin()
         if text.isspace():
-            return
+            return None
         try:
-            line = _decoder.decode(text)
+            return _decoder.decode(text)
         except msgspec.DecodeError as error:
             raise self.wrong(str(error)) from None
-        yield from self.events_of_line(line)
 
     def begin(self) -> None:
         """Go to the next line, or row."""
@@ -133,9 +154,11 @@ class LineReader:
         if line.template:
             self._keep(line)
             return
-        if line.recording is not None:
+        if line.recording is not None or line.scenario is not None:
             return
         at = self._time(line)
+        if line.action:
+            return
         given = [field for field in _EVENT_FIELDS if getattr(line, field)]
         if len(given) != 1:
             found = " and ".join(field.rstrip("_") for field in given) or "none of them"
@@ -216,11 +239,14 @@ class LineReader:
             raise self.wrong(f"`count` is {line.count}; expected a number from 1")
         if line.count > 1 and "{}" not in line.name:
             raise self.wrong(f"`count` is {line.count}, so `name` needs {{}} for the number")
+        if line.uid and line.count > 1:
+            raise self.wrong("a `uid` is that of one object, and `count` makes several")
         if line.namespace:
-            metadata = msgspec.structs.replace(template.metadata, namespace=line.namespace)
-            template = msgspec.structs.replace(template, metadata=metadata)
+            metadata = replace(template.metadata, namespace=line.namespace)
+            template = replace(template, metadata=metadata)
         for number in range(line.count):
-            yield renamed(template, line.name.replace("{}", str(number)))
+            copy = renamed(template, line.name.replace("{}", str(number)))
+            yield copy if not line.uid else replace(copy, metadata=replace(copy.metadata, uid=line.uid))
 
     @property
     def _place(self) -> str:

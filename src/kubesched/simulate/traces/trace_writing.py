@@ -18,7 +18,7 @@ from kubesched.api.pods import Pod
 from kubesched.common.extras import extra_module
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.parquet_trace import REPLACEMENTS
-from kubesched.simulate.traces.trace import ObjectDeletion, PodArrival, Trace
+from kubesched.simulate.traces.trace import ObjectDeletion, PodArrival, Trace, TraceEvent
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 BATCH = 4096
@@ -43,24 +43,40 @@ def write_trace(trace: Trace, seed: int, path: Path) -> int:
 
 def lines_of(trace: Trace, seed: int) -> Iterator[dict[str, Any]]:
     """Yield the lines of a trace file."""
-    templates: dict[bytes, str] = {}
+    writer = LineWriter()
     for event in trace.events(seed):
+        yield from writer.lines_of(event)
+
+
+class LineWriter:
+    """Writes one event after the other; templates of pods are lines before the first pod that is like them."""
+
+    def __init__(self) -> None:
+        self._templates: dict[bytes, str] = {}
+
+    def lines_of(self, event: TraceEvent) -> Iterator[dict[str, Any]]:
+        """Yield the lines of an event."""
         if isinstance(event, ObjectDeletion):
             yield {"at": event.at, "delete": f"{event.kind}/{event.full_name}"}
         elif isinstance(event, PodArrival):
-            pod = event.pod
-            known = encode(_unnamed(pod))
-            name = templates.get(known)
-            if name is None and len(templates) < MOST_TEMPLATES:
-                name = templates[known] = f"pod-{len(templates)}"
-                yield {"template": name, "object": to_builtins(_unnamed(pod))}
-            line: dict[str, Any] = {"at": event.at}
-            line |= {"from": name, "name": pod.name} if name else {"object": to_builtins(_taken(pod))}
-            yield line if event.runs is None else line | {"runs": event.runs}
+            yield from self._arrival(event)
         else:
             # a pod that is there already changes
             field = "change" if isinstance(event.obj, Pod) else "object"
             yield {"at": event.at, field: to_builtins(_taken(event.obj))}
+
+    def _arrival(self, event: PodArrival) -> Iterator[dict[str, Any]]:
+        pod, templates = event.pod, self._templates
+        known = encode(_unnamed(pod))
+        name = templates.get(known)
+        if name is None and len(templates) < MOST_TEMPLATES:
+            name = templates[known] = f"pod-{len(templates)}"
+            yield {"template": name, "object": to_builtins(_unnamed(pod))}
+        line: dict[str, Any] = {"at": event.at}
+        line |= {"from": name, "name": pod.name} if name else {"object": to_builtins(_taken(pod))}
+        if name and pod.metadata.uid:
+            line["uid"] = pod.metadata.uid
+        yield line if event.runs is None else line | {"runs": event.runs}
 
 
 def _unnamed(pod: Pod) -> Pod:
@@ -98,6 +114,8 @@ def _write_parquet(trace: Trace, seed: int, file: BinaryIO) -> int:
     with files.ParquetWriter(file, schema) as writer:
         for line in lines_of(trace, seed):
             count += "at" in line
+            # which a column for all pods would be too much for
+            line.pop("uid", None)
             for name in ("object", "change"):
                 if name in line:
                     line[name] = msgspec.json.encode(line[name]).decode()

@@ -1,23 +1,56 @@
-"""Signals: processes that Ctrl-C does not reach, since it is for the one that started them; and SIGTERM as Ctrl-C."""
+"""Signals: processes that Ctrl-C does not reach, since it is for the one that started them; and SIGTERM as Ctrl-C.
+
+From signals to interrupts that are not lost.
+"""
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
+from types import FrameType
+from typing import TypeVar
+
+T = TypeVar("T")
+
+
+class Interrupts:
+    """Whether Ctrl-C or SIGTERM came: a library may have dropped the exception on its way."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def note(self, number: int, frame: FrameType | None) -> None:
+        """Interrupt what runs; a handler of signals."""
+        self.came = True
+        raise KeyboardInterrupt
+
+    def heeded(self, items: Iterable[T]) -> Iterator[T]:
+        """Yield items until an interrupt has come, which is raised then."""
+        for item in items:
+            yield item
+            if self.came:
+                raise KeyboardInterrupt
 
 
 @contextmanager
-def terminations_interrupt() -> Iterator[None]:
-    """Have SIGTERM interrupt a block as Ctrl-C does."""
+def interrupts_noted() -> Iterator[Interrupts]:
+    """Have Ctrl-C and SIGTERM interrupt a block, and be kept."""
+    found = Interrupts()
     if threading.current_thread() is not threading.main_thread():
-        yield
+        yield found
         return
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+    if before[signal.SIGINT] is signal.SIG_IGN:
+        # a process in the background
+        del before[signal.SIGINT]
+    for number in before:
+        signal.signal(number, found.note)
     try:
-        yield
+        yield found
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager

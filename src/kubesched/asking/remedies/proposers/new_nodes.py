@@ -5,8 +5,9 @@ without taints of its condition, without a cordon, with the devices that nodes o
 small for the pod, it is a larger one.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import count, islice
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -76,9 +77,20 @@ def _kinds(trial: Trial) -> list[int]:
     taints, untolerated = _lasting_taints(trial, rows)
     columns = [table.allocatable[code, rows] for code in range(len(table.resources))]
     columns += [taints, *(table.label(key).codes[rows] for key in keys if key != HOSTNAME)]
-    _, first, counts = np.unique(np.stack(columns), axis=1, return_index=True, return_counts=True)
+    _, first, counts = np.unique(_numbered(columns), return_index=True, return_counts=True)
     order = np.lexsort((-counts, untolerated[first]))[:MOST_KINDS]
     return [int(rows[first[place]]) for place in order.tolist()]
+
+
+def _numbered(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return a number for each row, equal for rows that are equal in all columns, in the order of the columns."""
+    numbers: NDArray[np.int64] | None = None
+    for column in columns:
+        values, codes = np.unique(column, return_inverse=True)
+        combined = codes if numbers is None else numbers * len(values) + codes
+        numbers = np.unique(combined, return_inverse=True)[1]
+    assert numbers is not None, "there are columns"
+    return numbers
 
 
 def _lasting_taints(trial: Trial, rows: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

@@ -85,7 +85,7 @@ class PodGroupAttempt:
     def _place(self, attempt: PodAttempt, within: NDArray[np.intp] | None, taken: list[GiveBack]) -> Asking[PodResult]:
         """Assume a pod on its node; return the result, or why it has no node."""
         cluster, profile = self.context.cluster, self.profile
-        queued, stopwatch = attempt
+        queued, stopwatch, _ = attempt
         found = yield from choose_or_preempt(
             self.context, profile, attempt, CycleOptions(within, self.may_preempt, self.state)
         )
@@ -104,7 +104,7 @@ class PodGroupAttempt:
         commitment = commit(cluster, profile, cycle, queued.pod, node_name, stopwatch)
         if commitment.failure is not None:
             cluster.nominate(queued.pod, nominated)
-            return PodResult(attempt, commit_failure(attempt, commitment.failure))
+            return PodResult(attempt, commit_failure(attempt, commitment.failure, commitment.point))
 
         def give_back() -> None:
             undo(cluster, profile, cycle, commitment.pod, node_name, stopwatch)

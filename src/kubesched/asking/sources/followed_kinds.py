@@ -1,11 +1,11 @@
-"""The kinds that can be recorded: those that the scheduler reads, as far as the server serves them and allows it.
+"""The kinds that can be watched on a cluster: what the scheduler reads, the server serves, and RBAC allows.
 
 From a client to the kinds to watch and, for each of the others, a sentence. Rights are tried by a list of one object
 and by a watch that is left at once: get, list and watch are all that is asked for.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -16,7 +16,6 @@ from kubesched.asking.sources.live import (
     AGAIN_SECONDS,
     OLDER_VERSIONS,
     PASSING,
-    UNCERTAIN,
     ListedKind,
     listed_kinds,
 )
@@ -25,23 +24,26 @@ from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.errors import KubeschedError
 
 T = TypeVar("T")
-# attempts of a request before the recording begins; later there is no end of them
+# attempts of a request before the cluster is followed; later there is no end of them
 PATIENCE = 6
 _NOT_ALLOWED, _NOT_SERVED = 403, 404
 
 
-class RecordableKinds(NamedTuple):
-    """Kinds to watch, and those that are left out: name and reason."""
+class FollowableKinds(NamedTuple):
+    """The kinds to watch; and the names of the others, each with the reason why it cannot be read."""
 
     watched: Sequence[WatchedKind]
     left_out: Sequence[tuple[str, str]]
 
 
-async def recordable_kinds(rest: Rest, pod_selector: str = "") -> RecordableKinds:
-    """Return the kinds that can be watched; raises KubeschedError if those are not pods and nodes."""
+async def followable_kinds(rest: Rest, pod_selector: str = "", custom_kinds: Collection[str] = ()) -> FollowableKinds:
+    """Return the kinds that can be watched; raises KubeschedError if pods and nodes cannot.
+
+    `custom_kinds` are kinds that plugins look up, such as `foos.v1.example.com`.
+    """
     watched: list[WatchedKind] = []
     left_out: list[tuple[str, str]] = []
-    kinds = [kind for kind in listed_kinds() if kind.struct is not None]
+    kinds = [kind for kind in listed_kinds(custom_kinds) if kind.struct is not None]
     # pods and nodes first: without them the others are not asked for
     tried = [await _tried(rest, kind, pod_selector) for kind in kinds[: len(ALWAYS)]]
     tried += await asyncio.gather(*(_tried(rest, kind, pod_selector) for kind in kinds[len(ALWAYS) :]))
@@ -50,7 +52,7 @@ async def recordable_kinds(rest: Rest, pod_selector: str = "") -> RecordableKind
             watched.append(found)
         elif found:
             left_out.append((kind.name, found))
-    return RecordableKinds(watched, left_out)
+    return FollowableKinds(watched, left_out)
 
 
 async def _tried(rest: Rest, kind: ListedKind, pod_selector: str) -> WatchedKind | str:
@@ -81,11 +83,11 @@ async def _tried(rest: Rest, kind: ListedKind, pod_selector: str) -> WatchedKind
         return WatchedKind(kind.name, path, kind.struct, query)
     if kind.name in ALWAYS:
         rule = f'{{apiGroups: [""], resources: [{plural_of(kind.name)}], verbs: [get, list, watch]}}'
-        raise KubeschedError(f"{why}; without them there is nothing to record: add the rule {rule} to a ClusterRole")
+        raise KubeschedError(f"{why}; without them there is no cluster to follow: add the rule {rule} to a ClusterRole")
     is_optional = "alpha" in kind.api_version or "beta" in kind.api_version
     if is_optional and why.startswith("the API server"):
         return ""
-    return f"{why}; in simulations {UNCERTAIN.get(kind.name, f'nothing depends on {kind.name}')}"
+    return why
 
 
 class _ListMeta(msgspec.Struct, rename="camel"):

@@ -1,0 +1,20 @@
+"""The client of extenders, as the loop uses it: calls for scheduling cycles, and bindings.
+
+From arguments to results; what goes over the network is up to the implementation.
+"""
+
+from typing import Protocol
+
+from kubesched.config.types import Extender
+from kubesched.core.framework.effects import Bind
+from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
+
+
+class ExtenderClient(Protocol):
+    """Calls extenders."""
+
+    async def ask(self, question: ExtenderArgs) -> ExtenderResult:
+        """Return the result of a call; a result with an error if the extender did not answer."""
+
+    async def bind(self, extender: Extender, bind: Bind) -> str:
+        """Call an extender to bind a pod; return the error, or an empty text."""

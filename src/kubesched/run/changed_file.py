@@ -1,0 +1,46 @@
+"""A file that is followed: when it was changed or replaced, also behind the symbolic links of a ConfigMap mount.
+
+From a path to the moments when it is worth reading. The kubelet swaps the link `..data` of a mounted ConfigMap, an
+editor replaces a file or writes it in place: in each case modification time, size or inode differ. A file is reported
+only after it has not changed for one look, so that one that is being written is not read by half.
+"""
+
+import asyncio
+
+from kubesched.common.files import FileStamp, file_stamp
+
+LOOK_EVERY_SECONDS = 0.25
+
+
+class ChangedFile:
+    """Tells when a file differs from the one that was read last; `stamp` is of before it was read at first."""
+
+    def __init__(self, path: str, stamp: FileStamp | None, look_every_seconds: float = LOOK_EVERY_SECONDS) -> None:
+        self._path = path
+        self._look_every_seconds = look_every_seconds
+        self._read = stamp
+        self._asked = asyncio.Event()
+
+    def ask(self) -> None:
+        """Report the file at once, changed or not."""
+        self._asked.set()
+
+    async def change(self) -> None:
+        """Wait until the file has changed and stays as it is, or `ask` was called; it counts as read from then on."""
+        seen = self._read
+        while not await self._asked_within(self._look_every_seconds):
+            now = file_stamp(self._path)
+            if now not in (None, self._read) and now == seen:
+                break
+            seen = now
+        # taken before it is read: a change meanwhile is seen the next time
+        self._read = file_stamp(self._path)
+
+    async def _asked_within(self, seconds: float) -> bool:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._asked.wait()
+        except TimeoutError:
+            return False
+        self._asked.clear()
+        return True

@@ -1,0 +1,94 @@
+"""Reloading the configuration of a running scheduler, from a file that changes or on a signal.
+
+    the file changes, SIGHUP ─▶ read, validate ─▶ build plugins, extenders ─▶ list new kinds ─▶ swap between two cycles
+                                       └─────────────── anything is wrong: refused, the last good one stays ──┘
+
+From one configuration to the next, one at a time. What needs a restart keeps its value and is named.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import UTC, datetime
+
+import msgspec
+
+from kubesched.config.load import Loaded
+from kubesched.core.framework.effects import EffectError, Read
+from kubesched.core.framework.texts import described
+from kubesched.errors import KubeschedError
+from kubesched.run.assembly import Parts
+from kubesched.run.changed_file import ChangedFile
+from kubesched.run.configuration_swap import ConfigurationSwap
+from kubesched.run.instruments import Instruments
+from kubesched.run.options import RunOptions, reload_options
+from kubesched.run.reload_reports import APPLIED, REFUSED, UNCHANGED, ReloadOutcome, ReloadReports, object_of_scheduler
+from kubesched.run.restart_fields import with_restart_fields_of
+
+IDENTIFIED_WITHIN_SECONDS = 2.0
+
+
+class Reloader:
+    """Puts a changed configuration in force; one reload at a time."""
+
+    def __init__(self, options: RunOptions, parts: Parts, instruments: Instruments) -> None:
+        self._options = options
+        self._scheduler = parts.scheduler
+        self._swap = ConfigurationSwap(parts.scheduler, parts.informers)
+        self._instruments = instruments
+        file = options.flags["config"]
+        self.file = ChangedFile(file, options.stamp)
+        regarding = object_of_scheduler(options.config)
+        self.reports = ReloadReports(file, instruments.log, instruments.registry, parts.recorder, regarding)
+        self._show()
+
+    async def run(self) -> None:
+        """Reload whenever the file has changed, until cancelled."""
+        while True:
+            await self.file.change()
+            await self.reload()
+
+    async def close(self) -> None:
+        """Close the connections of extenders that came with a reload."""
+        await self._swap.close()
+
+    async def reload(self) -> None:
+        """Read the configuration; put it in force, or keep the last good one; tell which."""
+        outcome = await reloaded(lambda: reload_options(self._options), self._scheduler.engine.loaded, self._swap)
+        engine = self._scheduler.engine
+        if outcome.result == APPLIED:
+            self._instruments.expect(engine.profiles.values())
+        self._show()
+        await self._identify()
+        self.reports.tell(outcome, engine.generation, datetime.now(UTC), next(iter(engine.profiles)))
+
+    async def _identify(self) -> None:
+        """Read the UID of the object that events regard, once: `kubectl describe` finds events by it."""
+        regarding = self.reports.regarding
+        if regarding is None or regarding.uid:
+            return
+        read = Read(type(regarding).__name__, regarding.namespace, regarding.name)
+        with suppress(EffectError, TimeoutError):
+            async with asyncio.timeout(IDENTIFIED_WITHIN_SECONDS):
+                found = await self._scheduler.engine.effects.perform(read)
+            if found is not None:
+                metadata = msgspec.structs.replace(regarding.metadata, uid=found.uid)
+                self.reports.regarding = msgspec.structs.replace(regarding, metadata=metadata)
+
+    def _show(self) -> None:
+        self.reports.in_force(self._scheduler.engine.generation, self._scheduler.configurations.since)
+
+
+async def reloaded(read: Callable[[], Loaded], in_force: Loaded, swap: ConfigurationSwap) -> ReloadOutcome:
+    """Read and validate a configuration, beside the loop, and put it in force; return what became of it."""
+    try:
+        new = await asyncio.to_thread(read)
+        config, restart = with_restart_fields_of(in_force.config, new.config)
+        if config == in_force.config:
+            return ReloadOutcome(UNCHANGED, needs_restart=tuple(restart))
+        await swap.put_in_force(msgspec.structs.replace(new, config=config))
+    except KubeschedError as error:
+        return ReloadOutcome(REFUSED, "; ".join(str(error).splitlines()))
+    except Exception as error:
+        return ReloadOutcome(REFUSED, f"internal error: {described(error)}")
+    return ReloadOutcome(APPLIED, needs_restart=tuple(restart))

@@ -1,0 +1,38 @@
+"""What of a configuration can change without a restart, and what cannot.
+
+From a new configuration and the one in force to the one that is put in force, and to the names of the fields that keep
+their values until the process is started again.
+"""
+
+from typing import Any
+
+import msgspec
+
+from kubesched.config.encoding import to_wire
+from kubesched.config.types import KubeSchedulerConfiguration
+
+# everything else was used when the process started: clients, leader election, served pages
+RELOADED = (
+    "profiles",
+    "extenders",
+    "percentage_of_nodes_to_score",
+    "pod_initial_backoff_seconds",
+    "pod_max_backoff_seconds",
+)
+
+
+def with_restart_fields_of(
+    in_force: KubeSchedulerConfiguration, new: KubeSchedulerConfiguration
+) -> tuple[KubeSchedulerConfiguration, list[str]]:
+    """Return the new configuration with the fields that need a restart as they are, and the names of those."""
+    changed = {name: getattr(new, name) for name in RELOADED}
+    merged = msgspec.structs.replace(in_force, **changed)
+    return merged, sorted(_differences(to_wire(merged), to_wire(new), ""))
+
+
+def _differences(old: Any, new: Any, path: str) -> list[str]:
+    """Return the paths of the fields that differ."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        names = dict.fromkeys((*old, *new))
+        return [each for name in names for each in _differences(old.get(name), new.get(name), f"{path}.{name}")]
+    return [path.removeprefix(".")] if old != new else []

@@ -1,0 +1,38 @@
+"""`kubesched up --reload`: the scheduler takes a changed configuration file while the cluster runs.
+
+From a file to lines on standard error that say what became of each change.
+"""
+
+from collections.abc import Callable
+from typing import NoReturn
+
+import msgspec
+
+from kubesched.common.files import FileStamp
+from kubesched.common.notes import Note
+from kubesched.config.load import Loaded
+from kubesched.core.loop.scheduler import Scheduler
+from kubesched.run.changed_file import ChangedFile
+from kubesched.run.configuration_swap import ConfigurationSwap
+from kubesched.run.reload_reports import APPLIED, REFUSED
+from kubesched.run.reloader import reloaded
+
+
+class ConfigFile(msgspec.Struct, frozen=True):
+    """A configuration file that is followed, what reads and validates it, and its stamp before it was read."""
+
+    path: str
+    read: Callable[[], Loaded]
+    stamp: FileStamp | None
+
+
+async def follow_config(file: ConfigFile, scheduler: Scheduler, swap: ConfigurationSwap, note: Note) -> NoReturn:
+    """Reload whenever the file has changed, until cancelled."""
+    changed = ChangedFile(file.path, file.stamp)
+    while True:
+        await changed.change()
+        outcome = await reloaded(file.read, scheduler.engine.loaded, swap)
+        if outcome.result == REFUSED:
+            note(f"configuration refused, the last good one stays in force: {outcome.reason}")
+        elif outcome.result == APPLIED:
+            note(f"configuration reloaded: {file.path} is in force as generation {scheduler.engine.generation}")

@@ -1,0 +1,100 @@
+"""A swap lists the kinds that new plugins look up before it takes place; one that cannot be listed changes nothing."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import pytest
+from tests.support.configurations import config, profile
+
+from kubesched.config.load import Loaded
+from kubesched.core.assembly import load_config
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.cluster_view import ClusterView
+from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.framework.status import Status, unschedulable
+from kubesched.run.configuration_swap import ConfigurationSwap, ReloadError
+from kubesched.testing import a_node, a_pod
+from kubesched.testing.embedded_cluster import EmbeddedCluster
+from kubesched.testing.plugin_config import registry_of
+
+RACKS = "racks.v1.example.com"
+DEFINITION: dict[str, Any] = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "racks.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Cluster",
+        "names": {"plural": "racks", "singular": "rack", "kind": "Rack", "listKind": "RackList"},
+        "versions": [
+            {
+                "name": "v1",
+                "served": True,
+                "storage": True,
+                "schema": {"openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True}},
+            }
+        ],
+    },
+}
+
+
+class OpenRacks(FilterPlugin):
+    """Accepts the nodes that a rack names."""
+
+    name = "OpenRacks"
+    looks_up = (RACKS,)
+
+    def __init__(self, cluster: ClusterView) -> None:
+        self._cluster = cluster
+        self.racks = cluster.index(RACKS, lambda rack: [rack.name])
+
+    def filter(self, cycle: CycleState, pod: PodInfo, node: Any) -> Status | None:
+        return None if self._cluster.get(RACKS, node.name) is not None else unschedulable("no rack")
+
+    def events_to_register(self) -> Sequence[Any]:
+        return ()
+
+
+def with_racks() -> Loaded:
+    text = config(profile(plugins="{filter: {enabled: [{name: OpenRacks}]}}"))
+    return load_config(text, registry=registry_of([OpenRacks]))
+
+
+def swap_of(cluster: EmbeddedCluster) -> ConfigurationSwap:
+    local = cluster._started()
+    return ConfigurationSwap(local.parts.scheduler, local.parts.informers, local._grant)
+
+
+def test_new_kinds_are_listed_before_plugins_look_them_up() -> None:
+    with EmbeddedCluster(OpenRacks, config=config(profile())) as cluster:
+        cluster.put(DEFINITION, a_node("n1"), a_node("n2"))
+        cluster.put({"apiVersion": "example.com/v1", "kind": "Rack", "metadata": {"name": "n2"}})
+        cluster.settle()
+        assert RACKS not in cluster._started().parts.informers.reflectors
+        cluster.wait_for(swap_of(cluster).put_in_force(with_racks()))
+        cluster.put(*(a_pod(f"p{number}") for number in range(4)))
+        cluster.settle()
+        assert {cluster.node_of(f"p{number}") for number in range(4)} == {"n2"}
+
+
+def test_a_kind_that_is_not_served_refuses_the_configuration() -> None:
+    with EmbeddedCluster(OpenRacks, config=config(profile())) as cluster:
+        cluster.put(a_node("n1"))
+        cluster.settle()
+        before = cluster._started().parts.scheduler.engine
+        words = "/apis/example.com/v1/racks could not be listed within 30 s, which OpenRacks needs"
+        with pytest.raises(ReloadError, match=words):
+            cluster.wait_for(swap_of(cluster).put_in_force(with_racks()))
+        cluster.put(a_pod("p"))
+        cluster.settle()
+        assert cluster.node_of("p") == "n1"
+        parts = cluster._started().parts
+        assert parts.scheduler.engine is before
+        assert RACKS not in parts.informers.reflectors
+        assert parts.informers.same_incarnation
+        assert not parts.scheduler.cluster.objects._followers.get(RACKS), "the plugin's index is released"
+        # once it is served, the same configuration can be put in force
+        cluster.put(DEFINITION)
+        cluster.wait_for(swap_of(cluster).put_in_force(with_racks()))
+        assert parts.scheduler.engine.generation == 2
