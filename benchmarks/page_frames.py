@@ -66,6 +66,25 @@ FIRST = """() => [window.shownAt,
   performance.getEntriesByType("resource").find((each) => each.name.endsWith("/v1/cluster")).duration]"""
 
 
+CONFIGURING = {
+    "opening the configuration": "kubesched.views.show('configuration'); await kubesched.configuration.load()",
+    "a weight of the form": "await kubesched.configuration.change({ do: 'weight', plugin: 'NodeAffinity', weight: 5 })",
+    "comparing placements": "await kubesched.configuration.compare()",
+}
+
+
+# what is measured, what is done, and when that has come about
+ASKING = (
+    ("opening the queue", "kubesched.views.show('queue')", "document.querySelector('#queue[data-shown]')"),
+    (
+        "a pod that fits nowhere, until its funnel is there",
+        "kubesched.openPod('default', 'giant')",
+        "document.querySelector('[data-shown=\"pod default/giant\"] .funnel')",
+    ),
+    ("until its remedies are there", "", "document.querySelector('.remedies')"),
+)
+
+
 def placed(number: int, node: int) -> Pod:
     return a_pod(
         f"pod-{number:06}", cpu="500m", memory="1Gi", node=f"node-{node:05}", owner=f"ReplicaSet/app-{number % 50}"
@@ -136,6 +155,26 @@ def clicks(page: Page, pods: int) -> list[tuple[float, float]]:
     return found
 
 
+def asking(page: Page) -> Iterator[tuple[str, float]]:
+    """Yield how long the queue takes to open, and the panel of a pod that fits nowhere, without and with remedies."""
+    page.evaluate("kubesched.panel.close()")
+    for title, work, done in ASKING:
+        if work:
+            page.evaluate(f"() => {{ window.from = performance.now(); {work}; }}")
+        yield title, until(page, f"{done} ? performance.now() - window.from : 0", 60)
+
+
+def configuring(page: Page) -> Iterator[tuple[str, float]]:
+    """Yield how long the view of the configuration takes to open, to follow its form, and to compare placements."""
+    for title, work in CONFIGURING.items():
+        yield (
+            title,
+            page.evaluate(
+                f"async () => {{ const from = performance.now(); {work}; return performance.now() - from; }}"
+            ),
+        )
+
+
 def quantile(values: list[float], share: float) -> float:
     return sorted(values)[min(len(values) - 1, int(share * len(values)))]
 
@@ -158,7 +197,7 @@ def main(nodes: int, pods: int, rate: int, seconds: float) -> None:
         raise click.ClickException(WHY_MISSING)
     rows = Table("what", "measured", title=f"{nodes} nodes, {pods} pods")
     cells = [a_node(f"node-{each:05}", cpu="32", memory="128Gi", zone=f"z{each % ZONES}") for each in range(nodes)]
-    model = a_model(*cells, *(placed(each, each * 7 % nodes) for each in range(pods)))
+    model = a_model(*cells, a_pod("giant", cpu="64"), *(placed(each, each * 7 % nodes) for each in range(pods)))
     with served_page(model) as served, chromium() as browser:
         first = []
         for _ in range(2):
@@ -182,6 +221,8 @@ def main(nodes: int, pods: int, rate: int, seconds: float) -> None:
         for number, title in enumerate(("click on a pod until the panel is there", "until it has the answer")):
             values = [each[number] for each in took]
             rows.add_row(title, f"{quantile(values, 0.5):.0f} ms, longest {max(values):.0f} ms")
+        for title, milliseconds in (*asking(page), *configuring(page)):
+            rows.add_row(title, f"{milliseconds:.0f} ms")
     Console(width=140).print(rows)
 
 

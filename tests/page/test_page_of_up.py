@@ -11,8 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import aiohttp
+import msgspec
 import pytest
 from tests.support.processes import eventually
+
+from kubesched.client.credentials.rest_config import load_rest_config
+from kubesched.client.rest import RestClient
 
 SECONDS = 120.0
 MANIFEST = """\
@@ -25,6 +29,12 @@ apiVersion: v1
 kind: Pod
 metadata: {name: giant}
 spec: {containers: [{name: main, image: web, resources: {requests: {cpu: "999"}}}]}
+"""
+CONFIGURATION = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+# of this test
+podMaxBackoffSeconds: 20
 """
 
 
@@ -44,24 +54,63 @@ def started(*arguments: str, state: Path) -> Iterator["subprocess.Popen[str]"]:
         process.communicate()
 
 
-def get(address: str, path: str) -> Any:
+def get(address: str, path: str, body: Any = None) -> Any:
+    """Ask the page; with a body, by POST."""
     base, _, token = address.partition("/#token=")
 
     async def ask() -> Any:
         async with (
             aiohttp.ClientSession(base, headers={"Authorization": f"Bearer {token}"}) as session,
-            session.get(path) as found,
+            session.request("GET" if body is None else "POST", path, json=body) as found,
         ):
             return await found.json()
 
     return asyncio.run(ask())
 
 
+def check_queue(address: str) -> None:
+    """The queue comes from the scheduler itself."""
+
+    def from_scheduler() -> Any:
+        found = get(address, "/v1/queue")
+        return found if found["kind"] == "scheduler" and found["counts"]["unschedulable"] == 1 else None
+
+    found = eventually(from_scheduler, "the scheduler tells its queue", seconds=SECONDS)
+    assert found["gaps"] == []
+    assert [(each["pod"], each["rejectedBy"]) for each in found["first"]] == [("default/giant", ["NodeResourcesFit"])]
+    assert found["history"]["unschedulable"][-1] == 1
+
+
+async def created_later(address: str, config: Path) -> Any:
+    """Create a pod through the API server; return it as the page's stream of changes has it."""
+    base, _, token = address.partition("/#token=")
+    client = RestClient(load_rest_config(str(config)), "test")
+    pod = {"metadata": {"name": "later"}, "spec": {"containers": [{"name": "main", "image": "web"}]}}
+    headers = {"Authorization": f"Bearer {token}"}
+    try:
+        async with aiohttp.ClientSession(base, headers=headers) as session, asyncio.timeout(SECONDS):
+            async with session.get("/v1/cluster") as found:
+                seq = (await found.json())["seq"]
+            async with session.get(f"/v1/changes?since={seq}") as stream:
+                await client.send("POST", "/api/v1/namespaces/default/pods", msgspec.json.encode(pod))
+                async for line in stream.content:
+                    if line.startswith(b"data: "):
+                        for each in msgspec.json.decode(line[6:]).get("pods", ()):
+                            if each["name"] == "later":
+                                return each
+    finally:
+        await client.close()
+    raise AssertionError("the stream ended without the pod")
+
+
 @pytest.mark.slow
 def test_the_page_of_a_cluster_follows_it_and_ends_with_it(tmp_path: Path) -> None:
     manifest = tmp_path / "pods.yaml"
     manifest.write_text(MANIFEST)
-    with started("up", "--stay", "--page", "--nodes", "2", str(manifest), state=tmp_path) as process:
+    config, scheduler = tmp_path / "kubeconfig", tmp_path / "scheduler.yaml"
+    scheduler.write_text(CONFIGURATION)
+    arguments = ("--nodes", "2", "--kubeconfig", str(config), "--config", str(scheduler), str(manifest))
+    with started("up", "--stay", "--page", *arguments, state=tmp_path) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if line.startswith("page: "))
         address = line.removeprefix("page: ").strip()
@@ -76,6 +125,20 @@ def test_the_page_of_a_cluster_follows_it_and_ends_with_it(tmp_path: Path) -> No
         assert found["explanation"]["verdict"] == "unschedulable"
         assert found["explanation"]["decisions"], "what the scheduler remembers is there"
         assert found["funnel"]["feasible"] == 0
+        check_queue(address)
+        created = asyncio.run(created_later(address, config))
+        assert (created["state"], created["namespace"]) in {("pending", "default"), ("bound", "default")}
+        marks = {(mark["kind"], mark.get("pod")) for mark in get(address, "/v1/timeline")["marks"]}
+        assert marks >= {("bound", "default/web"), ("failed", "default/giant")}
+        assert get(address, "/v1/configuration")["yaml"] == CONFIGURATION
+        (node,) = get(address, "/v1/cluster")["nodes"]["name"][:1]
+        done = get(address, "/v1/actions", {"do": "cordon", "nodes": node})
+        assert done == {"done": f"Cordon node {node}"}
+
+        def cordoned() -> Any:
+            return any(get(address, "/v1/cluster")["nodes"]["unschedulable"]) or None
+
+        eventually(cordoned, "the page shows what it did to the cluster", seconds=SECONDS)
         process.send_signal(signal.SIGINT)
         process.wait(timeout=SECONDS)
         with pytest.raises(aiohttp.ClientConnectorError):

@@ -110,6 +110,23 @@ def test_a_pods_explanation_is_that_of_explain_with_a_funnel() -> None:
     asyncio.run(story())
 
 
+def test_remedies_can_be_asked_for_by_themselves() -> None:
+    objects = (a_node("n", cpu="1"), a_pod("p", cpu="2"), a_pod("q", node="n"))
+
+    async def story() -> None:
+        async with browser(*objects) as asking:
+            _, whole = await asking.get("/v1/pods/default/p")
+            assert whole["explanation"]["remedies"]
+            _, quick = await asking.get("/v1/pods/default/p?remedies=no")
+            assert quick["explanation"] == {**whole["explanation"], "remedies": []}
+            _, later = await asking.get("/v1/pods/default/p/remedies")
+            assert later["remedies"] == whole["explanation"]["remedies"]
+            assert (await asking.get("/v1/pods/default/q/remedies"))[1]["remedies"] == []
+            assert (await asking.get("/v1/pods/default/nobody/remedies"))[0] == 404
+
+    asyncio.run(story())
+
+
 def test_changes_come_as_events_and_so_does_a_source_that_is_lost() -> None:
     async def story() -> None:
         async with browser(a_node("n"), a_pod("p")) as asking:

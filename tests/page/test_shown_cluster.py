@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from tests.support.models import a_model
 
+from kubesched.api.custom import custom_kind, custom_object
 from kubesched.page import shown_cluster
 from kubesched.page.shown_cluster import ShownCluster
 from kubesched.testing import a_node, a_pod
@@ -47,6 +48,20 @@ def test_changes_are_the_last_state_of_what_changed() -> None:
     later = cluster.since(found["seq"])
     assert later is not None
     assert later["goneNodes"] == ["m"]
+
+
+def test_custom_objects_are_followed() -> None:
+    kind = "foos.v1.example.com"
+    one, other = (custom_object(kind, {"metadata": {"name": "one"}, "spec": {"size": size}}) for size in (1, 2))
+    cluster = shown(a_node("n"))
+    cluster.put(one)
+    cluster.put(one)
+    assert cluster.seq == 1
+    cluster.put(other)
+    assert [obj.spec for obj in cluster.model.cluster.objects.of(custom_kind(kind))] == [{"size": 2}]
+    cluster.drop(other)
+    assert cluster.model.cluster.objects.of(custom_kind(kind)) == []
+    assert cluster.seq == 3
 
 
 def test_what_is_reported_twice_changes_nothing() -> None:

@@ -1,64 +1,175 @@
-"""`kubesched page`: a cluster in the browser.
+"""`kubesched page`: a cluster or a simulation in the browser.
 
-From a cluster's source to a server on loopback, until Ctrl-C.
+From a cluster's source, or from traces, to a server on loopback, until Ctrl-C.
 """
 
 import asyncio
 import signal
 import webbrowser
-from datetime import UTC, datetime
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import click
+import msgspec
+from click.core import ParameterSource
 
 from kubesched.asking.model import ClusterModel
-from kubesched.cli.asking.options import model_options
+from kubesched.asking.sources.cluster_source import ClusterSource
+from kubesched.asking.sources.custom_kinds import custom_kinds_of
+from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
+from kubesched.cli.asking.options import question_options, read_source
+from kubesched.cli.asking.scheduler_options import scheduler_options
+from kubesched.cli.config import read
 from kubesched.cli.event_loop import run_loop
+from kubesched.common.garbage_collection import collect_seldom
+from kubesched.config.load import Loaded
+from kubesched.core.framework.registry import Registry
+from kubesched.page.configuration_questions import ConfigurationReader
 from kubesched.page.live_feed import follow
+from kubesched.page.page_state import PageState
+from kubesched.page.queue_feed import QueueFeed
+from kubesched.page.scenario_file import read_scenario
 from kubesched.page.server import PageServer
 from kubesched.page.shown_cluster import ShownCluster
+from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration
+from kubesched.simulate.options import TracePath
+from kubesched.simulate.traces.reading import read_traces
+from kubesched.simulate.traces.scenario_header import scenario_header
 
 
 @click.command("page")
+@click.argument("more", nargs=-1, metavar="[TRACE]...", type=TracePath())
+@click.option(
+    "--simulate", "traces", multiple=True, metavar="TRACE...", type=TracePath(), help="Show a simulation of traces."
+)
+@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the simulation.")
+@click.option(
+    "--mapping", type=click.Path(path_type=Path), help="What the columns of CSV or Parquet files are (kind CsvMapping)."
+)
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any that is free")
 @click.option("--open/--no-open", "opens", default=False, show_default=True, help="Open the page in a browser.")
-@model_options
-def page(model: ClusterModel, port: int, opens: bool) -> None:
+@click.option("--allow-changes", is_flag=True, help="Let the page change a live cluster: cordon, drain, scale, create.")
+@scheduler_options
+@question_options
+def page(
+    more: tuple[str, ...],
+    traces: tuple[str, ...],
+    seed: int,
+    mapping: Path | None,
+    source: ClusterSource,
+    loaded: Loaded,
+    registry: Registry,
+    scheduler: SchedulerAddress | None,
+    port: int,
+    opens: bool,
+    allow_changes: bool,
+) -> None:
     """See a cluster in the browser: nodes, pods, what is pending, and why.
 
     Shows the cluster that kubectl would ask, a cluster of kubesched up (--cluster NAME), or files (--from PATH). A live
-    cluster is followed as it changes; nothing is ever written to it. The page is served on this machine only, to
-    whoever has the address that is printed.
+    cluster is followed as it changes; nothing is written to it without --allow-changes. With --simulate it shows a
+    simulation, which can be played, paused, stepped and taken back: of all that kubesched simulate reads. The page is
+    served on this machine only, to whoever has the address that is printed.
 
     \b
     Examples:
       kubesched page --from examples/quickstart
       kubesched page --cluster demo --open
       kubesched page --kubeconfig prod.yaml --port 8080
+      kubesched page --simulate examples/simulate/batch.yaml
+      kubesched page --simulate nodes.yaml recorded.jsonl.gz --config spread.yaml --seed 7
     """
+    _check(more, traces, source, mapping)
+    if traces and scheduler is not None:
+        raise click.UsageError("--scheduler is about a live cluster: a simulation has a scheduler of its own")
+    configuration = _configuration_text()
+    kinds = custom_kinds_of(loaded, registry)
+    if traces:
+        collect_seldom()
+        given = SimulatedConfiguration(configuration, loaded)
+        scenario = _saved((*traces, *more), given, registry)
+        if scenario is None:
+            trace = read_traces((*traces, *more), kinds, mapping, lambda line: click.echo(line, err=True))
+            scenario = PageScenario(trace, given, registry, seed)
+        run_loop(_serve(PageState(None), port, opens, scenario=scenario))
+    else:
+        model = ClusterModel(read_source(source, kinds), loaded, registry)
+        state = PageState(ShownCluster(model), configuration=configuration)
+        state.writable = allow_changes and model.source.server is not None
+        run_loop(_serve(state, port, opens, scheduler=scheduler))
 
-    async def work() -> None:
-        shown = ShownCluster(model)
-        server = PageServer(shown, now=lambda: model.source.taken_at or datetime.now(UTC))
-        ending = asyncio.Event()
-        for number in (signal.SIGINT, signal.SIGTERM):
-            asyncio.get_running_loop().add_signal_handler(number, ending.set)
+
+def _saved(paths: tuple[str, ...], given: SimulatedConfiguration, registry: Registry) -> PageScenario | None:
+    """Return the scenario in a file that a page saved, None for other files; --config and --seed go before its own."""
+    if len(paths) > 1 or scenario_header(paths[0]) is None:
+        return None
+    reader = ConfigurationReader(given.loaded.gates, registry)
+    found = read_scenario(Path(paths[0]), lambda text: reader.load(text or None), registry)
+    ctx = click.get_current_context()
+    for name, field, value in (("config", "configuration", given), ("seed", "seed", ctx.params["seed"])):
+        if found is not None and ctx.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            found = msgspec.structs.replace(found, **{field: value})
+    return found
+
+
+def _check(more: tuple[str, ...], traces: tuple[str, ...], source: ClusterSource, mapping: Path | None) -> None:
+    """Check that there is one source."""
+    if more and not traces:
+        raise click.UsageError(f"{more[0]}: --simulate {more[0]} simulates a trace, --from {more[0]} shows a cluster")
+    if traces and source != ClusterSource(namespace=source.namespace):
+        raise click.UsageError("--simulate and the options of clusters name different sources: leave one out")
+    if mapping and not traces:
+        raise click.UsageError("--mapping is for CSV and Parquet files of --simulate")
+
+
+def _configuration_text() -> str:
+    """Return the text of --config; empty without one, or from standard input, which is read once."""
+    file = click.get_current_context().params.get("config")
+    return read(file).decode() if file and file != "-" else ""
+
+
+def _queue_of(shown: ShownCluster, scheduler: SchedulerAddress | None) -> QueueFeed:
+    return QueueFeed(shown, None if scheduler is None else config_of(scheduler, shown.model.source.server))
+
+
+async def _serve(
+    state: PageState,
+    port: int,
+    opens: bool,
+    *,
+    scheduler: SchedulerAddress | None = None,
+    scenario: PageScenario | None = None,
+) -> None:
+    """Serve a page until Ctrl-C; a live cluster and its scheduler are followed, a scenario is simulated."""
+    ending = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        asyncio.get_running_loop().add_signal_handler(number, ending.set)
+    queue = None if state.source is None else _queue_of(state.source, scheduler)
+    server = PageServer(state, queue=queue, scheduler=scheduler)
+    tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ending.wait())]
+    try:
+        if scenario is not None:
+            await state.simulate(scenario)
         address = await server.start(port)
         click.echo(address)
         click.echo("Ctrl-C ends it.", err=True)
         if opens:
             webbrowser.open(address)
-        target = model.source.server
-        tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ending.wait())]
-        if target is not None:
-            tasks.append(asyncio.create_task(follow(shown, target, lambda line: click.echo(line, err=True))))
-        try:
-            done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-            for task in done:
-                task.result()
-        finally:
-            for task in tasks:
-                task.cancel()
-            await server.close()
+        tasks += _following(state.source, queue)
+        done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        for task in done:
+            task.result()
+    finally:
+        for task in tasks:
+            task.cancel()
+        await server.close()
 
-    run_loop(work())
+
+def _following(source: ShownCluster | None, queue: QueueFeed | None) -> Iterator[asyncio.Task[Any]]:
+    """Yield tasks that follow a cluster and its scheduler."""
+    if queue is not None and queue.follows:
+        yield asyncio.create_task(queue.run())
+    target = source.model.source.server if source is not None else None
+    if source is not None and target is not None:
+        yield asyncio.create_task(follow(source, target, lambda line: click.echo(line, err=True)))

@@ -11,6 +11,10 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
+from kubesched.asking.model import UnknownObjectError
+from kubesched.errors import KubeschedError
+from kubesched.page.bodies import RefusedRequestError
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 POLICY: Final = (
@@ -34,6 +38,12 @@ def refusal(status: int, sentence: str) -> web.Response:
     return web.json_response({"error": sentence}, status=status)
 
 
+def _status_of(error: KubeschedError) -> int:
+    if isinstance(error, RefusedRequestError):
+        return error.status
+    return 404 if isinstance(error, UnknownObjectError) else 422
+
+
 def guard(token: str, hosts: Collection[str]) -> Middleware:
     """Return a middleware that lets requests through; `hosts` are the names that the page is served under."""
 
@@ -47,6 +57,8 @@ def guard(token: str, hosts: Collection[str]) -> Middleware:
                 return refusal(401, "the token is missing or wrong: open the address that kubesched page printed")
         try:
             return await handler(request)
+        except KubeschedError as error:
+            return refusal(_status_of(error), str(error))
         except web.HTTPException as raised:
             return refusal(raised.status, f"{request.method} {request.path[:200]}: {raised.reason.lower()}")
 

@@ -4,18 +4,20 @@ From an API server to reports. Only get, list and watch are asked for.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
 from kubesched import __version__
+from kubesched.api.meta import ApiObject
+from kubesched.asking.sources.custom_kinds import custom_kinds_in
+from kubesched.asking.sources.followed_kinds import followable_kinds
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
 from kubesched.client.informers.watched_kinds import WatchedKind
 from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.notes import Note
 from kubesched.page.shown_cluster import LOST, THERE, ShownCluster
-from kubesched.record.watched_kinds import recordable_kinds
 
 PROBE_SECONDS = 2.0
 PROBE_PATH = "/version"
@@ -28,7 +30,7 @@ async def follow(shown: ShownCluster, target: RestConfig, note: Note) -> None:
     rest = RestClient(target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(_probe(shown, rest))]
     try:
-        kinds = await _kinds(rest)
+        kinds = await _kinds(rest, custom_kinds_in(shown.model.engine.profiles, shown.model.loaded.gates))
         server = IncarnationTracker(rest, note)
         reflectors = {
             kind.name: Reflector(rest, kind.path, kind.kind, shown, query=kind.query, note=note, server=server)
@@ -46,11 +48,11 @@ async def follow(shown: ShownCluster, target: RestConfig, note: Note) -> None:
         await rest.close()
 
 
-async def _kinds(rest: RestClient) -> Sequence[WatchedKind]:
-    """Return the kinds to watch; waits until the server answers."""
+async def _kinds(rest: RestClient, custom_kinds: Collection[str]) -> Sequence[WatchedKind]:
+    """Return the kinds to watch, with those that plugins look up; waits until the server answers."""
     while True:
         try:
-            return (await recordable_kinds(rest)).watched
+            return (await followable_kinds(rest, custom_kinds=custom_kinds)).watched
         except Unreachable:
             await asyncio.sleep(PROBE_SECONDS)
 
@@ -59,8 +61,11 @@ def _drop_unlisted(shown: ShownCluster, reflectors: Mapping[str, Reflector[Any]]
     """Drop what was read before the lists and is in none of them."""
     model = shown.model
     pods, nodes = reflectors["Pod"].objects, reflectors["Node"].objects
-    gone = [pod.pod for name, pod in model.pods.items() if name not in pods]
-    for obj in (*gone, *(model.node(name) for name in model.node_names() if name not in nodes)):
+    gone: list[ApiObject] = [pod.pod for name, pod in model.pods.items() if name not in pods]
+    gone += [model.node(name) for name in model.node_names() if name not in nodes]
+    for kind, reflector in reflectors.items():
+        gone += [obj for obj in model.cluster.objects.named(kind) if obj.full_name not in reflector.objects]
+    for obj in gone:
         shown.drop(obj)
 
 

@@ -6,7 +6,6 @@ that an answer is about one moment.
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib.resources import files
 from typing import Any, Final
@@ -14,16 +13,27 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
-from kubesched.asking.answers import Answer
+from kubesched.asking.answers import plain
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.asking.explain.funnel import funnel_of
+from kubesched.asking.explain.recorded import with_records
 from kubesched.asking.explain.triage import triage
-from kubesched.asking.model import UnknownObjectError
+from kubesched.asking.remedies.search import find_remedies
 from kubesched.asking.sources.remembering import remembered
+from kubesched.asking.sources.scheduler_records import SchedulerAddress
 from kubesched.errors import KubeschedError
+from kubesched.page.action_routes import ActionRoutes
+from kubesched.page.bodies import encoded_answer, json_answer
+from kubesched.page.clock_routes import clock_routes
+from kubesched.page.configuration_routes import ConfigurationRoutes
 from kubesched.page.guard import guard, refusal, with_headers
+from kubesched.page.page_state import PageState
+from kubesched.page.queue_feed import QueueFeed
+from kubesched.page.queue_routes import queue_routes
+from kubesched.page.scenario_file_routes import ScenarioFileRoutes
 from kubesched.page.shown_cluster import ShownCluster
+from kubesched.page.timeline_routes import TimelineRoutes
 
 LOOPBACK: Final = "127.0.0.1"
 # between two messages to a browser: ten a second
@@ -40,12 +50,22 @@ INDEX: Final = "index.html"
 
 
 class PageServer:
-    """Serves a cluster on loopback."""
+    """Serves what a page shows on loopback."""
 
-    def __init__(self, shown: ShownCluster, *, token: str = "", now: Callable[[], Any] = lambda: None) -> None:
-        self._shown = shown
-        self._now = now
+    def __init__(
+        self,
+        shown: ShownCluster | PageState,
+        *,
+        token: str = "",
+        queue: QueueFeed | None = None,
+        scheduler: SchedulerAddress | None = None,
+    ) -> None:
+        self.state = shown if isinstance(shown, PageState) else PageState(shown)
+        self._queue = queue or (None if self.state.source is None else QueueFeed(self.state.source))
+        self._scheduler = scheduler
         self.token = token or secrets.token_urlsafe(24)
+        self._actions = ActionRoutes(self.state)
+        self._scenario_files = ScenarioFileRoutes(self.state)
         self._files = static_files()
         self._runner: web.AppRunner | None = None
         self._ending = asyncio.Event()
@@ -53,7 +73,7 @@ class PageServer:
     async def start(self, port: int = 0) -> str:
         """Listen; return the address with the token."""
         # the first view is ready when the address is printed
-        self._shown.encoded()
+        self.state.encoded()
         hosts: set[str] = set()
         app = web.Application(middlewares=[guard(self.token, hosts)])
         app.on_response_prepare.append(with_headers)
@@ -63,7 +83,14 @@ class PageServer:
                 web.get("/v1/changes", self._changes),
                 web.get("/v1/pending", self._pending),
                 web.get("/v1/pods/{namespace}/{name}", self._pod),
+                web.get("/v1/pods/{namespace}/{name}/remedies", self._remedies),
                 web.get("/v1/nodes/{name}", self._node),
+                *ConfigurationRoutes(self.state, self._actions.configure).routes(),
+                *self._actions.routes(),
+                *self._scenario_files.routes(),
+                *clock_routes(self.state),
+                *queue_routes(self.state, self._queue),
+                *TimelineRoutes(self.state, self._scheduler).routes(),
                 web.get("/{path:.*}", self._file),
             ]
         )
@@ -83,8 +110,11 @@ class PageServer:
     async def close(self) -> None:
         """End all connections."""
         self._ending.set()
+        await self._actions.close()
+        self._scenario_files.close()
         if self._runner is not None:
             await self._runner.cleanup()
+        await self.state.close()
 
     # -- files
 
@@ -101,7 +131,7 @@ class PageServer:
     # -- the cluster
 
     async def _cluster(self, request: web.Request) -> web.StreamResponse:
-        return _response(self._shown.encoded())
+        return encoded_answer(self.state.encoded())
 
     async def _changes(self, request: web.Request) -> web.StreamResponse:
         """Send what changes, until the browser leaves."""
@@ -117,20 +147,27 @@ class PageServer:
         return response
 
     async def _send_changes(self, response: web.StreamResponse, seq: int) -> None:
-        source = None
-        with self._shown.listening() as changed:
+        source = clock = None
+        shown = self.state.shown
+        with shown.listening() as changed:
             while not self._ending.is_set():
                 changed.clear()
-                if source != self._shown.source:
-                    source = self._shown.source
+                if shown is not self.state.shown:
+                    await response.write(_event("reset", {}))
+                    return
+                if source != shown.source:
+                    source = shown.source
                     await response.write(_event("source", source))
-                if seq != self._shown.seq:
-                    found = self._shown.since(seq)
+                if seq != shown.seq:
+                    found = shown.since(seq)
                     if found is None:
                         await response.write(_event("reset", {}))
                         return
                     seq = found["seq"]
                     await response.write(_event("changes", found, seq))
+                if clock != self.state.clock:
+                    clock = self.state.clock
+                    await response.write(_event("clock", clock))
                 await asyncio.sleep(PACE_SECONDS)
                 try:
                     async with asyncio.timeout(HEARTBEAT_SECONDS):
@@ -141,43 +178,34 @@ class PageServer:
     # -- questions
 
     async def _pod(self, request: web.Request) -> web.StreamResponse:
-        model = self._shown.model
+        shown, simulation = self.state.shown, self.state.simulation
+        model = shown.model
         full_name = f"{request.match_info['namespace']}/{request.match_info['name']}"
-        try:
-            answer = explain_named_pod(model, full_name)
-        except KubeschedError as error:
-            return _refused(error)
+        answer = explain_named_pod(model, full_name, remedied=request.query.get("remedies") != "no")
         pod = model.pods.get(full_name)
         funnel = None if pod is None else funnel_of(model, pod)
-        seq = self._shown.seq
-        if model.source.server is not None:
+        seq = shown.seq
+        if simulation is not None and pod is not None:
+            answer = with_records(answer, await simulation.records_of(full_name), pod.uid, pod.spec.node_name)
+        elif model.source.server is not None:
             # asks a scheduler, and waits for it
-            answer = await asyncio.to_thread(remembered, model, answer)
-        return _json({"seq": seq, "explanation": answer, "funnel": funnel})
+            answer = await asyncio.to_thread(remembered, model, answer, self._scheduler)
+        return json_answer({"seq": seq, "explanation": answer, "funnel": funnel})
+
+    async def _remedies(self, request: web.Request) -> web.StreamResponse:
+        """Send what takes longest to find."""
+        shown = self.state.shown
+        pod = shown.model.pod(f"{request.match_info['namespace']}/{request.match_info['name']}")
+        found = () if pod.spec.node_name else find_remedies(shown.model, pod)
+        return json_answer({"seq": shown.seq, "remedies": plain(found)})
 
     async def _node(self, request: web.Request) -> web.StreamResponse:
-        try:
-            answer = explain_node(self._shown.model, request.match_info["name"])
-        except KubeschedError as error:
-            return _refused(error)
-        return _json({"seq": self._shown.seq, "explanation": answer})
+        shown = self.state.shown
+        return json_answer({"seq": shown.seq, "explanation": explain_node(shown.model, request.match_info["name"])})
 
     async def _pending(self, request: web.Request) -> web.StreamResponse:
-        return _json({"seq": self._shown.seq, "explanation": triage(self._shown.model, self._now())})
-
-
-def _refused(error: KubeschedError) -> web.Response:
-    return refusal(404 if isinstance(error, UnknownObjectError) else 422, str(error))
-
-
-def _json(value: Mapping[str, Any]) -> web.Response:
-    plain = {key: each.to_dict() if isinstance(each, Answer) else each for key, each in value.items()}
-    return _response(msgspec.json.encode(plain))
-
-
-def _response(body: bytes) -> web.Response:
-    # not compressed: on loopback that takes longer than it saves
-    return web.Response(body=body, content_type="application/json", charset="utf-8")
+        shown = self.state.shown
+        return json_answer({"seq": shown.seq, "explanation": triage(shown.model, self.state.now)})
 
 
 def _event(name: str, value: object, number: int | None = None) -> bytes:

@@ -229,6 +229,52 @@ class TestKeyboard:
         expect(page.locator("#panel h2")).to_have_text("n3")
 
 
+def shown(page: Page) -> tuple[str, str]:
+    """The view, and what the panel is about."""
+    return page.locator("#views [aria-current=true]").inner_text(), page.evaluate("kubesched.panel.subject?.key ?? ''")
+
+
+class TestWayBack:
+    def test_back_and_forward_go_through_views_and_panels(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        open_pod(page, "default", "giant")
+        page.click("[data-view=table]")
+        page.evaluate("kubesched.openNode('n1')")
+        page.keyboard.press("Escape")
+        way = [("Table", ""), ("Table", "n1"), ("Table", "default/giant"), ("Map", "default/giant"), ("Map", "")]
+        assert shown(page) == way[0]
+        for visit in way[1:]:
+            page.go_back()
+            assert shown(page) == visit
+        expect(page.locator("#panel")).to_be_hidden()
+        for visit in reversed(way[:-1]):
+            page.go_forward()
+            assert shown(page) == visit
+        assert "token" not in page.url
+
+    def test_a_page_that_is_loaded_again_is_where_it_was(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        page.keyboard.press("2")
+        open_pod(page, "default", "giant")
+        page.reload()
+        page.wait_for_selector('[data-shown="pod default/giant"]')
+        assert shown(page) == ("Table", "default/giant")
+        page.go_back()
+        assert shown(page) == ("Table", "")
+
+    def test_keys_change_the_view_unless_something_is_typed(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        page.keyboard.press("2")
+        assert shown(page)[0] == "Table"
+        expect(page.locator("#map")).to_be_hidden()
+        page.keyboard.press("9")
+        page.locator("#search").focus()
+        page.keyboard.press("1")
+        assert shown(page)[0] == "Table"
+        page.locator("[data-view=map]").press("1")
+        assert shown(page)[0] == "Map"
+
+
 class TestLooks:
     @pytest.mark.parametrize("scheme", ["dark", "light"])
     @pytest.mark.parametrize("width", [1280, 360])
@@ -239,7 +285,7 @@ class TestLooks:
             None,
             "kubesched.openPod('default', 'urgent')",
             "kubesched.openNode('n2')",
-            "kubesched.panel.close(); kubesched.toggleTable()",
+            "kubesched.panel.close(); kubesched.views.show('table')",
         ):
             if step:
                 page.evaluate(step)
@@ -268,7 +314,7 @@ class TestLooks:
     def test_names_and_labels_are_never_markup(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
         page.select_option("#group", "note")
-        page.click("#as-table")
+        page.click("[data-view=table]")
         expect(page.locator("#table")).to_contain_text(EVIL)
         assert page.locator("img:not(h1 img)").count() == 0
 
@@ -286,5 +332,12 @@ class TestLargeCluster:
         expect(page.locator("#panel .body")).to_contain_text("default/pod-00042")
         open_pod(page, "default", "waits-00000")
         expect(page.locator(".funnel .end").first).to_contain_text("5\u202f000")
-        page.click("#as-table")
+        page.click("[data-view=table]")
         expect(page.locator(".pages")).to_contain_text("1–100 of 5\u202f000 nodes")
+        page.click("[data-view=queue]")
+        expect(page.locator("#queue .places")).to_contain_text("Not tried yet 10\u202f000")
+        expect(page.locator("#queue .firsts tbody tr")).to_have_count(20)
+        page.click("[data-view=configuration]")
+        expect(page.locator(".plugins")).to_contain_text("NodeResourcesFit")
+        page.get_by_role("button", name="Change", exact=True).click()
+        expect(page.locator("#actions-menu")).to_contain_text("Try it in a simulation")

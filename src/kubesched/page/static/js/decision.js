@@ -2,19 +2,12 @@
 // In: the answer of /v1/pods/{namespace}/{name}. Out: elements.
 
 import { count, grouped } from "./amounts.js";
+import { attemptsView } from "./attempts.js";
 import { commandOf } from "./commands.js";
 import { bar, details, h, section } from "./dom.js";
+import { nodeLink, podLink } from "./links.js";
 
 const MANY = 12;
-
-function nodeLink(name, on) {
-  return h("button.link", { type: "button", onclick: () => on.node(name) }, name);
-}
-
-function podLink(key, on) {
-  const [namespace, name] = key.split("/");
-  return h("button.link", { type: "button", onclick: () => on.pod(namespace, name) }, key);
-}
 
 /** Names of nodes, as links; the first ones. */
 function nodeNames(names, total, on) {
@@ -28,8 +21,7 @@ function funnelStep(step, all, on) {
   const reasons = (step.reasons || []).map((reason) =>
     h("li", {}, h("b", {}, grouped(reason.count)), ` ${reason.message}`, nodeNames(reason.nodes || [], reason.count, on)));
   const line = [
-    h("span.plugin", {}, step.plugin),
-    h("span.point", {}, step.extensionPoint),
+    h("span.plugin", {}, step.plugin, step.extensionPoint === "Filter" ? null : h("span.point", {}, ` ${step.extensionPoint}`)),
     h("span.rejected", {}, step.rejected ? `−${grouped(step.rejected)}` : "0"),
     bar(all ? step.left / all : 0, step.rejected ? "" : "quiet"),
     h("span.left", {}, grouped(step.left)),
@@ -118,6 +110,16 @@ function preemptionView(preemption, on) {
     preemption.candidateCount > shown.length ? h("p", {}, `${grouped(preemption.candidateCount)} candidates in all.`) : null);
 }
 
+/** Whether remedies are looked for. */
+export function isRemedied({ explanation }) {
+  return ["unschedulable", "gated", "another-schedulers"].includes(explanation.verdict);
+}
+
+function remediesView(remedies, on) {
+  if (remedies === undefined) return section("What helps", h("p.waiting", { role: "status" }, "Trying what helps …"));
+  return section("What helps", remedies.length ? h("ol.remedies", {}, remedies.map((each) => remedyView(each, on))) : null);
+}
+
 function remedyView(remedy, on) {
   const command = remedy.changes.map(commandOf).join("\n");
   const copied = h("span.copied", { role: "status" });
@@ -133,22 +135,6 @@ function remedyView(remedy, on) {
     h("p.remedy", {}, remedy.summary, remedy.recreate ? h("span.tag", {}, "pod is recreated") : null),
     h("p", {}, "It then goes to ", remedy.node, (remedy.preempts || []).length ? ` after ${count(remedy.preempts.length, "eviction")}.` : "."),
     command ? details("Command", h("pre", { tabindex: "0" }, command), h("button", { type: "button", onclick: copy }, "Copy"), copied) : null);
-}
-
-function decisionView(decision, on) {
-  const head = [decision.time.replace("T", " ").replace(/(\.\d{3})\d*Z$/, "$1"), decision.outcome, decision.attempt ? `attempt ${decision.attempt}` : null].filter(Boolean).join(" · ");
-  const rejected = (decision.rejected || []).map((each) => h("li", {}, `${each.plugin}: ${count(each.nodes, "node")} ${each.message}`));
-  const scores = (decision.scores || []).slice(0, 5).map((each) => h("li", {}, `${each.node}: ${each.total}`));
-  const moves = (decision.moves || []).map((each) => h("li", {}, `${each.time} ${each.event} → ${each.place}`));
-  return h("li", {}, h("details", {}, h("summary", {}, head),
-    decision.node ? h("p", {}, "Node ", nodeLink(decision.node, on)) : null,
-    decision.message ? h("p", {}, decision.message) : null,
-    decision.evaluatedNodes ? h("p", {}, `${grouped(decision.feasibleNodes || 0)} of ${count(decision.evaluatedNodes, "evaluated node")} feasible`) : null,
-    decision.preemption ? h("p", {}, `${count(decision.preemption.victims, "victim")} evicted from ${decision.preemption.node}`) : null,
-    rejected.length ? h("ul.plain", {}, rejected) : null,
-    scores.length ? h("ol.plain", {}, scores) : null,
-    decision.wokenBy ? h("p", {}, `Tried because of ${decision.wokenBy}`) : null,
-    moves.length ? h("ul.plain", {}, moves) : null));
 }
 
 function nearestView(nearest, on) {
@@ -191,12 +177,12 @@ export function podView({ explanation, funnel }, on) {
     placementView("Chosen node", explanation.placement, on),
     placementView("Placed", explanation.placed, on),
     scoresView(funnel?.scores, explanation.placement || explanation.placed, on),
-    section("What helps", (explanation.remedies || []).length ? h("ol.remedies", {}, explanation.remedies.map((each) => remedyView(each, on))) : null),
+    remediesView(explanation.remedies, on),
     preemptionView(explanation.preemption, on),
     nearestView(explanation.nearest, on),
     groupView(explanation.group),
     waitsView(explanation.waits),
-    section("Decisions on record", decisions.length ? h("ol.plain", {}, decisions.map((each) => decisionView(each, on))) : null),
+    attemptsView(explanation.pod, decisions, on),
     section("Message", explanation.message ? h("p.message", {}, explanation.message) : null),
     gapsView(explanation.gaps),
   ].filter(Boolean);

@@ -52,8 +52,9 @@ export class Server {
     this.token = token;
   }
 
-  async open(path, signal) {
-    const answer = await fetch(path, { headers: { Authorization: `Bearer ${this.token}` }, cache: "no-store", signal });
+  async open(path, signal, asked = {}) {
+    const headers = { Authorization: `Bearer ${this.token}`, ...asked.headers };
+    const answer = await fetch(path, { ...asked, headers, cache: "no-store", signal });
     if (answer.ok) return answer;
     const text = await answer.text();
     let sentence = `The page's server answered with ${answer.status}.`;
@@ -69,8 +70,22 @@ export class Server {
     return (await this.open(path, signal)).json();
   }
 
+  async post(path, value, signal) {
+    const headers = { "Content-Type": "application/json" };
+    return (await this.open(path, signal, { method: "POST", headers, body: JSON.stringify(value) })).json();
+  }
+
+  async delete(path, signal) {
+    return (await this.open(path, signal, { method: "DELETE" })).json();
+  }
+
+  /** All but remedies, which take longest to find. */
   pod(namespace, name, signal) {
-    return this.get(`/v1/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}`, signal);
+    return this.get(`/v1/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}?remedies=no`, signal);
+  }
+
+  remedies(namespace, name, signal) {
+    return this.get(`/v1/pods/${encodeURIComponent(namespace)}/${encodeURIComponent(name)}/remedies`, signal);
   }
 
   node(name, signal) {
@@ -79,19 +94,22 @@ export class Server {
 }
 
 /**
- * Follows the cluster for ever: on.cluster(data) at the start and after a break, on.changes(data), on.source(data),
- * on.gone(sentence) when the server does not answer. Gives up when the token is refused.
+ * Follows the cluster for ever: on.cluster(data, broken) at the start, after a break and when another cluster is shown,
+ * on.changes(data), on.source(data), on.clock(data), on.gone(sentence) when the server does not answer. Gives up when the token is refused.
  */
 export async function follow(server, on) {
   let wait = 500;
+  let broken = false;
   for (;;) {
     try {
       const data = await server.get("/v1/cluster");
-      on.cluster(data);
+      on.cluster(data, broken);
       wait = 500;
+      broken = false;
       await stream(server, data.seq, on);
     } catch (error) {
       if (error instanceof Refused && error.status === 401) return on.refused();
+      broken = true;
       on.gone(error instanceof Refused ? error.message : "The page's server is gone. Trying again.");
       await new Promise((resolve) => setTimeout(resolve, wait));
       wait = Math.min(LONGEST_WAIT, 2 * wait);
@@ -120,6 +138,7 @@ async function stream(server, since, on) {
         if (event === "reset") return;
         if (event === "changes") on.changes(JSON.parse(data));
         if (event === "source") on.source(JSON.parse(data));
+        if (event === "clock") on.clock(JSON.parse(data));
       }
     }
   } finally {

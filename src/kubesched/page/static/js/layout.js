@@ -1,10 +1,13 @@
 // Where each node is on the map. In: the cluster, up to two labels to group by, and the size of the screen. Out: groups as
 // rectangles and the corner of each node's cell, all cells of one size, as large as the screen allows.
 
+import { grouped } from "./amounts.js";
+
 const GAP = 10; // between groups
 const TITLE = 20; // above a group
 const LARGEST = 180; // of a cell
 const SMALLEST = 3;
+const MOST_GROUPS = 120;
 const names = new Intl.Collator("en", { numeric: true });
 
 /** Nodes in the order of their names: n2 before n10. */
@@ -12,8 +15,16 @@ export function nodesByName(cluster) {
   return [...cluster.nodes.row].sort((a, b) => names.compare(a[0], b[0])).map(([, row]) => row);
 }
 
-/** A tree of groups: [{title, rows, parts}]; without labels one group that has no title. */
-export function groupsOf(cluster, ordered, keys) {
+/** The largest groups by themselves, all others in one: a label may have a value for each node. */
+function folded(groups, most) {
+  if (groups.length <= most) return groups;
+  const largest = new Set([...groups].sort((a, b) => b[1].length - a[1].length).slice(0, most - 1));
+  const rest = groups.filter((each) => !largest.has(each));
+  return [...groups.filter((each) => largest.has(each)), [`${grouped(rest.length)} other values`, rest.flatMap(([, rows]) => rows)]];
+}
+
+/** A tree of groups: [{title, rows, parts}]; without labels one group that has no title. At most `most` are told apart. */
+export function groupsOf(cluster, ordered, keys, most = MOST_GROUPS) {
   if (!keys.length) return [{ title: "", rows: ordered, parts: [] }];
   const column = cluster.labels.get(keys[0]);
   const found = new Map();
@@ -22,13 +33,13 @@ export function groupsOf(cluster, ordered, keys) {
     if (!found.has(value)) found.set(value, []);
     found.get(value).push(row);
   }
-  return [...found]
-    .sort((a, b) => (a[0] === "") - (b[0] === "") || names.compare(a[0], b[0]))
-    .map(([value, rows]) => ({
-      title: value || "without it",
-      rows,
-      parts: keys.length > 1 ? groupsOf(cluster, rows, keys.slice(1)) : [],
-    }));
+  const ranked = folded([...found].sort((a, b) => (a[0] === "") - (b[0] === "") || names.compare(a[0], b[0])), most);
+  const parts = Math.max(4, Math.floor((2 * MOST_GROUPS) / ranked.length));
+  return ranked.map(([value, rows]) => ({
+    title: value || "without it",
+    rows,
+    parts: keys.length > 1 ? groupsOf(cluster, rows, keys.slice(1), parts) : [],
+  }));
 }
 
 /** The size of a group with cells of size `step`, at most `most` columns wide, and the places of its parts. */

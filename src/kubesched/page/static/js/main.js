@@ -1,7 +1,9 @@
 // Starts the page and ties its parts together: changes flow from the feed into the cluster, from there into map, lane and
 // table once a frame; clicks flow into the panel.
 
+import { Actions } from "./actions.js";
 import { count, shortKey } from "./amounts.js";
+import { ConfigurationView } from "./configuration.js";
 import { gapsView } from "./decision.js";
 import { byId, h } from "./dom.js";
 import { Server, follow, takeToken } from "./feed.js";
@@ -10,11 +12,15 @@ import { ClusterMap } from "./map.js";
 import { Paint, measuresOf } from "./measures.js";
 import { Panel } from "./panel.js";
 import { PendingLane } from "./pending.js";
+import { QueueView } from "./queue.js";
 import { Search } from "./search.js";
 import { Cluster } from "./state.js";
 import { NodeTable } from "./table.js";
 import { followTheme, theme } from "./theme.js";
+import { TimeBar } from "./time.js";
 import { Tooltip } from "./tooltip.js";
+import { Views } from "./views.js";
+import { Visits } from "./visits.js";
 
 const PREFERRED = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
 const SLOWLY = 250; // milliseconds between two looks at everything: lane, table, search, counts
@@ -22,17 +28,30 @@ const SLOWLY = 250; // milliseconds between two looks at everything: lane, table
 class Page {
   constructor() {
     this.server = new Server(takeToken());
-    const on = { pod: (namespace, name) => this.openPod(namespace, name), node: (name) => this.openNode(name), closed: () => this.map.select({ node: -1, pod: -1 }) };
+    const on = { pod: (namespace, name) => this.openPod(namespace, name), node: (name) => this.openNode(name), closed: () => this.closed() };
     this.map = new ClusterMap(byId("map"), { hover: (hit, x, y) => this.tooltip.show(hit, x, y), select: (hit) => this.select(hit) });
     this.tooltip = new Tooltip(byId("tooltip"), this);
     this.panel = new Panel(byId("panel"), this.server, on);
     this.lane = new PendingLane(byId("pending-list"), byId("pending-title"), on);
     this.table = new NodeTable(byId("table"), on);
+    this.queue = new QueueView(byId("queue"), this.server, on);
+    this.visits = new Visits((visit) => this.goBack(visit));
+    this.configuration = new ConfigurationView(byId("configuration"), this.server, on);
+    this.actions = new Actions(byId("actions"), byId("acted"), this);
+    this.time = new TimeBar(this.server, {
+      ...on,
+      hasPod: (key) => this.cluster.findPod(key) !== -1,
+      hasNode: (name) => this.cluster.findNode(name) !== -1,
+      clock: (clock) => this.cluster.takeClock(clock),
+    });
+    this.views = new Views(byId("views"), () => this.note());
+    this.addViews();
     this.controls();
     gestures(this.map, (node) => (byId("spoken").textContent = this.tooltip.sentence(node)));
     followTheme(byId("theme"), () => this.recolour());
     follow(this.server, {
-      cluster: (data) => this.start(data),
+      cluster: (data, broken) => this.start(data, broken),
+      clock: (clock) => this.time.take(clock),
       changes: (data) => this.change(data),
       source: (source) => this.source(source),
       gone: (sentence) => this.banner("gone", sentence),
@@ -42,7 +61,7 @@ class Page {
 
   // ---- data
 
-  start(data) {
+  start(data, broken) {
     const back = this.cluster !== undefined;
     this.cluster = new Cluster(data);
     this.cluster.takeChanges();
@@ -50,13 +69,21 @@ class Page {
     this.fillChoices();
     byId("gaps").replaceChildren(...[gapsView(this.cluster.gaps)].filter(Boolean));
     this.search = new Search(this.cluster, byId("search").value);
+    // the bar takes its room before nodes are arranged in theirs
+    this.time.start(data);
+    if (!back) this.map.resize();
     this.recolour();
     this.slow();
     document.body.dataset.ready = "yes";
     if (!back) requestAnimationFrame(() => requestAnimationFrame((now) => (window.shownAt = now)));
     this.source(this.cluster.source);
-    if (back) {
-      if (this.cluster.source.state !== "lost") this.banner("back", "Connected again.");
+    this.actions.refresh();
+    this.configuration.refresh();
+    if (!back) {
+      this.visits.resume();
+      this.note();
+    } else {
+      if (broken && this.cluster.source.state !== "lost") this.banner("back", "Connected again.");
       this.panel.refresh();
     }
   }
@@ -96,9 +123,9 @@ class Page {
     this.late = undefined;
     const { cluster } = this;
     byId("counts").textContent = `${count(cluster.nodeCount, "node")}, ${count(cluster.podTotal, "pod")}`;
-    if (late.pending) this.lane.show(cluster);
+    if (late.pending) this.lane.show(cluster, this.search);
     if (this.search.active && late.pods.size) this.look();
-    if (!byId("table").hidden) this.showTable();
+    if (this.views.is("table")) this.showTable();
     this.tooltip.refresh();
     if (late.layout) this.fillChoices();
     if (this.touches(late)) this.panel.refreshSoon();
@@ -134,7 +161,6 @@ class Page {
     byId("zoom-in").addEventListener("click", () => this.map.zoom(1.5));
     byId("zoom-out").addEventListener("click", () => this.map.zoom(1 / 1.5));
     byId("zoom-fit").addEventListener("click", () => this.map.fit());
-    byId("as-table").addEventListener("click", () => this.toggleTable());
     const search = byId("search");
     search.addEventListener("input", () => this.look());
     search.addEventListener("keydown", (event) => {
@@ -191,13 +217,14 @@ class Page {
 
   regroup() {
     this.map.group(this.keys());
-    if (!byId("table").hidden) this.showTable();
+    if (this.views.is("table")) this.showTable();
   }
 
   recolour() {
     if (!this.cluster) return;
     this.paint = new Paint(this.cluster, byId("colour").value, theme());
     this.map.show(this.cluster, this.paint, this.search);
+    this.queue.chart.draw();
     this.legend();
   }
 
@@ -222,6 +249,7 @@ class Page {
     this.match = -1;
     this.map.show(this.cluster, this.paint, this.search);
     const { named, found, active } = this.search;
+    this.lane.show(this.cluster, this.search);
     byId("found").textContent = active ? `${count(named.length, "node")}, ${count(found.length, "pod")}` : "";
     const results = active ? [
       ...named.slice(0, 6).map((node) => this.result(this.cluster.nodes.name[node], "node", () => this.openNode(this.cluster.nodes.name[node]))),
@@ -229,7 +257,7 @@ class Page {
     ] : [];
     byId("results").replaceChildren(...results);
     byId("results").hidden = !results.length;
-    if (!byId("table").hidden) this.showTable();
+    if (this.views.is("table")) this.showTable();
   }
 
   result(name, kind, open) {
@@ -260,7 +288,9 @@ class Page {
     byId("results").hidden = true;
     const pod = this.cluster.findPod(`${namespace}/${name}`);
     this.map.select({ node: pod === -1 ? -1 : this.cluster.podNode[pod], pod });
-    return this.panel.pod(namespace, name);
+    const shown = this.panel.pod(namespace, name);
+    this.note();
+    return shown;
   }
 
   openNode(name) {
@@ -268,19 +298,42 @@ class Page {
     const node = this.cluster.findNode(name);
     this.map.select({ node, pod: -1 });
     if (node !== -1) this.map.goTo(node, false);
-    return this.panel.node(name);
+    const shown = this.panel.node(name);
+    this.note();
+    return shown;
   }
 
-  toggleTable() {
-    const table = byId("table").hidden;
-    byId("table").hidden = !table;
-    byId("map").hidden = table;
-    byId("as-table").setAttribute("aria-pressed", String(table));
-    if (table) this.showTable();
+  // ---- views, and the way back through them
+
+  /** The registry is open to all parts: views.add({name, title, element, beside, shown, hidden}). */
+  addViews() {
+    const beside = [byId("node-tools")];
+    this.views.add({ name: "map", title: "Map", element: byId("map"), beside });
+    this.views.add({ name: "table", title: "Table", element: byId("table"), beside, shown: () => this.showTable() });
+    this.views.add({ name: "configuration", title: "Configuration", element: byId("configuration"), shown: () => this.configuration.shown() });
+    this.views.add({ name: "queue", title: "Queue", element: byId("queue"), shown: () => this.queue.shown(), hidden: () => this.queue.hidden() });
+  }
+
+  /** Remember the view and the panel, for the browser's Back. */
+  note() {
+    const { kind = "", key = "" } = this.panel.subject ?? {};
+    this.visits.note({ view: this.views.current, kind, key });
+  }
+
+  goBack({ view, kind, key }) {
+    this.views.show(view);
+    if (kind === "pod") this.openPod(...key.split("/"));
+    else if (kind === "node") this.openNode(key);
+    else this.panel.close();
+  }
+
+  closed() {
+    this.map.select({ node: -1, pod: -1 });
+    this.note();
   }
 
   showTable() {
-    this.table.show(this.cluster, this.search, this.keys());
+    if (this.cluster) this.table.show(this.cluster, this.search, this.keys());
   }
 }
 

@@ -1,7 +1,7 @@
 // The panel beside the map: asks the server about a pod or a node, shows the answer, and gives the focus back when it closes.
 
 import { h } from "./dom.js";
-import { podView } from "./decision.js";
+import { isRemedied, podView } from "./decision.js";
 import { nodeView } from "./node.js";
 
 const AGAIN = 2000; // milliseconds
@@ -14,6 +14,8 @@ export class Panel {
     this.on = { pod: (namespace, name) => on.pod(namespace, name), node: (name) => on.node(name) };
     this.closed = on.closed;
     this.subject = null;
+    // elements that others add below the title, by subject
+    this.extras = () => null;
     aside.querySelector(".close").addEventListener("click", () => this.close());
   }
 
@@ -22,7 +24,20 @@ export class Panel {
   }
 
   pod(namespace, name) {
-    return this.show({ kind: "pod", key: `${namespace}/${name}`, ask: (signal) => this.server.pod(namespace, name, signal), view: podView });
+    // remedies come later, and stay until there are new ones
+    let remedies;
+    const ask = async (signal) => {
+      const answer = await this.server.pod(namespace, name, signal);
+      if (isRemedied(answer)) answer.explanation.remedies = remedies;
+      return answer;
+    };
+    const more = async (answer, signal) => {
+      if (!isRemedied(answer)) return null;
+      remedies = (await this.server.remedies(namespace, name, signal)).remedies;
+      answer.explanation.remedies = remedies;
+      return answer;
+    };
+    return this.show({ kind: "pod", key: `${namespace}/${name}`, ask, more, view: podView });
   }
 
   node(name) {
@@ -56,22 +71,41 @@ export class Panel {
   async ask(subject) {
     this.stop?.abort();
     this.stop = new AbortController();
-    let parts;
+    const { signal } = this.stop;
     try {
-      const answer = await subject.ask(this.stop.signal);
-      parts = subject.view(answer, this.on);
+      const answer = await subject.ask(signal);
+      this.put(subject, subject.view(answer, this.on));
+      const more = await subject.more?.(answer, signal);
+      if (more) this.put(subject, subject.view(more, this.on));
     } catch (error) {
       if (error.name === "AbortError") return;
       const sentence = error.status ? error.message : "The page's server does not answer.";
-      parts = [h("p.kicker", {}, subject.kind === "pod" ? "Pod" : "Node"), h("h2", { tabindex: "-1" }, subject.key), h("p.verdict.failed", { role: "status" }, sentence)];
+      this.put(subject, [h("p.kicker", {}, subject.kind === "pod" ? "Pod" : "Node"), h("h2", { tabindex: "-1" }, subject.key), h("p.verdict.failed", { role: "status" }, sentence)]);
     }
+  }
+
+  /** Show parts in place of those before; what is open and what has the focus stays so. */
+  put(subject, parts) {
     if (this.subject !== subject || !this.open) return;
     const opened = new Set([...this.body.querySelectorAll("details[open] > summary")].map((each) => each.textContent));
-    const focused = this.body.contains(document.activeElement);
+    const focused = this.body.contains(document.activeElement) ? document.activeElement : null;
     this.body.replaceChildren(...parts);
     for (const summary of this.body.querySelectorAll("summary")) if (opened.has(summary.textContent)) summary.parentElement.open = true;
-    if (focused) this.body.querySelector("h2").focus({ preventScroll: true });
+    this.decorate();
+    if (focused) ((focused.id && document.getElementById(focused.id)) || this.body.querySelector("h2")).focus({ preventScroll: true });
     this.body.dataset.shown = `${subject.kind} ${subject.key}`;
+  }
+
+  /** Show what others add. */
+  decorate() {
+    if (!this.open || !this.subject) return;
+    const before = this.body.querySelector(".actions");
+    const focused = before?.contains(document.activeElement) ? [...before.children].indexOf(document.activeElement) : -1;
+    before?.remove();
+    const extra = this.extras(this.subject);
+    if (!extra) return;
+    this.body.querySelector("h2").after(extra);
+    if (focused !== -1) extra.children[focused]?.focus({ preventScroll: true });
   }
 
   close() {

@@ -12,11 +12,11 @@ function groupHeight(why, width) {
   return 20 + 18 * Math.max(1, Math.min(3, Math.ceil((why.length * 7) / (width - 84))));
 }
 
-/** Groups of pending pods: [{why, gated, pods}]. */
-export function pendingGroups(cluster) {
+/** Groups of pending pods: [{why, gated, pods}], of those that a search finds. */
+export function pendingGroups(cluster, search) {
   const found = new Map();
   for (const pod of cluster.podRows()) {
-    if (!cluster.isPending(pod)) continue;
+    if (!cluster.isPending(pod) || (search && !search.pods[pod])) continue;
     const gated = cluster.podState.get(pod) === "gated";
     const why = cluster.why.get(pod) || (gated ? "Held by a scheduling gate" : "Not tried yet");
     if (!found.has(why)) found.set(why, { why, gated, pods: [] });
@@ -52,11 +52,13 @@ export class PendingLane {
     new ResizeObserver(() => this.cluster && this.flatten()).observe(list);
   }
 
-  show(cluster) {
+  /** A search that finds nodes alone leaves all pods here. */
+  show(cluster, search) {
     this.cluster = cluster;
-    this.groups = pendingGroups(cluster);
+    const looking = search?.active && (search.found.length || !search.named.length);
+    this.groups = pendingGroups(cluster, looking ? search : null);
     const pods = this.groups.reduce((sum, group) => sum + group.pods.length, 0);
-    this.title.textContent = pods ? `${count(pods, "pending pod")}` : "Nothing is pending";
+    this.title.textContent = looking ? `${count(pods, "pending pod")} found` : pods ? count(pods, "pending pod") : "Nothing is pending";
     if (this.groups.length === 1 && pods <= 50) this.open.add(this.groups[0].why);
     this.flatten();
   }
@@ -126,7 +128,7 @@ export class PendingLane {
 
   podButton(pod) {
     const { cluster } = this;
-    const waiting = age(Date.now() / 1000 - cluster.created[pod]);
+    const waiting = age(cluster.now - cluster.created[pod]);
     return h("button.pod", { type: "button", onclick: () => this.on.pod(cluster.namespace.get(pod), cluster.podName[pod]) },
       h("span.name", {}, cluster.podKey(pod)), h("span.age", {}, waiting), h("span.requests", {}, requestsOf(cluster, pod)));
   }

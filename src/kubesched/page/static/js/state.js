@@ -74,15 +74,27 @@ export class Cluster {
   constructor(data) {
     this.seq = data.seq;
     this.origin = data.origin || "";
+    this.mode = data.mode || "files";
     this.kubernetes = data.kubernetes || "";
     this.live = Boolean(data.live);
     this.source = data.source || { state: "there", why: "" };
     this.gaps = data.gaps || [];
+    this.takeClock(data.clock);
     this.resources = data.resources.slice();
     this.changed = { nodes: new Set(), pods: new Set(), layout: true, pending: true };
     this.orphans = new Map();
     this.readNodes(data.nodes);
     this.readPods(data.pods);
+  }
+
+  /** The clock of a simulation; null where time is that of everybody. */
+  takeClock(clock) {
+    this.simulatedAt = clock ? Date.parse(clock.date) / 1000 : null;
+  }
+
+  /** The date of what is shown, in seconds. */
+  get now() {
+    return this.simulatedAt ?? Date.now() / 1000;
   }
 
   readNodes(nodes) {

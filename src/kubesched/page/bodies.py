@@ -1,0 +1,57 @@
+"""Bodies of requests and responses: JSON, bounded.
+
+From requests to values of a type, from values to responses. What is wrong with a body is told in a sentence.
+"""
+
+from collections.abc import Mapping
+from typing import Any, Final, TypeVar
+
+import msgspec
+from aiohttp import web
+
+from kubesched.asking.answers import Answer
+from kubesched.errors import KubeschedError
+
+T = TypeVar("T")
+
+LARGEST_BODY: Final = 1 << 20
+
+
+class RefusedRequestError(KubeschedError):
+    """A request that is not carried out: the status of its response, and why."""
+
+    def __init__(self, status: int, sentence: str) -> None:
+        super().__init__(sentence)
+        self.status = status
+
+
+async def read_bytes(request: web.Request, most: int = LARGEST_BODY) -> bytes:
+    """Return the body of a request."""
+    parts = bytearray()
+    async for part in request.content.iter_any():
+        parts += part
+        if len(parts) > most:
+            raise RefusedRequestError(413, f"the body of the request has more than {most} bytes")
+    return bytes(parts)
+
+
+async def read_body(request: web.Request, kind: type[T], most: int = LARGEST_BODY) -> T:
+    """Return the body of a request as a value of a type; raises RefusedRequestError."""
+    if request.content_type != "application/json":
+        raise RefusedRequestError(415, "the request needs Content-Type: application/json")
+    try:
+        return msgspec.json.decode(await read_bytes(request, most), type=kind)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise RefusedRequestError(400, f"the body of the request: {error}") from None
+
+
+def json_answer(value: Mapping[str, Any]) -> web.Response:
+    """Return a response; answers in it become plain values."""
+    plain = {key: each.to_dict() if isinstance(each, Answer) else each for key, each in value.items()}
+    return encoded_answer(msgspec.json.encode(plain))
+
+
+def encoded_answer(body: bytes) -> web.Response:
+    """Return a response of JSON that is encoded."""
+    # not compressed: on loopback that takes longer than it saves
+    return web.Response(body=body, content_type="application/json", charset="utf-8")

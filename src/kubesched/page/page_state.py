@@ -1,0 +1,134 @@
+"""What the page shows: the cluster of its source, or a simulation.
+
+From the source's cluster and users' wishes to one `ShownCluster` at a time. Whoever reads changes of one that is not
+shown any more is told to read everything again.
+"""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.asking.model import ClusterModel
+from kubesched.errors import KubeschedError
+from kubesched.page.shown_cluster import ShownCluster
+from kubesched.page.simulation.commands import SimulationClock
+from kubesched.page.simulation.page_simulation import PageSimulation
+from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration
+from kubesched.page.simulation.stepped_run import ObserverFactory
+from kubesched.page.timeline_live import SeenMarks
+from kubesched.simulate.traces.manifest_trace import trace_of_objects
+
+FILES, LIVE, SIMULATION = "files", "live", "simulation"
+NO_SOURCE: Final = "this page shows a simulation alone: kubesched page --from or --cluster shows a cluster"
+
+
+class PageState:
+    """The source's cluster, None where there is a simulation alone; and the simulation, if there is one.
+
+    `configuration` is the text that the configuration of the source's scheduler was read from. `observers` are made for
+    each run of a simulation. `writable` is whether the source's cluster may be changed.
+    """
+
+    def __init__(
+        self, source: ShownCluster | None, *, configuration: str = "", observers: Sequence[ObserverFactory] = ()
+    ) -> None:
+        self.source = source
+        self._configuration = configuration
+        self.observers = observers
+        self.simulation: PageSimulation | None = None
+        self.seen = SeenMarks()
+        if source is not None:
+            source.followers.append(self.seen)
+        self.writable = False
+
+    @property
+    def shown(self) -> ShownCluster:
+        """Return what is shown."""
+        shown = self._shown()
+        assert shown is not None, "there is neither a cluster nor a simulation"
+        return shown
+
+    @property
+    def mode(self) -> str:
+        """Return what is shown: files, a live cluster or a simulation."""
+        if self.simulation is not None:
+            return SIMULATION
+        return LIVE if self.shown.model.source.server is not None else FILES
+
+    @property
+    def now(self) -> datetime:
+        """Return the date of what is shown."""
+        if self.simulation is not None:
+            return datetime.fromisoformat(self.simulation.clock.date)
+        return self.shown.model.source.taken_at or datetime.now(UTC)
+
+    @property
+    def configuration(self) -> str:
+        """Return the text of the configuration in force, empty for the default."""
+        return self.simulation.configuration.text if self.simulation is not None else self._configuration
+
+    @property
+    def clock(self) -> SimulationClock | None:
+        """Return the clock of the simulation, None without one."""
+        return self.simulation.clock if self.simulation is not None else None
+
+    def head(self) -> dict[str, Any]:
+        """Return what /v1/cluster has beside the cluster."""
+        return {
+            "mode": self.mode,
+            "writable": self.writable or self.simulation is not None,
+            "leavable": self.simulation is not None and self.source is not None,
+            "clock": self.clock,
+        }
+
+    def encoded(self) -> bytes:
+        """Return the body of /v1/cluster."""
+        # the cluster is kept encoded; the clock is that of now
+        return msgspec.json.encode(self.head())[:-1] + b"," + self.shown.encoded()[1:]
+
+    # -- simulations
+
+    async def simulate(self, scenario: PageScenario | None = None) -> PageSimulation:
+        """Show a simulation, without a scenario one of what is shown; raises KubeschedError if it cannot begin."""
+        scenario = scenario or scenario_of(self.shown.model, self.configuration)
+        found = PageSimulation(scenario, observers=self.observers)
+        await found.start()
+        self._show(found)
+        return found
+
+    def leave(self) -> None:
+        """Show the source's cluster again; raises KubeschedError if there is none."""
+        if self.source is None:
+            raise KubeschedError(NO_SOURCE)
+        self._show(None)
+
+    def _show(self, simulation: PageSimulation | None) -> None:
+        ended, before = self.simulation, self._shown()
+        self.simulation = simulation
+        if ended is not None:
+            ended.end()
+        if before is not None:
+            self.shown.skip(before.seq)
+            before.wake()
+
+    def _shown(self) -> ShownCluster | None:
+        return self.simulation.shown if self.simulation is not None else self.source
+
+    async def close(self) -> None:
+        """End the simulation, if there is one."""
+        if self.simulation is not None:
+            self.simulation.end()
+            await self.simulation.gone()
+
+
+def scenario_of(model: ClusterModel, configuration: str = "") -> PageScenario:
+    """Return a scenario that begins with the objects of a model; `configuration` is the text of its configuration."""
+    objects = model.objects_now()
+    return PageScenario(
+        trace_of_objects(objects.origin or "the cluster", objects.objects),
+        SimulatedConfiguration(configuration, model.loaded),
+        model.registry,
+        workloads=objects.workloads,
+    )

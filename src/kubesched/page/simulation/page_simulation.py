@@ -1,0 +1,226 @@
+"""A simulation as the page sees it: a cluster that is shown, a clock, marks; and commands.
+
+From the reports of its thread to a `ShownCluster`, in their order, on the page's loop.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from contextlib import suppress
+from itertools import islice
+from typing import Any, Final, TypeVar
+
+import msgspec
+
+from kubesched.api.nodes import Node
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.records import PodRecords
+from kubesched.config.load import Loaded
+from kubesched.core.framework.texts import described
+from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.page.shown_cluster import ShownCluster
+from kubesched.page.simulation.commands import (
+    ENDED,
+    Act,
+    Ask,
+    Close,
+    Command,
+    Pause,
+    Play,
+    Rerun,
+    RunReport,
+    Seek,
+    SeekCycle,
+    SimulationClock,
+    StepCycle,
+    TellRest,
+)
+from kubesched.page.simulation.object_mirror import Changes
+from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration, UserAction
+from kubesched.page.simulation.simulation_thread import SimulationThread
+from kubesched.page.simulation.stepped_run import ObserverFactory, SteppedRun
+from kubesched.page.timeline import MarkSeries
+from kubesched.simulate.traces.trace import TraceEvent
+
+T = TypeVar("T")
+# objects that are taken in before requests have their turn
+BATCH: Final = 200
+# how long a question waits for its answer
+PATIENCE_SECONDS: Final = 10.0
+# how long the thread may take to end
+ENDING_SECONDS: Final = 1.0
+# so many decisions about one pod are shown
+MOST_DECISIONS: Final = 200
+NO_ANSWER: Final = "the simulation does not answer: a plugin takes long; try again, or leave the simulation"
+
+
+class PageSimulation:
+    """A simulation that runs in a thread."""
+
+    def __init__(
+        self,
+        scenario: PageScenario,
+        *,
+        observers: Sequence[ObserverFactory] = (),
+    ) -> None:
+        self.scenario = scenario
+        self.configuration = scenario.configuration
+        self.clock = SimulationClock()
+        self.marks = MarkSeries()
+        self.shown = self._empty(scenario.configuration.loaded)
+        self._loop = asyncio.get_running_loop()
+        self._reports: asyncio.Queue[RunReport] = asyncio.Queue()
+        self._thread = SimulationThread(scenario, self._hand_over, observers)
+        self._taking = self._loop.create_task(self._take_reports())
+        self._begun = asyncio.Event()
+        self._taken = asyncio.Event()
+
+    async def start(self) -> None:
+        """Begin; return when the cluster of the beginning is shown; raises KubeschedError if it cannot begin."""
+        self._thread.start()
+        await self._begun.wait()
+        if self.clock.problem:
+            self.end()
+            raise KubeschedError(self.clock.problem)
+
+    def end(self) -> None:
+        """End the thread; one that does not answer is left behind."""
+        self._send(Close())
+        self._taking.cancel()
+
+    async def gone(self) -> None:
+        """Wait for the end of the thread, for a moment."""
+        if self._thread.is_alive():
+            await asyncio.to_thread(self._thread.join, ENDING_SECONDS)
+
+    # -- commands
+
+    def _send(self, command: Command) -> None:
+        self._thread.commands.put(command)
+
+    def play(self, speed: float) -> None:
+        """Let time pass, so many simulated seconds a second."""
+        self._send(Play(speed))
+
+    def pause(self) -> None:
+        """Let time stand still."""
+        self._send(Pause())
+
+    def step(self) -> None:
+        """Run one scheduling cycle."""
+        self._send(StepCycle())
+
+    def seek(self, to: float) -> None:
+        """Go to a time, forth or back; infinity is the end."""
+        self._send(Seek(to))
+
+    def seek_cycle(self, to: int) -> None:
+        """Go to the end of a scheduling cycle, forth or back; 0 is the beginning."""
+        self._send(SeekCycle(to))
+
+    def rerun(self, scenario: PageScenario) -> None:
+        """Run another scenario up to the moment that it is now; `scenario` is that of this simulation, changed."""
+        self._send(Rerun(scenario))
+
+    async def apply(
+        self,
+        title: str,
+        events: Sequence[TraceEvent] = (),
+        configuration: SimulatedConfiguration | None = None,
+        note: object = None,
+    ) -> UserAction:
+        """Do something now, which becomes part of the scenario; raises KubeschedError if it cannot be done.
+
+        The times of events do not count. Another configuration is put in force between two cycles.
+        """
+        done: Future[UserAction] = Future()
+        self._send(Act(title, tuple(events), configuration, note, done))
+        return await self._answer(done)
+
+    async def ask(self, function: Callable[[SteppedRun], T]) -> T:
+        """Return what a function makes of the run, in its thread, between two turns; an immutable value."""
+        done: Future[T] = Future()
+        self._send(Ask(function, done))
+        return await self._answer(done)
+
+    async def _answer(self, done: "Future[T]") -> T:
+        try:
+            return await asyncio.wait_for(asyncio.wrap_future(done), PATIENCE_SECONDS)
+        except TimeoutError:
+            raise KubeschedError(NO_ANSWER) from None
+
+    async def rested(self) -> SimulationClock:
+        """Wait until it neither plays nor seeks and that is shown; return the clock."""
+        done: Future[int] = Future()
+        self._send(TellRest(done))
+        number = await asyncio.wrap_future(done)
+        while self._thread.acknowledged < number:
+            self._taken.clear()
+            await self._taken.wait()
+        return self.clock
+
+    async def records_of(self, pod: str) -> PodRecords:
+        """Return the decisions about a pod, `namespace/name`."""
+        page = await self.ask(lambda run: run.recorder.ring.page(pod, MOST_DECISIONS))
+        return PodRecords(page.decisions, page.now, page.since)
+
+    # -- reports
+
+    def _hand_over(self, report: RunReport) -> None:
+        """Called by the thread."""
+        # the page's loop may have ended by now
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._reports.put_nowait, report)
+
+    async def _take_reports(self) -> None:
+        try:
+            while True:
+                await self._take(await self._reports.get())
+        except Exception as error:
+            problem = f"what happens in the simulation cannot be shown: {described(error)}"
+            self.clock = msgspec.structs.replace(self.clock, state=ENDED, problem=problem)
+            self._begun.set()
+            self.shown.wake()
+
+    async def _take(self, report: RunReport) -> None:
+        if report.anew:
+            shown = self._empty(report.configuration.loaded)
+            # nodes by name, as in other clusters
+            await self._put(shown, dict(sorted(report.changes.items(), key=_nodes_first)))
+            shown.skip(self.shown.seq)
+            before, self.shown = self.shown, shown
+            before.wake()
+        else:
+            await self._put(self.shown, report.changes)
+        self.marks.cut(report.marks_from)
+        self.marks.extend(report.marks)
+        self.scenario, self.configuration, self.clock = report.scenario, report.configuration, report.clock
+        self._thread.acknowledged = report.number
+        self._taken.set()
+        if report.anew or report.clock.problem:
+            self._begun.set()
+        self.shown.wake()
+
+    def _empty(self, loaded: Loaded) -> ShownCluster:
+        source = ClusterObjects((), origin=f"simulation of {self.scenario.trace.name}")
+        model = ClusterModel(source, loaded, self.scenario.registry)
+        return ShownCluster(model, fresh_seconds=0.0, ordered=True)
+
+    async def _put(self, shown: ShownCluster, changes: Changes) -> None:
+        """Take in changes, some at a time."""
+        items = iter(changes.items())
+        while batch := list(islice(items, BATCH)):
+            for (kind, full_name), obj in batch:
+                # what cannot be understood the scheduler leaves out, too, with a note
+                with suppress(InvalidObjectError):
+                    if obj is not None:
+                        shown.put(obj)
+                    else:
+                        shown.drop_named(kind, full_name)
+            await asyncio.sleep(0)
+
+
+def _nodes_first(item: tuple[tuple[str, str], Any]) -> tuple[bool, str]:
+    kind, full_name = item[0]
+    return (kind != Node.__name__, full_name if kind == Node.__name__ else "")

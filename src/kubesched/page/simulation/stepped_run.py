@@ -1,0 +1,205 @@
+"""One run of a scenario, which is driven piece by piece.
+
+From a scenario to a cluster at any moment: `turn` lets happen what is due, `jump` lets time pass. Actions happen at
+their moments. Used by one thread alone.
+"""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from datetime import timedelta
+from typing import Any, TypeVar
+
+from kubesched.api.scheduling import PodGroup
+from kubesched.common.timer_loop import TimerLoop
+from kubesched.common.virtual_time import BEGINNING
+from kubesched.core.assembly import engine_of, scheduler_of
+from kubesched.core.framework.observer import Observer, Observers
+from kubesched.core.loop.loop_waits import LoopServices
+from kubesched.core.loop.scheduler import LoopOptions
+from kubesched.errors import KubeschedError
+from kubesched.page.queue_history import QueueHistory
+from kubesched.page.simulation.marks import ACTION, MarkRecorder
+from kubesched.page.simulation.object_mirror import ObjectMirror
+from kubesched.page.simulation.scenario import Moment, PageScenario, SimulatedConfiguration, UserAction
+from kubesched.page.simulation.stepped_scheduler import SteppedScheduler
+from kubesched.serving.decisions.recorder import DecisionRecorder
+from kubesched.serving.queue.reading import read_queue
+from kubesched.simulate.simulated_api import SimulatedApi, pace_of
+from kubesched.simulate.simulation import GROUPS_IGNORED, tried_again
+from kubesched.simulate.trace_feed import TraceFeed
+from kubesched.simulate.traces.trace import ObjectPut, TraceEvent
+
+Watching = TypeVar("Watching", bound=Observer)
+# makes an observer of one run; is given its clock, in simulated seconds
+ObserverFactory = Callable[[Callable[[], float]], Observer]
+# bytes for decisions, with their details
+RECORD_BYTES = 64 << 20
+# pods that are tried again and again are given up after so long without any binding
+PATIENCE_SECONDS = 3600.0
+
+
+class SteppedRun:
+    """A scheduler and a cluster in virtual time; `scenario` may get further actions while it runs."""
+
+    def __init__(self, scenario: PageScenario, observers: Sequence[ObserverFactory] = ()) -> None:
+        # abstract are the methods of input alone, which raise NotImplementedError
+        self.loop = TimerLoop()  # type: ignore[abstract]
+        self.scenario = scenario
+        self.notes: list[str] = []
+        self.mirror = ObjectMirror()
+        self.marks = MarkRecorder(self.loop.time, lambda: self.cycles + self.scheduler.in_cycle)
+        self.recorder = DecisionRecorder(RECORD_BYTES, self._epoch_seconds, self.loop.time)
+        self.observers = [self.marks, self.recorder, *(make(self.loop.time) for make in observers)]
+        self.queue_history = QueueHistory(from_beginning=True)
+        self.moment = Moment()
+        self.configuration = scenario.configuration
+        self._done = 0
+        self._on_loop(self._start)
+
+    def _on_loop(self, function: Callable[..., Any], *args: Any) -> Any:
+        """Call a function as the loop does; no time passes."""
+        asyncio._set_running_loop(self.loop)
+        try:
+            return function(*args)
+        finally:
+            asyncio._set_running_loop(None)
+
+    def _epoch_seconds(self) -> float:
+        return BEGINNING.timestamp() + self.loop.time()
+
+    # -- its parts
+
+    def _start(self) -> None:
+        self.api = SimulatedApi(pace_of(self.scenario.pace, self.scenario.trace), self.marks, self.mirror)
+        self.feed = TraceFeed(self.scenario.trace.events(self.scenario.seed), self._apply)
+        self._start_scheduler(self.scenario.configuration)
+
+    def _start_scheduler(self, configuration: SimulatedConfiguration) -> None:
+        """Start a scheduler that is told of all objects."""
+        _refuse_extenders(configuration)
+        services = LoopServices(self.note, lambda: BEGINNING + timedelta(seconds=self.loop.time()))
+        engine = engine_of(
+            configuration.loaded,
+            self.scenario.registry,
+            effects=self.api,
+            waits=services.waits,
+            waiting_pods=services.waiting_pods,
+            observers=Observers(self.observers, clock=self.loop.time, note=self.note, timed=False),
+            background=services.plugin_tasks,
+        )
+        options = LoopOptions(self.scenario.seed)
+        scheduler = scheduler_of(engine, services, options=options, of_class=SteppedScheduler)
+        assert isinstance(scheduler, SteppedScheduler)
+        self.scheduler = scheduler
+        self.configuration = configuration
+        self.mirror.tell_all(services.inbox)
+        self.scheduling = self.loop.create_task(self.scheduler.run())
+
+    def _apply(self, event: TraceEvent) -> None:
+        self.api.apply(event)
+        ignored = isinstance(event, ObjectPut) and isinstance(event.obj, PodGroup)
+        if ignored and not self.configuration.loaded.gates.enabled("GangScheduling"):
+            self.note(GROUPS_IGNORED)
+
+    def note(self, line: str) -> None:
+        """Keep a line that the scheduler writes, each once."""
+        if line not in self.notes and len(self.notes) < 100:
+            self.notes.append(line)
+
+    def observer(self, kind: type[Watching]) -> Watching:
+        """Return the observer of a kind."""
+        return next(each for each in self.observers if isinstance(each, kind))
+
+    @property
+    def cycles(self) -> int:
+        """Return how many scheduling cycles there were."""
+        return self.scheduler.cycles
+
+    # -- what happens
+
+    @property
+    def resting(self) -> bool:
+        """Return whether nothing more happens at this time."""
+        return self.loop.idle and not self._action_is_due()
+
+    @property
+    def between_cycles(self) -> bool:
+        """Return whether the scheduler is about to begin a cycle, and all that takes no time is carried out."""
+        return self.scheduler.between_cycles
+
+    def turn(self) -> None:
+        """Let happen what is due; raises what ends the run."""
+        if self._action_is_due():
+            self._act_next()
+            return
+        self.loop.turn()
+        self.moment = Moment(self.moment.seconds, self.moment.turns + 1)
+        for task in (self.scheduling, self.feed.ended):
+            if task.done():
+                task.result()
+
+    @property
+    def next_seconds(self) -> float:
+        """Return when something happens next, infinity if nothing does."""
+        due = self.scenario.actions[self._done].at.seconds if self._done < len(self.scenario.actions) else None
+        return self.loop.next_time() if due is None else min(due, self.loop.next_time())
+
+    def jump(self, to: float) -> None:
+        """Let time pass, at most until something happens."""
+        seconds = min(to, self.next_seconds)
+        if seconds > self.moment.seconds:
+            self._note_queue(seconds)
+            self.loop.advance(seconds)
+            self.moment = Moment(seconds)
+
+    def _note_queue(self, until: float) -> None:
+        """Take a sample of the queue, which stays as it is until a time."""
+        beginning = BEGINNING.timestamp()
+        if self.queue_history.is_due(beginning + until):
+            page = read_queue(self.scheduler.queue, self.loop.time(), BEGINNING, limit=0)
+            self.queue_history.note(beginning + self.loop.time(), page.counts, page.moves)
+
+    def _action_is_due(self) -> bool:
+        if self._done == len(self.scenario.actions):
+            return False
+        at = self.scenario.actions[self._done].at
+        # an earlier action may be left out, and then there are fewer turns
+        return at <= self.moment or (at.seconds <= self.moment.seconds and self.loop.idle)
+
+    def act(self, action: UserAction) -> None:
+        """Carry out an action now; it becomes part of the scenario."""
+        while self._action_is_due():
+            self._act_next()
+        self.scenario = self.scenario.with_action(action)
+        self._act_next()
+
+    def _act_next(self) -> None:
+        action = self.scenario.actions[self._done]
+        self._done += 1
+        self.marks.mark(ACTION, message=action.title)
+        if action.configuration is not None:
+            _refuse_extenders(action.configuration)
+            self._on_loop(self.scheduler.reconfigure, action.configuration.loaded)
+            self.configuration = action.configuration
+        for event in action.events:
+            self._on_loop(self._apply, event)
+
+    @property
+    def ended(self) -> bool:
+        """Return whether nothing happens any more, unless somebody acts; pods that are retried in vain do not count."""
+        if self._done < len(self.scenario.actions) or not self.feed.ended.done() or not self.loop.idle:
+            return False
+        if self.api.ends_to_come or self.scheduler.busy:
+            return False
+        return not tried_again(self.scheduler) or self.loop.time() - self.marks.stirred > PATIENCE_SECONDS
+
+    def close(self) -> None:
+        """Drop everything."""
+        self.feed.stop()
+        self.loop.cancel_all()
+        self.loop.close()
+
+
+def _refuse_extenders(configuration: SimulatedConfiguration) -> None:
+    if configuration.loaded.config.extenders:
+        raise KubeschedError("the configuration has extenders, which cannot be simulated: leave them out")
