@@ -82,6 +82,8 @@ def _be(imported: Callable[[], Callable[[], object]]) -> None:
         code = 1
     except SystemExit as end:
         code = end.code
+    # it ends already
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     _be_silent()
     # imported before it is needed, and no earlier: it must not delay a command
     from kubesched.common.last_resort import LastResort

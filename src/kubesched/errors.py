@@ -4,6 +4,7 @@ A rejection is a value (`core.framework.Status`); an exception is a fault of the
 package that defines each class:
 
     KubeschedError                          errors
+    ├── ActionError                         page
     ├── AllocationError                     core
     │   ├── AllocationTimeoutError          core
     │   └── FailedOnNodeError               core
@@ -15,12 +16,14 @@ package that defines each class:
     ├── CelRuntimeError                     cel
     │   ├── CelAbortError                   cel
     │   └── CelValueError                   cel
+    ├── ClusterProcessError                 testing
     ├── ConfigError                         config
     ├── ConnectionLostError                 controlplane
     ├── DataError                           controlplane
     ├── ExtenderError                       client
     ├── FaultError                          controlplane
     ├── FlagError                           run
+    ├── FormChangeError                     page
     ├── HttpError                           core
     ├── InvalidObjectError                  errors
     │   ├── InvalidQuantityError            api
@@ -38,6 +41,8 @@ package that defines each class:
     ├── PluginError                         errors
     ├── PoolError                           up
     ├── Refused                             client
+    ├── RefusedRequestError                 page
+    ├── ReloadError                         run
     ├── ReviewError                         serving
     ├── ScheduleError                       controlplane
     ├── ServingError                        serving

@@ -1,12 +1,15 @@
 """Shell completion: a script for the shell, and the commands and options that a line may go on with."""
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
-from kubesched.cli import COMMANDS
+from kubesched.cli import COMMANDS, main
 
 # which of the slow modules were imported is told at the end
 CODE = """
@@ -61,3 +64,78 @@ def test_commands_are_listed_without_importing_them() -> None:
 def test_lines_go_on(line: str, goes_on: list[str]) -> None:
     lines, _ = completed("bash_complete", line)
     assert set(goes_on) <= {each.partition(",")[2] for each in lines}
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_the_command_prints_the_script_of_a_shell(shell: str) -> None:
+    ran = CliRunner().invoke(main, ["completion", shell])
+    assert ran.exit_code == 0
+    assert "_KUBESCHED_COMPLETE" in ran.output
+    assert ran.output.strip() == "\n".join(completed(f"{shell}_source")[0]).strip()
+
+
+def test_an_unknown_shell_is_told() -> None:
+    ran = CliRunner().invoke(main, ["completion", "tcsh"])
+    assert ran.exit_code == 2
+    assert "'bash', 'zsh', 'fish'" in ran.output
+
+
+# what a shell does when Tab is pressed
+IN_A_SHELL = {
+    "bash": """
+eval "$({kubesched} completion bash)"
+COMP_WORDS=({line}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); COMPREPLY=()
+function=$(complete -p kubesched | sed 's/.*-F \\([^ ]*\\) .*/\\1/')
+"$function" kubesched
+printf '%s\\n' "${{COMPREPLY[@]}}"
+""",
+    "fish": """
+{kubesched} completion fish | source
+complete --do-complete {quoted}
+""",
+}
+
+
+def asked(shell: str, words: list[str]) -> set[str]:
+    """Return what a real shell offers for the last word."""
+    if not shutil.which(shell):
+        pytest.skip(f"no {shell} on PATH: apt-get install {shell}")
+    folder = Path(sys.executable).parent
+    line = " ".join(f"'{word}'" for word in words)
+    script = IN_A_SHELL[shell].format(kubesched=folder / "kubesched", line=line, quoted=f"'{' '.join(words)}'")
+    # nothing of whoever runs this
+    environment = {"PATH": f"{folder}:{os.environ['PATH']}", "HOME": "/nonexistent", "LC_ALL": "C.UTF-8"}
+    options = ["--norc", "--noprofile"] if shell == "bash" else ["--no-config"]
+    ran = subprocess.run(
+        [shell, *options, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=60
+    )
+    assert ran.stderr == ""
+    return {line.partition("\t")[0] for line in ran.stdout.splitlines()}
+
+
+@pytest.mark.parametrize("shell", IN_A_SHELL)
+@pytest.mark.parametrize(
+    ("words", "offered"),
+    [
+        (["kubesched", "ver"], {"version"}),
+        (["kubesched", "explain", "--fro"], {"--from"}),
+        (["kubesched", "completion", "ba"], {"bash"}),
+    ],
+    ids=["a command", "an option", "a value"],
+)
+def test_a_real_shell_completes(shell: str, words: list[str], offered: set[str]) -> None:
+    assert asked(shell, words) == offered
+
+
+@pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh on PATH: apt-get install zsh")
+def test_zsh_takes_the_script(tmp_path: Path) -> None:
+    script = f'autoload -Uz compinit && compinit -D && eval "$({Path(sys.executable).parent}/kubesched completion zsh)"'
+    ran = subprocess.run(
+        ["zsh", "-f", "-c", f"{script} && print $_comps[kubesched]"],
+        env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert (ran.stdout, ran.stderr) == ("_kubesched_completion\n", "")

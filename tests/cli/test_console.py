@@ -91,3 +91,20 @@ def test_help_imports_no_command() -> None:
     for command, lazy in COMMANDS.items():
         module, _, attribute = lazy.reference.partition(":")
         assert getattr(import_module(module), attribute).get_short_help_str(200) == lazy.short_help, command
+
+
+def test_an_interrupt_at_the_very_end_changes_nothing() -> None:
+    code = (
+        "import os, signal, kubesched.console as c, kubesched.common.last_resort as last\n"
+        "start = last.LastResort.start\n"
+        "last.LastResort.start = lambda self: (os.kill(os.getpid(), signal.SIGINT), start(self))\n"
+        "c.kubesched()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--version"],
+        capture_output=True,
+        text=True,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""docs/cookbook.md: every recipe is run, and prints what it shows. `make docs` writes what they print."""
+"""Documents whose examples are run, and print what is shown. `make docs` writes what they print."""
 
 import os
 import sys
@@ -6,12 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from tools.examples import ROOT, DocumentRunner, DocumentSection, commands_in, matches, sections
+from tools.examples import ROOT, DocumentRunner, DocumentSection, commands_in, matches, run_together, sections
 
 RECIPES = sections((ROOT / "docs/cookbook.md").read_text())
+# sections of other documents that are run
+OTHERS = [
+    section for name in ("docs/evaluating.md", "docs/truth.md") for section in sections((ROOT / name).read_text())
+]
+EXAMPLES = [*RECIPES, *OTHERS]
 
 
-@pytest.mark.parametrize("recipe", RECIPES, ids=[recipe.heading for recipe in RECIPES])
+@pytest.mark.parametrize("recipe", EXAMPLES, ids=[recipe.heading for recipe in EXAMPLES])
 def test_a_recipe_prints_what_it_shows(
     recipe: DocumentSection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -20,6 +25,17 @@ def test_a_recipe_prints_what_it_shows(
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("KUBECONFIG", raising=False)
     differences = [str(each) for each in DocumentRunner(tmp_path).differences(recipe)]
+    assert differences == [], "\n".join(differences)
+
+
+@pytest.mark.slow
+def test_the_tutorial_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
+    monkeypatch.delenv("KUBECONFIG", raising=False)
+    (steps,) = run_together((ROOT / "docs/tutorial.md").read_text())
+    assert len(steps) >= 4
+    runner = DocumentRunner(tmp_path)
+    differences = [str(each) for step in steps for each in runner.differences(step)]
     assert differences == [], "\n".join(differences)
 
 

@@ -15,14 +15,22 @@ COMMANDS = {
     "capacity": LazyCommand(
         "kubesched.cli.asking.capacity:capacity_command", "Count how many more pods fit, and which nodes to add."
     ),
+    "completion": LazyCommand(
+        "kubesched.cli.completion:completion", "Print the script that has a shell complete command lines."
+    ),
     "config": LazyCommand("kubesched.cli.config:config_group", "Look at configurations, or make one from a policy."),
     "controlplane": LazyCommand(
         "kubesched.cli.controlplane:controlplane", "Start a Kubernetes API server on this machine."
+    ),
+    "doctor": LazyCommand(
+        "kubesched.doctor.command:doctor",
+        "Check a cluster before kubesched takes over from its scheduler: a line for each finding, with the fix.",
     ),
     "evaluate": LazyCommand("kubesched.cli.evaluate:evaluate", "Evaluate scenarios: what would the scheduler say?"),
     "explain": LazyCommand(
         "kubesched.cli.asking.explain:explain", "Explain why pods are pending, and what would help."
     ),
+    "man": LazyCommand("kubesched.cli.man:man", "Write manual pages of all commands into a folder."),
     "page": LazyCommand(
         "kubesched.page.command:page", "See a cluster in the browser: nodes, pods, what is pending, and why."
     ),
@@ -31,6 +39,10 @@ COMMANDS = {
         "kubesched.record.command:record", "Record what happens on a cluster into a trace file, to be replayed."
     ),
     "run": LazyCommand("kubesched.run.command:run", "Schedule pods on a cluster, in place of kube-scheduler."),
+    "shadow": LazyCommand(
+        "kubesched.shadow.command:shadow",
+        "Decide every pod beside the cluster's scheduler, without binding, and tell where the two differ.",
+    ),
     "simulate": LazyCommand(
         "kubesched.simulate.command:simulate_command",
         "Simulate a cluster in virtual time: pods arrive, wait, run and leave, under the real scheduler.",
@@ -45,6 +57,7 @@ COMMANDS = {
     "up": LazyCommand(
         "kubesched.up.command:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."
     ),
+    "version": LazyCommand("kubesched.cli.version:version", "Print the version of kubesched, and of what it runs on."),
     "whatif": LazyCommand(
         "kubesched.cli.asking.whatif:whatif_command",
         "Try changes of a cluster or its scheduler: which pods move, stay pending, are preempted.",

@@ -23,6 +23,10 @@ from kubesched.core.framework.registry import Registry
             "kubesched.testing.check_command:check",
             "Hold plugins to the contract: each finding with a minimal example.",
         ),
+        "rights": LazyCommand(
+            "kubesched.cli.plugin_rights:rights_command",
+            "Print the rights that enabled plugins need beyond those of every scheduler.",
+        ),
     },
     short_help="List, describe, check and begin plugins.",
 )

@@ -37,7 +37,7 @@ LIVE_PARAMETERS = ("kubeconfig", "context", "cluster", "user", *REQUEST_PARAMETE
 def source_options(command: F) -> F:
     """Give a command the options of sources and of the scheduler, and what was read as its parameter `objects`."""
 
-    @_scheduler_options
+    @question_options
     @functools.wraps(command)
     def with_objects(*args: Any, source: ClusterSource, loaded: Loaded, registry: Registry, **kwargs: Any) -> Any:
         return command(*args, objects=read_source(source, custom_kinds_of(loaded, registry)), **kwargs)
@@ -48,7 +48,7 @@ def source_options(command: F) -> F:
 def model_options(command: F) -> F:
     """Give a command the options of sources and of the scheduler, and a model as its parameter `model`."""
 
-    @_scheduler_options
+    @question_options
     @functools.wraps(command)
     def with_model(*args: Any, source: ClusterSource, loaded: Loaded, registry: Registry, **kwargs: Any) -> Any:
         objects = read_source(source, custom_kinds_of(loaded, registry))
@@ -57,7 +57,7 @@ def model_options(command: F) -> F:
     return with_model  # type: ignore[return-value]
 
 
-def _scheduler_options(command: F) -> F:
+def question_options(command: F) -> F:
     """Give a command the options of sources and of the scheduler, as `source`, `loaded` and `registry`."""
 
     @source_option

@@ -1,0 +1,51 @@
+"""An examination: all checks, one after the other.
+
+From a client and what is known of the scheduler to findings, in the order of their importance for a switch.
+"""
+
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+
+from kubesched.client.rest import Rest
+from kubesched.core.assembly import engine_of
+from kubesched.doctor.asked_cluster import AskedCluster
+from kubesched.doctor.configuration_checks import CheckedConfiguration
+from kubesched.doctor.dashboard_checks import check_dashboard
+from kubesched.doctor.extender_checks import check_extenders
+from kubesched.doctor.findings import Finding
+from kubesched.doctor.rights_checks import check_rights
+from kubesched.doctor.scheduler_checks import check_pages, check_pods, check_running
+from kubesched.doctor.server_checks import check_leases, check_version
+
+
+class SchedulerPages(NamedTuple):
+    """The pages of a running scheduler: its address, and a client of it."""
+
+    address: str
+    rest: Rest
+
+
+async def examine(
+    rest: Rest,
+    checked: CheckedConfiguration,
+    dashboards: Sequence[tuple[str, str]] = (),
+    pages: SchedulerPages | None = None,
+    now: Callable[[], datetime] = lambda: datetime.now(UTC),
+) -> list[Finding]:
+    """Return all findings; raises Unreachable if the API server does not answer."""
+    cluster, loaded = AskedCluster(rest), checked.loaded
+    profiles = engine_of(loaded, checked.registry).profiles
+    findings = await check_version(cluster)
+    findings += await check_rights(cluster, profiles, loaded.gates)
+    findings += checked.findings
+    findings += await checked.check_kinds(cluster)
+    findings += await check_running(cluster, loaded.gates)
+    if pages is not None:
+        findings += await check_pages(pages.rest, pages.address, loaded.gates)
+    findings += await check_extenders(loaded.config.extenders)
+    findings += await check_leases(cluster, now())
+    findings += await check_pods(cluster, profiles)
+    for file, text in dashboards:
+        findings += check_dashboard(file, text)
+    return findings

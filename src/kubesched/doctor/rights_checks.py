@@ -1,0 +1,103 @@
+"""What the identity that kubesched is to run as may do, and what it needs.
+
+From the enabled plugins to rights, and from access reviews to findings: the identity of the requests, or the one that
+`--as` names, is asked about. Rights equal those of system:kube-scheduler as far as the configuration needs them.
+"""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from itertools import groupby
+
+from kubesched.client.informers.watched_kinds import watched_kinds
+from kubesched.client.rest import Refused
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.framework.plugin_rights import rules_of
+from kubesched.core.framework.profile import Profile
+from kubesched.doctor.asked_cluster import AskedCluster, Right
+from kubesched.doctor.findings import Finding, fail, ok, warn
+
+READ = ("get", "list", "watch")
+SYSTEM = "kube-system"
+LEASES, DEVICES = "coordination.k8s.io", "resource.k8s.io"
+ROLES = "bind the cluster roles system:kube-scheduler and system:volume-scheduler to it, or add the rule"
+# what every scheduler writes
+ALWAYS = (
+    Right("create", "", "pods/binding"),
+    Right("patch", "", "pods/status"),
+    Right("delete", "", "pods"),
+    Right("create", "events.k8s.io", "events"),
+    Right("patch", "events.k8s.io", "events"),
+    Right("create", LEASES, "leases", SYSTEM),
+    Right("get", LEASES, "leases", SYSTEM, "kube-scheduler"),
+    Right("update", LEASES, "leases", SYSTEM, "kube-scheduler"),
+)
+# what plugins of the reference write
+OF_PLUGINS = {
+    "VolumeBinding": (Right("update", "", "persistentvolumes"), Right("update", "", "persistentvolumeclaims")),
+    "DynamicResources": (
+        Right("create", DEVICES, "resourceclaims"),
+        Right("delete", DEVICES, "resourceclaims"),
+        Right("update", DEVICES, "resourceclaims"),
+        Right("update", DEVICES, "resourceclaims/status"),
+    ),
+}
+# without these nobody can be let in to /metrics and the other pages
+FOR_PAGES = (
+    Right("create", "authentication.k8s.io", "tokenreviews"),
+    Right("create", "authorization.k8s.io", "subjectaccessreviews"),
+    Right("get", "", "configmaps", SYSTEM, "extension-apiserver-authentication"),
+)
+
+
+def needed_rights(profiles: Mapping[str, Profile], gates: FeatureGates) -> dict[Right, str]:
+    """Return the rights that a scheduler with some profiles needs, each with what needs it."""
+    needed: dict[Right, str] = {}
+    for kind in watched_kinds(profiles, gates):
+        group, plural = _parts(kind.path)
+        needed |= {Right(verb, group, plural): ", ".join(kind.needed_by) or "the scheduler" for verb in READ}
+    needed |= dict.fromkeys(ALWAYS, "the scheduler")
+    for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
+        needed |= dict.fromkeys(OF_PLUGINS.get(plugin.name, ()), plugin.name)
+        for rule in rules_of((), plugin.writes):
+            needed |= {Right(verb, rule["apiGroups"][0], rule["resources"][0]): plugin.name for verb in rule["verbs"]}
+    return needed
+
+
+def _parts(path: str) -> tuple[str, str]:
+    """Return the group and the plural of a resource's path."""
+    parts = path.strip("/").split("/")
+    return (parts[1] if parts[0] == "apis" else ""), parts[-1]
+
+
+async def check_rights(cluster: AskedCluster, profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Finding]:
+    """Return which rights are missing."""
+    needed = needed_rights(profiles, gates)
+    try:
+        missing = await _missing(cluster, needed)
+        for_pages = await _missing(cluster, dict.fromkeys(FOR_PAGES, "/metrics and other pages"))
+    except Refused as refused:
+        fix = "ask as an identity that may create selfsubjectaccessreviews (role system:basic-user)"
+        return [warn("rights", f"access reviews are refused: {refused}", fix)]
+    findings = list(_findings(missing)) or [ok("rights", f"all {len(needed)} rights that the configuration needs")]
+    for right in for_pages:
+        what = f"may not {right}: who asks for /metrics and other pages cannot be looked up"
+        findings.append(
+            warn("rights", what, "bind system:auth-delegator, and extension-apiserver-authentication-reader")
+        )
+    return findings
+
+
+async def _missing(cluster: AskedCluster, needed: Mapping[Right, str]) -> dict[Right, str]:
+    answers = await asyncio.gather(*map(cluster.may, needed))
+    return {right: why for (right, why), allowed in zip(needed.items(), answers, strict=True) if not allowed}
+
+
+def _findings(missing: Mapping[Right, str]) -> Iterator[Finding]:
+    """Yield a failure for each resource of which rights are missing, with the rule that grants them."""
+    key = lambda right: (right.group, right.resource, right.namespace, missing[right])  # noqa: E731
+    for (group, resource, namespace, why), rights in groupby(sorted(missing, key=key), key):
+        verbs = ", ".join(right.verb for right in rights)
+        where = f" in namespace {namespace}" if namespace else ""
+        what = f"may not {verbs} {resource}{f'.{group}' if group else ''}{where} (needed by {why})"
+        rule = f'{{apiGroups: ["{group}"], resources: [{resource}], verbs: [{verbs}]}}'
+        yield fail("rights", what, f"{ROLES} {rule}")

@@ -1,0 +1,103 @@
+"""The API server, its clock, and who leads.
+
+From an asked cluster to findings.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+
+import msgspec
+
+from kubesched.api.codec import decode_json
+from kubesched.api.coordination import Lease
+from kubesched.api.release import GIT_VERSION, MINOR
+from kubesched.doctor.asked_cluster import Absent, AskedCluster
+from kubesched.doctor.findings import Finding, fail, ok, warn
+from kubesched.errors import InvalidObjectError
+
+# the oldest release that the tests of docs/compatibility.md ran on
+OLDEST_MINOR = 31
+# what releases before these lack
+LACKS = {
+    34: "it does not serve resource.k8s.io/v1: disable the plugin DynamicResources and close the gate "
+    "DRAExtendedResource, or nothing is scheduled",
+    32: "its role system:kube-scheduler may not list volumeattachments.storage.k8s.io: grant get, list and watch of it",
+}
+SKEW_SECONDS = 2.0
+# where nothing was renewed for so long, the clock here is ahead, or nothing runs there
+STALE_SECONDS = 60.0
+SYSTEM_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
+NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
+SCHEDULER_LEASE = "kube-scheduler"
+
+
+async def check_version(cluster: AskedCluster) -> list[Finding]:
+    """Return what is found about the release of the API server."""
+    found = await cluster.document("/version")
+    version = str(found.get("gitVersion", "")) if isinstance(found, dict) else ""
+    numbers = re.match(r"v?(\d+)\.(\d+)", version)
+    if numbers is None:
+        return [warn("version", "the API server does not say its release", f"kubesched is that of {GIT_VERSION}")]
+    major, minor = map(int, numbers.groups())
+    if (major, minor) < (1, OLDEST_MINOR):
+        what = f"the API server is {version}; kubesched was tried on v1.{OLDEST_MINOR} and later"
+        return [fail("version", what, "upgrade the control plane first")]
+    findings = [ok("version", f"the API server is {version}, kubesched the scheduler of {GIT_VERSION}")]
+    findings += [
+        warn("version", f"{version}: {lack.partition(': ')[0]}", lack.partition(": ")[2]) for lack in _lacks(minor)
+    ]
+    if minor > MINOR + 1:
+        what = f"the API server is {version}, more than one release ahead of {GIT_VERSION}"
+        findings.append(warn("version", what, "take a kubesched of its release: a scheduler may be one release behind"))
+    return findings
+
+
+def _lacks(minor: int) -> Iterator[str]:
+    return (text for since, text in LACKS.items() if minor < since)
+
+
+async def check_leases(cluster: AskedCluster, now: datetime) -> list[Finding]:
+    """Return who leads, and whether the clock here is that of the cluster."""
+    found = await cluster.items(SYSTEM_LEASES)
+    if isinstance(found, Absent):
+        fix = "grant get and list of leases in kube-system to whoever asks"
+        return [warn("leader", f"leases of kube-system cannot be read: {found.why}", fix)]
+    others = await cluster.items(NODE_LEASES)
+    leases = list(_read(found))
+    renewed = [each.spec.renew_time for each in (*leases, *_read(() if isinstance(others, Absent) else others))]
+    return [_leader(leases, now), _clock([time for time in renewed if time is not None], now)]
+
+
+def _read(documents: Sequence[object]) -> Iterator[Lease]:
+    for document in documents:
+        try:
+            yield decode_json(Lease, msgspec.json.encode(document))
+        except (InvalidObjectError, msgspec.MsgspecError):
+            continue
+
+
+def _leader(leases: Sequence[Lease], now: datetime) -> Finding:
+    lease = next((each for each in leases if each.name == SCHEDULER_LEASE), None)
+    if lease is None or not lease.spec.holder_identity:
+        what = f"no scheduler holds the Lease kube-system/{SCHEDULER_LEASE}"
+        return warn("leader", what, "if a scheduler runs with --leader-elect=false, stop it before kubesched starts")
+    spec = lease.spec
+    age = (now - (spec.renew_time or datetime.min.replace(tzinfo=UTC))).total_seconds()
+    if age > (spec.lease_duration_seconds or 15):
+        what = f"{spec.holder_identity} held the Lease {SCHEDULER_LEASE}, and has not renewed it for {age:,.0f} s"
+        return warn("leader", what, "see whether a scheduler runs; kubesched takes over as soon as it starts")
+    return ok("leader", f"{spec.holder_identity} leads; kubesched waits for the Lease {SCHEDULER_LEASE} until it ends")
+
+
+def _clock(renewed: Sequence[datetime], now: datetime) -> Finding:
+    if not renewed:
+        return warn("clock", "there is no lease to compare the clock with", "see that the clock here is synchronised")
+    ahead = (max(renewed) - now).total_seconds()
+    if ahead > SKEW_SECONDS:
+        what = f"the newest lease of the cluster is from {ahead:.1f} s ahead"
+        return warn("clock", what, "synchronise the clocks: certificates and tokens depend on them")
+    if ahead < -STALE_SECONDS:
+        what = f"the newest lease of the cluster is {-ahead:,.0f} s old"
+        return warn("clock", what, "synchronise the clocks, unless no node and no controller runs there")
+    return ok("clock", f"the newest lease of the cluster is {max(-ahead, 0):.1f} s old")

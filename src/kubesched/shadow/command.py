@@ -1,0 +1,146 @@
+"""`kubesched shadow`: a live cluster in, agreement and differences out.
+
+From a command line to lines about differences on standard error, and the report on standard output.
+"""
+
+import asyncio
+import signal
+import sys
+from pathlib import Path
+
+import click
+import msgspec
+
+from kubesched import __version__
+from kubesched.asking.reports.html import as_page
+from kubesched.asking.reports.markdown import as_markdown
+from kubesched.asking.reports.printable import printable
+from kubesched.asking.sources.cluster_source import ClusterSource, live_target
+from kubesched.asking.sources.live import to_check
+from kubesched.cli.asking.options import live_source_option, load_configuration
+from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
+from kubesched.cli.event_loop import run_loop
+from kubesched.cli.gate_options import gate_options
+from kubesched.cli.plugin_options import plugin_option
+from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.load import Loaded
+from kubesched.config.types import KubeSchedulerConfiguration
+from kubesched.core.framework.registry import Registry
+from kubesched.errors import KubeschedError
+from kubesched.shadow.judgements import Judgement, ShadowAnswer
+from kubesched.shadow.report import shadow_report
+from kubesched.shadow.session import ShadowOptions, ShadowSession
+from kubesched.simulate.options import DurationType
+
+NOTHING_JUDGED = 3
+
+
+@click.command("shadow")
+@click.option("--config", metavar="FILE", help="The cluster's KubeSchedulerConfiguration; by default the defaults.")
+@click.option("--scheduler-name", "names", multiple=True, metavar="NAME", help="Judge pods of this scheduler alone.")
+@click.option("--duration", type=DurationType(), help="End after so long, such as 1h; Ctrl-C ends it, too.")
+@click.option("--pods", type=click.IntRange(min=1), help="End when so many decisions were judged.")
+@click.option("--every", type=DurationType(), default=60.0, show_default="60s", help="Between lines of how it stands.")
+@click.option("--strict", is_flag=True, help="Count nodes that score less as different, also where nodes are sampled.")
+@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Also write it: .html or .md.")
+@live_source_option
+@gate_options
+@plugin_option
+@output_option
+def shadow(
+    config: str | None,
+    names: tuple[str, ...],
+    duration: float | None,
+    pods: int | None,
+    every: float,
+    strict: bool,
+    report: Path | None,
+    source: ClusterSource,
+    gates: FeatureGates,
+    registry: Registry,
+    output: OutputOptions,
+) -> None:
+    """Decide every pod beside the cluster's scheduler, without binding, and tell where the two differ.
+
+    It needs the rights to get, list and watch; it writes nothing to the cluster, not even events or leases. Each pod
+    that the cluster's scheduler binds is decided here, too, with the cluster as it was before: the chosen node is among
+    our best (equal scores are drawn by lot, so all of them count), or it is a difference, with the reason. Pods for
+    which it finds no node are compared by the message of their condition. Give it the configuration and the feature
+    gates of the cluster's scheduler.
+
+    Differences go to standard error as they come, the report to standard output at the end. Exit code 0: both decided
+    alike; 1: they differ, or an error; 3: nothing could be judged.
+
+    \b
+    Examples:
+      kubesched shadow --duration 1h
+      kubesched shadow --config scheduler.yaml --pods 500 -o json
+      kubesched shadow --scheduler-name default-scheduler --duration 24h --report shadow.html
+    """
+    if report is not None and report.suffix not in (".html", ".md"):
+        raise click.BadParameter(f"{report.name}: expected a name that ends in .html or .md", param_hint="--report")
+    loaded = load_configuration(config, gates, registry, adjust=lambda found: _renamed(found, config, names))
+    _check_names(loaded, names)
+    target = live_target(source, "name a cluster of kubesched up with --cluster")
+    options = ShadowOptions(names, duration, pods, strict, every)
+
+    async def work() -> ShadowAnswer:
+        rest = RestClient(target, f"kubesched/{__version__}")
+        session = ShadowSession(rest, loaded, registry, options, origin=target.origin, note=_note, tell=_tell)
+        loop = asyncio.get_running_loop()
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.add_signal_handler(number, session.stop.set)
+        begun = asyncio.create_task(_announce(session))
+        try:
+            return await session.run()
+        except (Refused, Unreachable) as error:
+            raise KubeschedError(f"the cluster cannot be followed: {error}{to_check(error, target)}") from None
+        finally:
+            begun.cancel()
+            await rest.close()
+
+    answer = run_loop(work())
+    blocks = shadow_report(answer)
+    if report is not None:
+        write_report(report, as_page(blocks) if report.suffix == ".html" else as_markdown(blocks))
+    print_answer(answer, blocks, output)
+    sys.exit(NOTHING_JUDGED if not answer.judged else 0 if answer.agrees else 1)
+
+
+def write_report(file: Path, text: str) -> None:
+    """Write a report; raises KubeschedError."""
+    try:
+        file.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise KubeschedError(f"--report {file}: cannot be written: {error.strerror}") from None
+
+
+async def _announce(session: ShadowSession) -> None:
+    await session.begun.wait()
+    _note("the cluster is listed; decisions are judged from now on; Ctrl-C ends it")
+
+
+def _note(line: str) -> None:
+    click.echo(printable(line), err=True)
+
+
+def _tell(judgement: Judgement) -> None:
+    _note(f"different: {judgement.sentence()}")
+
+
+def _renamed(
+    config: KubeSchedulerConfiguration, file: str | None, names: tuple[str, ...]
+) -> KubeSchedulerConfiguration:
+    """Return the default configuration with the one name that is asked for."""
+    if file is not None or len(names) != 1 or len(config.profiles) != 1:
+        return config
+    profile = msgspec.structs.replace(config.profiles[0], scheduler_name=names[0])
+    return msgspec.structs.replace(config, profiles=(profile,))
+
+
+def _check_names(loaded: Loaded, names: tuple[str, ...]) -> None:
+    known = [profile.scheduler_name for profile in loaded.config.profiles]
+    for name in names:
+        if name not in known:
+            raise KubeschedError(f"--scheduler-name {name}: the configuration has no such profile: {', '.join(known)}")

@@ -1,0 +1,59 @@
+"""Writes of PreBind, which show that a pod is decided before it is bound.
+
+From a change of a volume, a claim of a volume or a claim of devices to the waiting pods that it is made for, with their
+nodes. Most often a nomination has shown it before; but not of a pod that was nominated to the same node by preemption.
+"""
+
+from collections.abc import Iterator
+
+from kubesched.api.devices import ResourceClaim
+from kubesched.api.meta import ApiObject
+from kubesched.api.pods import Pod
+from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim
+from kubesched.asking.model import ClusterModel
+from kubesched.core.cluster.storage.volume_claims import ephemeral_claim_name
+from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
+
+
+def decided_by(model: ClusterModel, before: ApiObject | None, after: ApiObject | None) -> Iterator[tuple[Pod, str]]:
+    """Yield the waiting pods that a write was made for, and the node of each as far as it shows."""
+    if isinstance(after, ResourceClaim):
+        known = _reserved(before)
+        for uid in _reserved(after) - known:
+            pod = model.cluster.pending.get(uid)
+            if pod is not None and pod.status.nominated_node_name:
+                yield pod.pod, pod.status.nominated_node_name
+        return
+    claim, node = _claim_of(before, after)
+    if not claim:
+        return
+    for pod in list(model.cluster.pending.values()):
+        chosen = node or pod.status.nominated_node_name
+        if chosen and claim in _claims(pod.pod):
+            yield pod.pod, chosen
+
+
+def _reserved(claim: ApiObject | None) -> set[str]:
+    return {user.uid for user in claim.status.reserved_for} if isinstance(claim, ResourceClaim) else set()
+
+
+def _claim_of(before: ApiObject | None, after: ApiObject | None) -> tuple[str, str]:
+    """Return the claim that a write is about, `namespace/name`, and the node if it says one; empty for other writes."""
+    if isinstance(after, PersistentVolume) and after.spec.claim_ref is not None:
+        had = before.spec.claim_ref if isinstance(before, PersistentVolume) else None
+        if had is None:
+            return f"{after.spec.claim_ref.namespace}/{after.spec.claim_ref.name}", ""
+    if isinstance(after, PersistentVolumeClaim):
+        node = after.metadata.annotations.get(SELECTED_NODE, "")
+        if node and (before is None or before.metadata.annotations.get(SELECTED_NODE) != node):
+            return after.full_name, node
+    return "", ""
+
+
+def _claims(pod: Pod) -> Iterator[str]:
+    """Yield the claims of a pod's volumes, `namespace/name`."""
+    for volume in pod.spec.volumes:
+        if volume.persistent_volume_claim is not None:
+            yield f"{pod.namespace}/{volume.persistent_volume_claim.claim_name}"
+        elif volume.ephemeral is not None:
+            yield f"{pod.namespace}/{ephemeral_claim_name(pod.name, volume.name)}"

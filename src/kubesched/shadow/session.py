@@ -1,0 +1,177 @@
+"""A session beside a cluster's scheduler: reflectors follow the cluster, and decisions are judged until it ends.
+
+From a client to an answer. Only get, list and watch are asked for; nothing is written, not even an event or a lease.
+"""
+
+import asyncio
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.sources.custom_kinds import custom_kinds_of
+from kubesched.asking.sources.followed_kinds import FollowableKinds, followable_kinds, patiently
+from kubesched.asking.sources.live import UNCERTAIN, server_version
+from kubesched.client.informers.reflector import Reflector
+from kubesched.client.informers.server_incarnation import IncarnationTracker
+from kubesched.client.informers.watched_kinds import WatchedKind, watched_kind
+from kubesched.client.rest import Rest
+from kubesched.common.notes import Note
+from kubesched.config.load import Loaded
+from kubesched.core.framework.registry import Registry
+from kubesched.shadow.changes import ChangeStream
+from kubesched.shadow.judgements import Judgement, ShadowAnswer
+from kubesched.shadow.shadow_scheduler import ShadowScheduler
+from kubesched.shadow.tally import ShadowTally
+
+# a change waits so long for changes of other kinds that happened before, and for bindings that follow
+SETTLE_SECONDS = 1.0
+LOOK_SECONDS = 0.1
+
+
+class ShadowOptions(msgspec.Struct, frozen=True):
+    """Which schedulers' pods are judged (all profiles without names), and when the session ends by itself."""
+
+    schedulers: tuple[str, ...] = ()
+    seconds: float | None = None
+    pods: int | None = None
+    # what sampling of nodes explains is a difference, too
+    strict: bool = False
+    # between lines about how it stands
+    line_seconds: float = 60.0
+
+
+class ShadowSession:
+    """A session; `stop` is set to end it."""
+
+    def __init__(
+        self,
+        rest: Rest,
+        loaded: Loaded,
+        registry: Registry | None = None,
+        options: ShadowOptions | None = None,
+        *,
+        origin: str = "",
+        note: Note = lambda line: None,
+        tell: Callable[[Judgement], None] = lambda judgement: None,
+    ) -> None:
+        self._rest = rest
+        self._loaded = loaded
+        self._registry = registry
+        self._options = options or ShadowOptions()
+        self._origin = origin
+        self._note = note
+        self._tell = tell
+        self.tally = ShadowTally(strict=self._options.strict)
+        self.stop = asyncio.Event()
+        # set when every kind is listed and decisions are judged
+        self.begun = asyncio.Event()
+        self._relay = _ChangeRelay()
+        self._reflectors: Mapping[str, Reflector[Any]] = {}
+
+    async def run(self) -> ShadowAnswer:
+        """Judge until the end; raises KubeschedError, Refused, Unreachable."""
+        version = await patiently(lambda: server_version(self._rest))
+        kinds = await followable_kinds(self._rest)
+        gaps = _gaps(kinds)
+        for gap in gaps:
+            self._note(f"not known: {gap.what}: {gap.why}; {gap.uncertain}")
+        objects = ClusterObjects((), origin=self._origin, gaps=gaps, kubernetes=version)
+        model = ClusterModel(objects, self._loaded, self._registry)
+        tasks = self._follow(kinds)
+        clock = asyncio.get_running_loop().time
+        began = clock()
+        try:
+            if await self._until_synced():
+                began = clock()
+                await self._judge(model)
+        finally:
+            await _end(tasks)
+        names = self._options.schedulers or tuple(model.engine.profiles)
+        return self.tally.answer(self._origin, version, names, clock() - began, model.gaps)
+
+    def _follow(self, kinds: FollowableKinds) -> Collection["asyncio.Task[None]"]:
+        server = IncarnationTracker(self._rest, self._note)
+        reflectors = self._reflectors = {
+            kind.name: Reflector(
+                self._rest, kind.path, kind.kind, self._relay, query=kind.query, note=self._note, server=server
+            )
+            for kind in (*kinds.watched, *self._custom_kinds())
+        }
+        return [asyncio.create_task(reflector.run()) for reflector in reflectors.values()]
+
+    def _custom_kinds(self) -> list[WatchedKind]:
+        """Return the kinds of custom resources that plugins look up."""
+        names = custom_kinds_of(self._loaded, self._registry or Registry())
+        return [kind for kind in map(watched_kind, names) if kind is not None]
+
+    async def _until_synced(self) -> bool:
+        """Wait until every kind is listed; return False if the session is ended before."""
+        while not self.stop.is_set():
+            if all(reflector.synced.is_set() for reflector in self._reflectors.values()):
+                return True
+            await asyncio.sleep(LOOK_SECONDS)
+        return False
+
+    async def _judge(self, model: ClusterModel) -> None:
+        clock = asyncio.get_running_loop().time
+        stream = ChangeStream(clock, SETTLE_SECONDS)
+        stream.is_listing = lambda kind: kind in self._reflectors and not self._reflectors[kind].complete
+        shadow = ShadowScheduler(model, stream, self.tally, self._options.schedulers, self._tell)
+        # from the objects that are listed to the changes that follow: nothing is reported in between
+        shadow.history.begin(obj for reflector in self._reflectors.values() for obj in reflector.objects.values())
+        self._relay.stream = stream
+        for kind, reflector in self._reflectors.items():
+            reflector.reached = partial(stream.reached, kind)
+        self.begun.set()
+        began = told = clock()
+        while not self._is_over(clock() - began):
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_SECONDS):
+                    await self.stop.wait()
+            shadow.step()
+            if clock() - told >= self._options.line_seconds:
+                told = clock()
+                self._note(self.tally.line())
+        # what is known already
+        shadow.step(all_of_them=True)
+
+    def _is_over(self, seconds: float) -> bool:
+        limits = self._options
+        return (
+            self.stop.is_set()
+            or (limits.seconds is not None and seconds >= limits.seconds)
+            or (limits.pods is not None and self.tally.judged >= limits.pods)
+        )
+
+
+class _ChangeRelay:
+    """Passes reports on to the stream, once there is one; until then reflectors keep what they list."""
+
+    stream: ChangeStream | None = None
+
+    def put(self, obj: ApiObject) -> None:
+        """An object is new or has changed."""
+        if self.stream is not None:
+            self.stream.put(obj)
+
+    def drop(self, obj: ApiObject) -> None:
+        """An object was deleted."""
+        if self.stream is not None:
+            self.stream.drop(obj)
+
+
+def _gaps(kinds: FollowableKinds) -> tuple[Gap, ...]:
+    return tuple(Gap(kind, why, UNCERTAIN.get(kind, f"what depends on {kind}")) for kind, why in kinds.left_out)
+
+
+async def _end(tasks: Collection["asyncio.Task[None]"]) -> None:
+    for task in tasks:
+        task.cancel()
+    with suppress(asyncio.CancelledError):
+        await asyncio.gather(*tasks, return_exceptions=True)

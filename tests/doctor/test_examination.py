@@ -1,0 +1,220 @@
+"""What is found on an embedded cluster, in virtual time."""
+
+from datetime import timedelta
+from typing import Any
+
+import msgspec
+import pytest
+from tests.support.roles import a_binding, a_guarded_server, create
+
+from kubesched import FilterPlugin
+from kubesched.common.virtual_time import BEGINNING, run_in_virtual_time
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.controlplane.api.requests import ADMINISTRATOR, User
+from kubesched.controlplane.transport.transport import Transport
+from kubesched.core.framework.registry import Registry
+from kubesched.doctor.asked_cluster import AskedCluster
+from kubesched.doctor.configuration_checks import CheckedConfiguration
+from kubesched.doctor.examination import examine
+from kubesched.doctor.findings import FAIL, OK, WARN, Finding, answer_of
+from kubesched.doctor.scheduler_checks import check_pages
+from kubesched.doctor.server_checks import check_leases, check_version
+from kubesched.testing.plugin_config import registry_of
+from kubesched.up.local_rest import LocalRest
+
+SCHEDULER = User("system:kube-scheduler", ("system:authenticated",))
+NOBODY = User("nobody", ("system:authenticated",))
+Document = dict[str, Any]
+
+
+class Answers:
+    """A server with prepared answers by path."""
+
+    def __init__(self, answers: dict[str, bytes]) -> None:
+        self._answers = answers
+
+    async def get(self, path: str, query: object = None) -> bytes:
+        return self._answers[path]
+
+    async def send(self, method: str, path: str, body: bytes | None = None, **options: object) -> bytes:
+        return self._answers[path]
+
+    def stream(self, path: str, query: object) -> Any:
+        raise NotImplementedError
+
+
+def examined(
+    *objects: Document, user: User = SCHEDULER, config: str | None = None, registry: Registry | None = None
+) -> list[Finding]:
+    server = a_guarded_server()
+    create(server, *objects)
+    text = None if config is None else config.encode()
+    checked = CheckedConfiguration("c.yaml" if config else None, text, FeatureGates(), registry or Registry())
+
+    async def story() -> list[Finding]:
+        transport = Transport(server)
+        transport.start()
+        try:
+            return await examine(LocalRest(transport, user), checked, now=lambda: BEGINNING)
+        finally:
+            transport.stop()
+
+    return run_in_virtual_time(story())
+
+
+def of(findings: list[Finding], check: str, *levels: str) -> list[Finding]:
+    return [each for each in findings if each.check == check and each.level in (levels or (OK, WARN, FAIL))]
+
+
+def a_system_pod(name: str, *command: str, image: str = "registry.k8s.io/kube-scheduler:v1.36.4") -> Document:
+    container = {"name": "main", "image": image, "command": list(command)}
+    meta = {"name": name, "namespace": "kube-system"}
+    return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": {"containers": [container]}}
+
+
+def a_lease(holder: str, seconds: float) -> Document:
+    renewed = (BEGINNING + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    spec = {"holderIdentity": holder, "leaseDurationSeconds": 15, "renewTime": renewed}
+    meta = {"name": "kube-scheduler", "namespace": "kube-system"}
+    return {"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": meta, "spec": spec}
+
+
+def test_a_healthy_cluster_has_nothing_to_mend() -> None:
+    pod = a_system_pod("kube-scheduler-a", "kube-scheduler", "--leader-elect=true", "--v=2")
+    findings = examined(pod, a_lease("a_1", -1.0))
+    assert of(findings, "rights") == of(findings, "rights", OK), findings
+    assert of(findings, "leader", OK)[0].what.startswith("a_1 leads")
+    assert "knows all of its 2 flags" in of(findings, "flags")[0].what
+    answer = answer_of("here", findings)
+    assert answer.ready
+    assert answer.summary.startswith("kubesched can take over: ")
+
+
+def test_missing_rights_come_with_the_rule_that_grants_them() -> None:
+    failures = of(examined(user=NOBODY), "rights", FAIL)
+    pods = next(each for each in failures if "list, watch pods " in each.what)
+    assert "resources: [pods], verbs: [get, list, watch]" in pods.fix
+    assert any("may not create pods/binding (needed by the scheduler)" in each.what for each in failures)
+    granted = a_binding("b", "system:kube-scheduler", "User nobody")
+    left = of(examined(granted, user=NOBODY), "rights", FAIL)
+    # storage classes and writes of volumes are in the other role
+    assert left
+    assert all("persistentvolume" in each.what or "storageclasses" in each.what for each in left), left
+
+
+class RackPlugin(FilterPlugin):
+    """Looks up a custom kind, and writes it."""
+
+    name = "Rack"
+    looks_up = ("racks.v1.example.com",)
+    writes = ("racks.v1.example.com/status",)
+
+    def filter(self, cycle: object, pod: object, node: object) -> None:
+        return None
+
+
+RACK = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles: [{plugins: {multiPoint: {enabled: [{name: Rack}]}}}]
+"""
+
+
+def test_what_plugins_look_up_and_write_is_needed() -> None:
+    findings = examined(config=RACK, registry=registry_of([RackPlugin]))
+    rights = [each.what for each in of(findings, "rights", FAIL)]
+    assert "may not get, list, watch racks.example.com (needed by Rack)" in rights
+    assert "may not patch racks/status.example.com (needed by Rack)" in rights
+    (kind,) = of(findings, "custom kinds")
+    assert (kind.level, "CustomResourceDefinition" in kind.fix) == (FAIL, True)
+
+
+@pytest.mark.parametrize(
+    ("config", "what", "fix"),
+    [
+        (RACK, 'c.yaml: initializing profile', "--plugin"),
+        (RACK.replace("profiles", "parallel"), "parallel", "config show"),
+        ("{", "c.yaml: ", "config show"),
+    ],
+)  # fmt: skip
+def test_a_configuration_that_cannot_be_used(config: str, what: str, fix: str) -> None:
+    failures = of(examined(config=config), "configuration", FAIL)
+    assert failures
+    assert (what in failures[0].what, fix in failures[0].fix) == (True, True), failures
+
+
+@pytest.mark.parametrize(
+    ("command", "check", "level", "what"),
+    [
+        (["kube-scheduler", "--port=0"], "flags", WARN, "flags that kubesched does not know: --port"),
+        (["/usr/local/bin/kube-scheduler", "--kubeconfig=k"], "flags", WARN, "--kubeconfig is deprecated"),
+        (["kube-scheduler", "--config=/etc/s.yaml"], "flags", OK, "reads /etc/s.yaml"),
+        (["kube-scheduler", "--feature-gates=AllAlpha=true"], "feature gates", WARN, "that differ from those given"),
+        (["kube-scheduler", "--feature-gates=NoSuchGate=true"], "feature gates", WARN, "not known: NoSuchGate"),
+        (["kube-scheduler", "--feature-gates=what"], "feature gates", WARN, "missing bool value for what"),
+        (["kube-scheduler"], "feature gates", OK, "the same as given here"),
+    ],
+)
+def test_flags_of_the_scheduler_that_runs(command: list[str], check: str, level: str, what: str) -> None:
+    found = of(examined(a_system_pod("kube-scheduler-a", *command), user=ADMINISTRATOR), check, level)
+    assert any(what in each.what for each in found), found
+
+
+@pytest.mark.parametrize(
+    ("holder", "seconds", "check", "level", "what"),
+    [
+        ("a_1", -3.0, "leader", OK, "a_1 leads"),
+        ("a_1", -100.0, "leader", WARN, "has not renewed it for 100 s"),
+        ("", -3.0, "leader", WARN, "no scheduler holds the Lease"),
+        ("a_1", 30.0, "clock", WARN, "from 30.0 s ahead"),
+        ("a_1", -100.0, "clock", WARN, "100 s old"),
+        ("a_1", -3.0, "clock", OK, "3.0 s old"),
+    ],
+)
+def test_leases_tell_who_leads_and_what_time_it_is(
+    holder: str, seconds: float, check: str, level: str, what: str
+) -> None:
+    items = msgspec.json.encode({"items": [a_lease(holder, seconds), "nonsense"]})
+    folder = "/apis/coordination.k8s.io/v1/namespaces"
+    rest = Answers({f"{folder}/kube-system/leases": items, f"{folder}/kube-node-lease/leases": b"{}"})
+    findings = run_in_virtual_time(check_leases(AskedCluster(rest), BEGINNING))
+    assert any(each.level == level and what in each.what for each in of(findings, check)), findings
+
+
+@pytest.mark.parametrize(
+    ("version", "level", "what"),
+    [
+        ("v1.36.4", OK, "the API server is v1.36.4"),
+        ("v1.33.1-gke.5", WARN, "resource.k8s.io/v1"),
+        ("v1.31.0", WARN, "volumeattachments"),
+        ("v1.28.0", FAIL, "tried on v1.31 and later"),
+        ("v1.39.0", WARN, "more than one release ahead"),
+        ("", WARN, "does not say its release"),
+    ],
+)
+def test_releases_of_the_api_server(version: str, level: str, what: str) -> None:
+    rest = Answers({"/version": msgspec.json.encode({"gitVersion": version})})
+    findings = run_in_virtual_time(check_version(AskedCluster(rest)))
+    assert any(each.level == level and what in each.what for each in findings), findings
+
+
+def test_pods_that_nobody_schedules_and_second_schedulers() -> None:
+    waiting = a_system_pod("w", "sleep", image="i")
+    waiting["spec"]["schedulerName"] = "nobodys"
+    bound = a_system_pod("b", "sleep", image="i")
+    bound["spec"] |= {"schedulerName": "volcano", "nodeName": "n"}
+    found = [each.what for each in of(examined(waiting, bound, user=ADMINISTRATOR), "schedulers", WARN)]
+    assert found == [
+        "1 pods wait for nobodys, which nobody seems to serve",
+        "1 pods are volcano's, a second scheduler that the configuration here has no profile for",
+    ]
+
+
+def test_the_pages_of_a_scheduler_tell_its_gates_and_profiles() -> None:
+    metrics = b'# TYPE x\nkubernetes_feature_enabled{name="AllAlpha",stage="ALPHA"} 0\n'
+    metrics += b'kubernetes_feature_enabled{name="GenericWorkload",stage="ALPHA"} 1\n'
+    configz = b'{"kubescheduler.config.k8s.io": {"Profiles": [{"SchedulerName": "default-scheduler"}]}}'
+    rest = Answers({"/metrics": metrics, "/configz": configz})
+    gates, config = run_in_virtual_time(check_pages(rest, "https://s", FeatureGates()))
+    assert (gates.level, gates.fix) == (WARN, "give kubesched --feature-gates=GenericWorkload=true")
+    assert (config.level, config.what) == (OK, "the scheduler at https://s has profiles default-scheduler in force")

@@ -1,0 +1,85 @@
+"""`kubesched shadow` as people call it."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from click.testing import CliRunner
+from tests.support.api_client import ApiClient
+from tests.support.control_plane import a_local_cluster
+from tests.support.processes import eventually
+
+from kubesched.cli import main
+from kubesched.testing import a_pod
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "why"),
+    [
+        (["--report", "a.txt"], 2, "expected a name that ends in .html or .md"),
+        (["--duration", "soon"], 2, "'soon' is no duration such as 30s or 2h"),
+        (["--pods", "0"], 2, "0 is not in the range x>=1"),
+        (["--config", "missing.yaml"], 1, "missing.yaml"),
+        (["--feature-gates", "Nothing=true"], 1, "Nothing"),
+        (["--kubeconfig", "missing"], 1, "missing"),
+        (["-s", "https://127.0.0.1:1"], 1, "the cluster cannot be followed: cannot connect"),
+    ],
+)
+def test_what_cannot_be_followed_is_told(arguments: list[str], code: int, why: str) -> None:
+    result = CliRunner().invoke(main, ["shadow", *arguments])
+    assert (result.exit_code, why in result.output) == (code, True), result.output
+
+
+def test_a_scheduler_name_that_the_configuration_does_not_have(tmp_path: Path) -> None:
+    config = tmp_path / "config.yaml"
+    config.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+    arguments = ["shadow", "--config", str(config), "--scheduler-name", "other"]
+    result = CliRunner().invoke(main, arguments)
+    assert (result.exit_code, "the configuration has no such profile: default-scheduler" in result.output) == (1, True)
+
+
+PACKING = """
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+profiles:
+- pluginConfig:
+  - name: NodeResourcesFit
+    args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("config", "code"), [("", 0), (PACKING, 1)], ids=["the same configuration", "another one"])
+def test_beside_the_scheduler_of_a_cluster_until_ctrl_c(tmp_path: Path, config: str, code: int) -> None:
+    (tmp_path / "config.yaml").write_text(config)
+    options = ["--config", str(tmp_path / "config.yaml")] if config else []
+    report = tmp_path / "report.html"
+    with a_local_cluster("--nodes", "3", "--name", f"shadowed-{code}") as cluster:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "kubesched", "shadow", "-o", "json", "--report", str(report), *options],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
+        )
+        try:
+            assert process.stderr is not None
+            assert "decisions are judged from now on" in process.stderr.readline()
+            api = ApiClient(cluster.kubeconfig)
+            for number in range(6):
+                api.create(a_pod(f"p{number}", cpu="1", image="i"))
+            eventually(
+                lambda: all(pod["spec"].get("nodeName") for pod in api.all("Pod", "default")), "all pods are bound"
+            )
+            process.send_signal(signal.SIGINT)
+            out, err = process.communicate(timeout=30)
+        finally:
+            process.kill()
+    answer = msgspec.json.decode(out)
+    assert (process.returncode, answer["judged"], "Traceback" in err) == (code, 6, False), err
+    assert ("different: default/p" in err) is bool(code)
+    assert answer["summary"] in report.read_text()
