@@ -2,18 +2,21 @@
 # make test-slow     tests that need time to pass     make test-cluster   tests on the cluster that KUBECONFIG leads to
 # make quick  the tests of the core, in less than a minute   make test-random   properties, with new examples each time
 # make check  ruff, mypy --strict, import-linter  make bench  the engine's benchmark    make lock   re-lock dependencies
-# make test-pythons   the quick tests on 3.11, 3.12 and 3.13, whichever are installed   make test-oracle   our CEL against Google's
+# make test-pythons   the quick tests on 3.11 to 3.14, whichever are installed   make test-oracle   our CEL against Google's
 # make fuzz   feed decoders and plugins with hostile inputs for an hour (FUZZ_SECONDS=600 for ten minutes)
-# make docs   write the pages that come from the code
+# make docs   write the pages that come from the code   make site  build the documentation as a site, into .site
+# make coverage  the quick tests, and which lines no test runs   make dist  wheels, source and bill of materials, into dist
+# make release-check TAG=v0.2.0   whether all places name the version of a tag; prints its notes
 # make upstream SRC=...   compare our tables with a checkout of kubernetes (docs/next-release.md)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 FUZZ_SECONDS ?= 3600
-PYTHONS ?= 3.11 3.12 3.13
+SITE   := .venv-site
+PYTHONS ?= 3.11 3.12 3.13 3.14
 
-.PHONY: run quick test test-random test-oracle test-pythons pytest test-slow test-cluster check bench fuzz docs upstream lock clean
+.PHONY: run quick test test-random test-oracle test-pythons pytest test-slow test-cluster check coverage dist release-check bench fuzz docs site upstream lock clean
 
 run: $(READY)
 	@# 3: pods are left that found no node; one of these is meant to
@@ -58,6 +61,22 @@ check: $(READY)
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
+# COVERAGE=path for some tests alone; `.venv/bin/coverage html` then shows each line, in .coverage-html
+coverage: $(READY)
+	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-report=xml $(COVERAGE)
+
+# kubesched and kubesched-contrib; the same sources give the same files
+dist: $(READY)
+	rm -rf dist
+	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2> /dev/null || echo 1577836800) sh -ec ' \
+		$(BIN)/python -m hatchling build -d "$(CURDIR)/dist"; \
+		cd contrib; "$(CURDIR)/$(BIN)/python" -m hatchling build -d "$(CURDIR)/dist"'
+	$(BIN)/python -m tools.sbom requirements-runtime.lock > dist/kubesched.cdx.json
+
+release-check: $(READY)
+	@test -n "$(TAG)" || { echo "make release-check TAG=v0.2.0"; exit 2; }
+	@$(BIN)/python -m tools.release $(TAG)
+
 bench: $(READY)
 	$(BIN)/python -m benchmarks $(BENCH)
 
@@ -70,8 +89,18 @@ docs: $(READY)
 	$(BIN)/python -m kubesched.controlplane.compatibility > docs/api-compatibility.md
 	$(BIN)/python -m tools.layers docs/architecture.md
 	$(BIN)/python -m tools.answer_forms docs/answers.md
-	$(BIN)/python -m tools.examples docs/cookbook.md
+	$(BIN)/python -m tools.examples docs/cookbook.md docs/evaluating.md docs/truth.md
 	$(BIN)/python -m tools.plugin_api docs/plugin-api.md
+	$(BIN)/python -m tools.reference docs/reference
+
+# mkdocs has an environment of its own; a broken link is an error
+site: $(SITE)/.ready
+	NO_MKDOCS_2_WARNING=1 $(SITE)/bin/mkdocs build --quiet --strict
+
+$(SITE)/.ready: requirements-site.lock
+	$(PYTHON) -m venv $(SITE)
+	$(SITE)/bin/python -m pip install --quiet --require-hashes -r requirements-site.lock
+	touch $@
 
 # SRC: a checkout, or a git directory with TO=TAG; FROM=TAG lists the named files that changed since; HELP: a file with
 # what kube-scheduler --help prints; WRITE=1 renews feature gates and types
@@ -90,10 +119,14 @@ $(READY): requirements.lock pyproject.toml
 lock:
 	echo atheris | uv pip compile - --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
 		-o requirements-fuzz.lock
+	echo "mkdocs-material>=9.6,<10" | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header --no-annotate -o requirements-site.lock
 	uv pip compile pyproject.toml --extra dev --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate -o requirements.lock
 	uv pip compile pyproject.toml --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate --constraint requirements.lock -o requirements-runtime.lock
+	echo hatchling | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
+		--constraint requirements.lock -o requirements-build.lock
 
 clean:
-	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	rm -rf $(VENV) $(SITE) .site .coverage .coverage-html coverage.xml dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

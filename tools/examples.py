@@ -2,8 +2,10 @@
 
 From a Markdown file to its sections, and from a section to what its examples print. In a console block, lines after
 `$ ` are commands and the lines below one are its output; a line `...` stands for any lines. `$ echo $?` prints the last
-exit code. The output of a Python block is the block `text` after it. A section that says `<!-- not run: why -->` is not
-run, and a command without an output is run for what it does.
+exit code. The output of a Python block is the block `text` after it; a block that begins with a comment `# name.py` or
+`# name.yaml` is written to that file. A section that says `<!-- not run: why -->` is not run, and a command without an
+output is run for what it does. Each section has a folder of its own, unless the document says
+`<!-- sections follow on each other -->`.
 """
 
 import contextlib
@@ -14,7 +16,7 @@ import shlex
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +27,8 @@ from kubesched.cli import main as kubesched
 ROOT = Path(__file__).parents[1]
 COLUMNS = "100"
 _BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
+_FILE = re.compile(r"^# ([\w-]+\.(?:py|yaml))\n")
+_IN_ONE_FOLDER = "<!-- sections follow on each other -->"
 # what a shell has to look at
 _FOR_A_SHELL = re.compile(r"[|<>;&$*`\\]")
 
@@ -79,7 +83,8 @@ def _parts(text: str) -> list[str]:
         for match in re.finditer(r"^## ", text, re.MULTILINE)
         if not any(begin <= match.start() < end for begin, end in in_code)
     ]
-    return [text[begin:end] for begin, end in zip(begins, [*begins[1:], len(text)], strict=True)]
+    ends = [*begins[1:], len(text)]
+    return [text[begin:end] for begin, end in zip(begins, ends, strict=False)]
 
 
 def commands_in(block: str) -> list[ShownCommand]:
@@ -102,19 +107,26 @@ def matches(shown: str, printed: str) -> bool:
 
 
 class DocumentRunner:
-    """Runs the blocks of a section in a folder that has the examples."""
+    """Runs the blocks of a section in a folder that has the examples, and the data of tests.
 
-    def __init__(self, folder: Path) -> None:
+    Commands of kubesched are run in this process; with an `environment`, all are run in it, as processes.
+    """
+
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
         self._folder = folder
+        self._environment = environment
         self._names: dict[str, Any] = {"__name__": "shown"}
         self._code = 0
-        (folder / "examples").symlink_to(ROOT / "examples")
+        for name in ("examples", "tests"):
+            (folder / name).symlink_to(ROOT / name)
 
     def differences(self, section: DocumentSection) -> Iterator[ShownOutput]:
         """Run a section; yield the examples that print something else."""
         code = printed = ""
         for language, text in section.blocks:
-            if language == "console":
+            if (name := _FILE.match(text)) is not None:
+                (self._folder / name[1]).write_text(text)
+            elif language == "console":
                 for command in commands_in(text):
                     output = self._run(command.line)
                     if command.output and not matches(command.output, output):
@@ -127,8 +139,8 @@ class DocumentRunner:
     def _run(self, line: str) -> str:
         if line == "echo $?":
             return f"{self._code}\n"
-        environment = {**os.environ, "COLUMNS": COLUMNS, "NO_COLOR": "1"}
-        if line.startswith("kubesched ") and not _FOR_A_SHELL.search(line):
+        environment = {**(self._environment or os.environ), "COLUMNS": COLUMNS, "NO_COLOR": "1"}
+        if self._environment is None and line.startswith("kubesched ") and not _FOR_A_SHELL.search(line):
             with contextlib.chdir(self._folder):
                 result = CliRunner(env=environment).invoke(kubesched, shlex.split(line)[1:])
             if result.exception is not None and not isinstance(result.exception, SystemExit):
@@ -149,12 +161,18 @@ class DocumentRunner:
 
 def renewed(text: str) -> str:
     """Return a document with the outputs that its examples print now."""
-    for section in sections(text):
-        if section.is_run:
-            with tempfile.TemporaryDirectory() as folder:
-                for found in list(DocumentRunner(Path(folder)).differences(section)):
-                    text = text.replace(found.example + found.shown, found.example + found.printed, 1)
+    for group in run_together(text):
+        with tempfile.TemporaryDirectory() as folder:
+            runner = DocumentRunner(Path(folder))
+            for found in [found for section in group for found in runner.differences(section)]:
+                text = text.replace(found.example + found.shown, found.example + found.printed, 1)
     return text
+
+
+def run_together(text: str) -> list[list[DocumentSection]]:
+    """Return the sections that are run, those of one folder together."""
+    run = [section for section in sections(text) if section.is_run]
+    return [run] if _IN_ONE_FOLDER in text else [[section] for section in run]
 
 
 def main() -> None:

@@ -1,6 +1,7 @@
 """`python -m tools.page_pictures docs/pictures`: pictures of the page for the docs, made in Debian's Chromium.
 
-From a made-up cluster, the same on every machine, to PNG files: the map in dark, a decision in light, a phone.
+From made-up clusters, the same on every machine, to PNG files: the map in dark, a decision in light, a phone, a
+simulation.
 """
 
 import random
@@ -10,12 +11,14 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from playwright.sync_api import Browser
 from tests.support.chromium import WHY_MISSING, chromium, path_of_chromium, until
 from tests.support.models import a_model
 from tests.support.served_page import served_page
 
 from kubesched.api.meta import ApiObject, Condition
 from kubesched.api.pods import PodStatus
+from kubesched.controlplane.nodes.kubelets import RUN_SECONDS
 from kubesched.testing import a_node, a_pod
 
 NODES, PODS = 240, 3200
@@ -46,9 +49,18 @@ class Picture(NamedTuple):
     steps: str
 
 
+# a weight is edited, and the placements that differ are shown
+CONFIGURING = """
+  page.views.show('configuration');
+  const view = page.configuration;
+  view.load()
+    .then(() => view.change({ do: 'weight', plugin: 'NodeResourcesBalancedAllocation', weight: 20 }))
+    .then(() => { view.all.checked = true; return view.compare(); })
+"""
 PICTURES = (
     Picture("page-map", "dark", (1280, 800), "page.regroup()"),
     Picture("page-decision", "light", (1280, 800), "page.openPod('apps', 'waits-3-000')"),
+    Picture("page-configuration", "light", (1280, 800), CONFIGURING),
     Picture("page-phone", "dark", (390, 780), "page.regroup()"),
 )
 
@@ -87,6 +99,41 @@ def objects() -> Iterator[ApiObject]:
             yield a_pod(f"waits-{kind}-{number:03}", namespace="apps", created=created, status=status, **wanted)
 
 
+def batch() -> Iterator[ApiObject]:
+    """Return nodes, and pods of two priorities that run for a while, more than there is room for."""
+    chance = random.Random(11)
+    for row in range(48):
+        yield a_node(f"node-{row:02}", cpu="16", memory="64Gi", zone=f"zone-{'abc'[row % 3]}")
+    for number in range(450):
+        yield a_pod(
+            f"{chance.choice(APPS)}-{number:03}",
+            namespace="apps",
+            cpu=chance.choice(("500m", "1", "2", "4")),
+            memory=chance.choice(("1Gi", "2Gi", "4Gi")),
+            priority=chance.choice((0, 0, 0, 1000)),
+            annotations={RUN_SECONDS: str(chance.randint(20, 180))},
+        )
+
+
+def simulated(browser: Browser, folder: Path) -> None:
+    """Write pictures of a simulation that was played to its end and taken back, and of its queue."""
+    with served_page(a_model(*batch())) as served:
+        page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="dark", reduced_motion="reduce")
+        page.goto(served.address)
+        until(page, "document.body.dataset.ready")
+        page.click("#time-try")
+        until(page, "kubesched.time.clock?.state === 'paused'", 60)
+        for to, state in (("'end'", "ended"), ("35", "paused")):
+            page.evaluate(f"kubesched.time.command({{ do: 'seek', to: {to} }})")
+            until(page, f"kubesched.time.clock.state === '{state}'", 60)
+        page.wait_for_timeout(1500)
+        page.screenshot(path=folder / "page-time.png")
+        page.evaluate("kubesched.views.show('queue')")
+        until(page, "document.querySelector('#queue tbody td')", 60)
+        page.screenshot(path=folder / "page-queue.png")
+        page.context.close()
+
+
 def main(folder: Path) -> None:
     """Write all pictures."""
     if not path_of_chromium():
@@ -104,9 +151,12 @@ def main(folder: Path) -> None:
             until(page, "document.body.dataset.ready")
             page.select_option("#within", "pool")
             page.evaluate(f"() => {{ const page = window.kubesched; {picture.steps}; }}")
+            if picture.steps == CONFIGURING:
+                until(page, "document.querySelector('.comparison').dataset.pods", 120)
             page.wait_for_timeout(500)
             page.screenshot(path=folder / f"{picture.name}.png")
             page.context.close()
+        simulated(browser, folder)
 
 
 if __name__ == "__main__":

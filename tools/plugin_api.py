@@ -80,6 +80,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "deciding",
             "virtual_scheduler",
             "embedded_cluster",
+            "cluster_process",
             "pod_lookup",
             "fake_http",
             "real_http",

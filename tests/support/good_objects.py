@@ -10,6 +10,7 @@ from typing import Any
 from tests.support.api import Asking
 
 from kubesched.controlplane.server.catalog import built_in
+from kubesched.controlplane.server.server import ApiServer
 
 Document = dict[str, Any]
 DISK = "disk.example.com"
@@ -391,9 +392,9 @@ GOOD: dict[str, tuple[str, Document]] = {
 CATALOG = built_in()
 
 
-def an_api() -> Asking:
+def an_api(server: ApiServer | None = None) -> Asking:
     """Return an API server with the namespace `default`."""
-    asking = Asking()
+    asking = Asking(server)
     asking.ask("POST", "/api/v1/namespaces", {"metadata": {"name": "default"}})
     return asking
 

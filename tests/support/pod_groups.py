@@ -23,7 +23,8 @@ from kubesched.api.scheduling import (
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.pod_groups import PodGroups
 from kubesched.core.framework.effects import Delete
-from kubesched.core.framework.observer import GroupAttempt, Observer
+from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.outcomes import GroupAttempt
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing.builders import a_pod
 

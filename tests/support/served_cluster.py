@@ -15,6 +15,8 @@ from tests.support.roles import Document, a_binding, a_role, create
 
 from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.running import new_server, running
+from kubesched.controlplane.server.server import ApiServer
+from kubesched.controlplane.simulation import Simulation
 from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.controlplane.transport.faults import Dice, parse_faults
 from kubesched.controlplane.transport.kubeconfig import kubeconfig, new_token
@@ -25,7 +27,9 @@ SECONDS = 30.0
 class ServedCluster:
     """A server; `kubeconfig` gives the path of a user's kubeconfig."""
 
-    def __init__(self, folder: Path, url: str, authority: bytes, tokens: dict[str, str]) -> None:
+    def __init__(self, folder: Path, url: str, authority: bytes, tokens: dict[str, str], server: ApiServer) -> None:
+        # in use by the thread that serves it
+        self.server = server
         self._folder = folder
         self._url = url
         self._authority = authority
@@ -43,9 +47,17 @@ class ServedCluster:
 
 @contextmanager
 def a_served_cluster(
-    folder: Path, *documents: Document, rules: Sequence[Document] = (), own: Sequence[Document] = (), faults: str = ""
+    folder: Path,
+    *documents: Document,
+    rules: Sequence[Document] = (),
+    own: Sequence[Document] = (),
+    faults: str = "",
+    simulated: bool = False,
 ) -> Iterator[ServedCluster]:
-    """Serve objects to `admin`, and to `anna`: she has the `rules` everywhere, and her `own` in namespace `hers`."""
+    """Serve objects to `admin`, and to `anna`: she has the `rules` everywhere, and her `own` in namespace `hers`.
+
+    A simulated cluster has controllers and kubelets.
+    """
     tokens = {"admin": new_token(), "anna": new_token()}
     server = new_server({tokens["admin"]: ADMINISTRATOR, tokens["anna"]: User("anna")})
     create(server, {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "hers"}}, *documents)
@@ -60,11 +72,14 @@ def a_served_cluster(
     def done(work: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(work, loop).result(SECONDS)
 
-    serving = running(server, tls=tls.context, dice=dice)
+    simulation = Simulation(server) if simulated else None
+    serving = running(server, tls=tls.context, dice=dice, simulation=simulation)
     try:
         http = done(serving.__aenter__())
-        yield ServedCluster(folder, http.url, tls.authority, tokens)
-        done(serving.__aexit__(None, None, None))
+        try:
+            yield ServedCluster(folder, http.url, tls.authority, tokens, server)
+        finally:
+            done(serving.__aexit__(None, None, None))
     finally:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(SECONDS)

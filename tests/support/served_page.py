@@ -8,6 +8,7 @@ from typing import Any
 
 from kubesched.api.meta import ApiObject
 from kubesched.asking.model import ClusterModel
+from kubesched.page.queue_feed import QueueFeed
 from kubesched.page.server import PageServer
 from kubesched.page.shown_cluster import ShownCluster
 
@@ -17,8 +18,9 @@ SECONDS = 30.0
 class ServedPage:
     """A cluster that is served; its token stays the same over restarts."""
 
-    def __init__(self, model: ClusterModel, token: str = "of-this-test") -> None:
+    def __init__(self, model: ClusterModel, token: str = "of-this-test", queue: QueueFeed | None = None) -> None:
         self.shown = ShownCluster(model)
+        self.queue = queue
         self.token = token
         self.address = ""
         self._server: PageServer | None = None
@@ -31,7 +33,7 @@ class ServedPage:
         port = int(self.address.split(":")[2].partition("/")[0]) if self.address else 0
 
         async def listen() -> str:
-            self._server = PageServer(self.shown, token=self.token)
+            self._server = PageServer(self.shown, token=self.token, queue=self.queue)
             return await self._server.start(port)
 
         self.address = asyncio.run_coroutine_threadsafe(listen(), self._loop).result(SECONDS)
@@ -72,9 +74,9 @@ def _for_each(function: Callable[[ApiObject], None], objects: Iterable[ApiObject
 
 
 @contextmanager
-def served_page(model: ClusterModel) -> Iterator[ServedPage]:
+def served_page(model: ClusterModel, queue: QueueFeed | None = None) -> Iterator[ServedPage]:
     """Serve a cluster while the context lasts."""
-    page = ServedPage(model)
+    page = ServedPage(model, queue=queue)
     try:
         page.start()
         yield page

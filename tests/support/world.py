@@ -9,8 +9,9 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_engine
 from kubesched.core.framework.observer import Observer
 from kubesched.core.framework.registry import Registry
+from kubesched.core.loop.extender_client import ExtenderClient
 from kubesched.core.loop.loop_events import Recorded
-from kubesched.core.loop.scheduler import ExtenderClient, Scheduler
+from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.scheduling.decision import decide
 from kubesched.testing.fake_api import FakeApi
 from kubesched.testing.settled import assert_settled

@@ -1,0 +1,120 @@
+"""Python and YAML of the documents do what they are shown for; other documents' are run by the tests of their own."""
+
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from click.testing import CliRunner
+from tests.cli.test_documents import ROOT, blocks
+
+from kubesched.cli import main
+from kubesched.config.load import load
+
+# documents whose Python or YAML is not looked at here, and who does that
+ELSEWHERE = {
+    "README.md": "tests/cli/test_documents.py",
+    "docs/cookbook.md": "tests/cli/test_cookbook.py",
+    "docs/plugin-api.md": "tests/test_plugin_api.py",
+    "docs/plugins.md": "tests/cli/test_documents.py",
+    "docs/tutorial.md": "tests/cli/test_cookbook.py",
+    "docs/contrib": "contrib/tests/test_distribution.py",
+}
+HERE = {"docs/deploying.md", "docs/migrating.md", "docs/running.md", "docs/simulating.md", "docs/sweeping.md"}
+TESTING = ROOT / "docs/testing.md"
+
+
+def test_every_document_with_snippets_is_looked_at() -> None:
+    found = {
+        str(path.relative_to(ROOT))
+        for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
+        if blocks(path, "python") or blocks(path, "yaml")
+    }
+    others = {name for name in found if name not in ELSEWHERE and not name.startswith("docs/contrib/")}
+    assert others == HERE | {"docs/testing.md"}
+    assert all((ROOT / tests).exists() for tests in ELSEWHERE.values())
+
+
+@pytest.mark.parametrize("name", ["docs/migrating.md", "docs/running.md"])
+def test_configurations_can_be_loaded(name: str) -> None:
+    found = [text for text in blocks(ROOT / name, "yaml") if "KubeSchedulerConfiguration" in text]
+    assert found
+    for text in found:
+        assert load(text).profiles
+
+
+def test_kustomizations_name_what_is_there() -> None:
+    (text,) = blocks(ROOT / "docs/deploying.md", "yaml")
+    kustomization = yaml.safe_load(text)
+    for reference in (*kustomization["resources"], *kustomization["components"]):
+        assert (ROOT / reference.removeprefix("github.com/kubesched/kubesched/") / "kustomization.yaml").exists()
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with small files under the names of the documents."""
+    examples = ROOT / "examples/simulate"
+    for name, source in {
+        "batch.yaml": "small-batch.yaml",
+        "packed.yaml": "packed.yaml",
+        "default.yaml": "default.yaml",
+    }.items():
+        shutil.copy(examples / source, tmp_path / name)
+    (tmp_path / "nodes.yaml").write_text(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: 8, memory: 16Gi, pods: 10}}\n"
+    )
+    (tmp_path / "pods.jsonl.gz").write_bytes(gzip.compress((examples / "small.jsonl").read_bytes(), mtime=0))
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_specifications_of_sweeps_are_read(folder: Path) -> None:
+    whole, tuning = blocks(ROOT / "docs/sweeping.md", "yaml")
+    Path("sweep.yaml").write_text(whole)
+    planned = CliRunner().invoke(main, ["sweep", "sweep.yaml", "--dry-run"])
+    assert (planned.exit_code, "runs" in planned.output) == (0, True), planned.output
+    document: dict[str, Any] = yaml.safe_load(whole)
+    document["configurations"] = ["default.yaml"]
+    Path("tune.yaml").write_text(yaml.safe_dump({**document, **yaml.safe_load(tuning)}))
+    tuned = CliRunner().invoke(main, ["sweep", "tune.yaml", "--tune", "--dry-run"])
+    assert (tuned.exit_code, "50 trials" in tuned.output) == (0, True), tuned.output
+
+
+@pytest.mark.slow
+def test_simulations_in_a_notebook(folder: Path) -> None:
+    shown: dict[str, Any] = {}
+    for text in blocks(ROOT / "docs/simulating.md", "python"):
+        exec(compile(text, "docs/simulating.md", "exec"), shown)
+    assert (folder / "report.html").exists()
+
+
+@pytest.mark.slow
+def test_results_of_sweeps_as_a_table(folder: Path) -> None:
+    done = CliRunner().invoke(main, ["sweep", "examples/simulate/sweep.yaml", "--results", "sizes"])
+    assert done.exit_code == 0, done.output
+    (text,) = blocks(ROOT / "docs/sweeping.md", "python")
+    exec(compile(text, "docs/sweeping.md", "exec"), {})
+
+
+@pytest.mark.slow
+def test_tests_on_a_cluster(tmp_path: Path) -> None:
+    (text,) = blocks(TESTING, "python")
+    (tmp_path / "test_nodes.py").write_text(text)
+    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kubesched-cluster", "test_nodes.py"]
+    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
+    done = subprocess.run(
+        words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_action_gets_inputs_that_it_has() -> None:
+    (text,) = blocks(TESTING, "yaml")
+    (step,) = (each for each in yaml.safe_load(text)["jobs"]["test"]["steps"] if "kubesched" in each.get("uses", ""))
+    assert set(step["with"]) <= set(yaml.safe_load((ROOT / "action.yml").read_text())["inputs"])

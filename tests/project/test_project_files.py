@@ -1,0 +1,66 @@
+"""The files around the code: decisions, forms for issues, owners, the dev container."""
+
+import json
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DECISIONS = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
+FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
+
+
+@pytest.mark.parametrize("path", DECISIONS, ids=lambda path: path.stem)
+def test_a_decision_has_its_four_parts(path: Path) -> None:
+    text = path.read_text()
+    assert re.findall("^## (.*)$", text, re.MULTILINE) == ["Context", "Decision", "Consequences", "Alternatives"]
+    assert re.match(r"# \d+\. .+\n\nStatus: (accepted|replaced by \[.+\]\(.+\))\n", text)
+    for link in re.findall(r"\]\(([^)#]+)", text):
+        assert link.startswith("https://") or (path.parent / link).exists(), link
+
+
+def test_decisions_are_numbered_and_listed() -> None:
+    numbers = [int(path.name[:4]) for path in DECISIONS]
+    assert numbers == list(range(1, len(DECISIONS) + 1))
+    assert len(numbers) >= 10
+    listed = re.findall(r"^(\d+)\. \[(.+)\]\((.+)\)$", (ROOT / "docs/adr/index.md").read_text(), re.MULTILINE)
+    titles = [path.read_text().partition("\n")[0].partition(". ")[2] for path in DECISIONS]
+    assert listed == [
+        (str(number), title, path.name) for number, title, path in zip(numbers, titles, DECISIONS, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("path", FORMS, ids=lambda path: path.stem)
+def test_a_form_for_issues_is_one(path: Path) -> None:
+    form: dict[str, Any] = yaml.safe_load(path.read_text())
+    assert {"name", "description", "body"} <= set(form)
+    asked = [each for each in form["body"] if each["type"] != "markdown"]
+    assert {each["type"] for each in asked} <= {"textarea", "input", "dropdown", "checkboxes"}
+    assert all(each["attributes"]["label"] for each in asked)
+    names = [each["id"] for each in asked]
+    assert len(names) == len(set(names))
+    assert any(each.get("validations", {}).get("required") for each in asked)
+
+
+def test_owners_own_what_exists() -> None:
+    lines = (ROOT / ".github/CODEOWNERS").read_text().splitlines()
+    rows = [line.split() for line in lines if line and not line.startswith("#")]
+    for pattern, *owners in rows:
+        assert all(re.fullmatch(r"@[\w-]+/[\w-]+", each) for each in owners), owners
+        assert pattern == "*" or list(ROOT.glob(pattern.strip("/"))), pattern
+
+
+def test_the_dev_container_has_the_environment_on_its_path() -> None:
+    container = json.loads((ROOT / ".devcontainer/devcontainer.json").read_text())
+    assert container["postCreateCommand"] == "make .venv/.ready"
+    assert "READY  := $(VENV)/.ready" in (ROOT / "Makefile").read_text()
+    assert container["remoteEnv"]["PATH"].startswith("${containerWorkspaceFolder}/.venv/bin:")
+
+
+def test_urls_lead_to_the_repository() -> None:
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
+    assert urls["Source"] == urls["Homepage"] == yaml.safe_load((ROOT / "mkdocs.yml").read_text())["repo_url"]
