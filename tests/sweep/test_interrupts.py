@@ -1,6 +1,7 @@
 """Ctrl-C and SIGTERM end a sweep, also where a library drops the exception."""
 
 import signal
+import sys
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -23,6 +24,39 @@ def test_an_interrupt_that_somebody_drops_counts_nevertheless(number: signal.Sig
         seen.extend(interrupts.heeded(dropping()))
     assert seen == [0, 1]
     assert signal.getsignal(number) is before
+
+
+class Interrupted:
+    """Is interrupted while Python takes it away, as a future of Dask may be."""
+
+    def __del__(self) -> None:
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_an_interrupt_in_a_finalizer_counts_and_prints_no_traceback(capfd: pytest.CaptureFixture[str]) -> None:
+    def finalizing() -> Iterator[int]:
+        for item in range(3):
+            if item == 1:
+                Interrupted()
+            yield item
+
+    hook, seen = sys.unraisablehook, list[int]()
+    with pytest.raises(KeyboardInterrupt), interrupts_noted() as interrupts:
+        seen.extend(interrupts.heeded(finalizing()))
+    assert seen == [0, 1]
+    assert sys.unraisablehook is hook
+    assert capfd.readouterr().err == ""
+
+
+class Failing:
+    def __del__(self) -> None:
+        raise ValueError("a fault of the library")
+
+
+def test_another_exception_in_a_finalizer_is_told(capfd: pytest.CaptureFixture[str]) -> None:
+    with interrupts_noted():
+        Failing()
+    assert "ValueError: a fault of the library" in capfd.readouterr().err
 
 
 def test_without_an_interrupt_everything_comes() -> None:

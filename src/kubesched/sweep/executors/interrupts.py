@@ -4,12 +4,16 @@ From signals to interrupts that are not lost.
 """
 
 import signal
+import sys
 import threading
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
 from types import FrameType
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 T = TypeVar("T")
 
@@ -24,6 +28,11 @@ class Interrupts:
         """Interrupt what runs; a handler of signals."""
         self.came = True
         raise KeyboardInterrupt
+
+    def dropped(self, unraisable: "UnraisableHookArgs") -> None:
+        """Print no traceback of an interrupt that came in a finalizer, where Python drops it; a hook of Python."""
+        if not issubclass(unraisable.exc_type, KeyboardInterrupt):
+            sys.__unraisablehook__(unraisable)
 
     def heeded(self, items: Iterable[T]) -> Iterator[T]:
         """Yield items until an interrupt has come, which is raised then."""
@@ -44,11 +53,13 @@ def interrupts_noted() -> Iterator[Interrupts]:
     if before[signal.SIGINT] is signal.SIG_IGN:
         # a process in the background
         del before[signal.SIGINT]
+    hook, sys.unraisablehook = sys.unraisablehook, found.dropped
     for number in before:
         signal.signal(number, found.note)
     try:
         yield found
     finally:
+        sys.unraisablehook = hook
         for number, handler in before.items():
             signal.signal(number, handler)
 
