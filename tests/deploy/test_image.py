@@ -31,6 +31,14 @@ def test_it_is_built_from_the_locks() -> None:
     assert all("--require-hashes" in each or ("--no-deps" in each and "--no-index" in each) for each in installs)
 
 
+def test_bases_are_named_by_digest() -> None:
+    stages = [line.split()[0] for line in arguments("FROM")]
+    bases = dict(line.split("=", 1) for line in arguments("ARG") if "=" in line)
+    assert stages == ["${BUILD}", "${RUNTIME}"]
+    for stage in stages:
+        assert re.fullmatch(r"[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}", bases[stage.strip("${}")])
+
+
 def test_what_is_copied_is_not_ignored() -> None:
     kept = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
     copied = {word for line in arguments("COPY") if "--from" not in line for word in line.split()[:-1]}
