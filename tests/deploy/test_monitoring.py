@@ -84,6 +84,17 @@ def test_every_alert_says_what_to_do() -> None:
         assert rule["annotations"]["runbook_url"] == RUNBOOKS + rule["alert"].lower()
 
 
+def test_every_alert_is_tested_firing_and_not_firing() -> None:
+    cases = [
+        case
+        for test in yaml.safe_load((PROMETHEUS / "tests.yaml").read_text())["tests"]
+        for case in test["alert_rule_test"]
+    ]
+    names = {rule["alert"] for rule in ALERTS}
+    assert {case["alertname"] for case in cases if case.get("exp_alerts")} == names
+    assert {case["alertname"] for case in cases if not case.get("exp_alerts")} == names
+
+
 def test_what_annotations_name_is_left_by_the_expression() -> None:
     for rule in ALERTS:
         named = set(re.findall(r"\$labels\.(\w+)", " ".join(rule["annotations"].values())))
