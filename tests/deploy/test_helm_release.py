@@ -1,5 +1,6 @@
 """The chart on a cluster of `kubesched up`, with the real helm: installed, upgraded, rolled back, uninstalled."""
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -26,15 +27,23 @@ def test_a_release_comes_changes_and_goes_without_a_trace(tmp_path: Path) -> Non
         def replicas() -> int:
             return sum(pod["metadata"]["name"].startswith("kubesched-") for pod in api.all("Pod", SPACE))
 
+        def has(count: int) -> bool:
+            return replicas() == count
+
         assert "schedulerName: kubesched" in helm("install", "kubesched", str(CHART), *IMAGE, *WAIT)
         assert replicas() == 2
         helm("upgrade", "kubesched", str(CHART), *IMAGE, "--set", "replicas=3,podAntiAffinity=required", *WAIT)
-        eventually(lambda: replicas() == 3, "three replicas")
+        eventually(partial(has, 3), "three replicas")
         assert len({pod["spec"]["nodeName"] for pod in api.all("Pod", SPACE)}) == 3
         helm("rollback", "kubesched", "1", *WAIT)
-        eventually(lambda: replicas() == 2, "two replicas again")
+        eventually(partial(has, 2), "two replicas again")
+        # one replica needs no budget, which would hold up every drain; three have one again
+        for count, budgets in ((1, 0), (3, 1)):
+            helm("upgrade", "kubesched", str(CHART), *IMAGE, "--set", f"replicas={count}", *WAIT)
+            eventually(partial(has, count), f"{count} replicas")
+            assert len(api.ok("GET", f"/apis/policy/v1/namespaces/{SPACE}/poddisruptionbudgets")["items"]) == budgets
         helm("uninstall", "kubesched", *WAIT)
-        eventually(lambda: replicas() == 0, "no replica is left")
+        eventually(partial(has, 0), "no replica is left")
         for kind in ("clusterrolebindings", f"namespaces/{SPACE}/roles", f"namespaces/{SPACE}/rolebindings"):
             found = api.ok("GET", f"/apis/rbac.authorization.k8s.io/v1/{kind}")["items"]
             assert [each for each in found if each["metadata"]["name"].startswith("kubesched:")] == []

@@ -238,12 +238,88 @@ def test_a_configuration_that_is_reloaded_makes_no_new_pods(tmp_path: Path) -> N
             "is the name of the cluster's own scheduler",
             id="a profile without a name",
         ),
+        pytest.param(
+            (*IMAGE, "--set-json", 'config={"profiles": []}'),
+            "is the name of the cluster's own scheduler",
+            id="no profile, which is that of the default scheduler",
+        ),
+        pytest.param(
+            (*IMAGE, "--set", "config.leaderElection.resourceName=kube-scheduler"),
+            "the Lease kube-scheduler is held by the cluster's own scheduler",
+            id="the Lease of the cluster's scheduler",
+        ),
+        pytest.param(
+            (*IMAGE, "--set", "extraArgs={--leader-elect=false}"),
+            "extraArgs: --leader-elect=false: rights, probes and the checks",
+            id="a flag that undoes the election",
+        ),
+        pytest.param(
+            (*IMAGE, "--set", "podDisruptionBudget.maxUnavailable=0"),
+            "podDisruptionBudget.maxUnavailable",
+            id="a budget that no drain can pass",
+        ),
+        pytest.param((*IMAGE, "--set", "config=null"), "config is required", id="no configuration"),
+        pytest.param((*IMAGE, "--set", "replicas=null"), "replicas is required", id="no number of replicas"),
+        pytest.param((*IMAGE, "--set", "networkPolicy=null"), "networkPolicy is required", id="a part that is null"),
+        pytest.param(
+            (*IMAGE, "--set", "config.leaderElection=null"), "config.leaderElection: Invalid type", id="null below"
+        ),
+        pytest.param((*IMAGE, "--set", f"nameOverride={'a' * 300}"), "nameOverride", id="a name that is too long"),
+        pytest.param((*IMAGE, "--set", "nameOverride=My App"), "nameOverride", id="a name with a blank"),
+        pytest.param(
+            (*IMAGE, "--set-string", "priorityClassName=a\n      hostNetwork: true"),
+            "priorityClassName",
+            id="a class that brings a field along",
+        ),
+        pytest.param(
+            (*IMAGE, "--set-string", "image.tag=1\n        stdin: true"),
+            "image.tag",
+            id="a tag that brings a field along",
+        ),
+        pytest.param(
+            (*IMAGE, "--set-string", "serviceAccount.name=a\n  x: y"),
+            "serviceAccount.name",
+            id="an account that brings a field along",
+        ),
+        pytest.param(
+            (*IMAGE, "--set-json", 'podAnnotations={"a": 1}'), "podAnnotations.a", id="an annotation that is no text"
+        ),
     ],
 )
 def test_wrong_values_are_named(options: tuple[str, ...], words: str, tmp_path: Path) -> None:
-    found = run_helm("template", "kubesched", str(CHART), *options, home=tmp_path)
+    found = run_helm("template", "kubesched", str(CHART), "--namespace", "kube-system", *options, home=tmp_path)
     assert found.returncode != 0
     assert words in found.stderr
+    assert "nil pointer" not in found.stderr
+
+
+def test_names_that_look_like_numbers_and_words_of_yaml_are_texts(tmp_path: Path) -> None:
+    texts = "fullnameOverride=123,nameOverride=1e3,schedulerName=on,serviceAccount.name=true,image.tag=1.10"
+    found = chart(*EVERYTHING, "--set-string", texts, home=tmp_path)
+    applied(found)
+    spec = only(found, "Deployment")["spec"]["template"]["spec"]
+    assert (spec["serviceAccountName"], spec["containers"][0]["image"]) == (
+        "true",
+        "registry.example.com/kubesched:1.10",
+    )
+    assert load(only(found, "ConfigMap")["data"]["config.yaml"]).profiles[0].scheduler_name == "on"
+
+
+def test_no_priority_class_and_an_annotation_of_the_name_of_the_checksum(tmp_path: Path) -> None:
+    found = chart(*IMAGE, "--set", "priorityClassName=,podAnnotations.checksum/config=mine", home=tmp_path)
+    template = only(found, "Deployment")["spec"]["template"]
+    assert "priorityClassName" not in template["spec"]
+    assert template["metadata"]["annotations"]["checksum/config"] != "mine"
+
+
+def test_it_takes_over_as_a_deployment_with_the_lease_of_kube_scheduler(tmp_path: Path) -> None:
+    values = (
+        "schedulerName=default-scheduler,allowDefaultScheduler=true,config.leaderElection.resourceName=kube-scheduler"
+    )
+    found = chart(*IMAGE, "--set", values, home=tmp_path)
+    loaded = load(only(found, "ConfigMap")["data"]["config.yaml"])
+    assert [profile.scheduler_name for profile in loaded.profiles] == ["default-scheduler"]
+    assert only(found, "Role")["rules"][0]["resourceNames"] == ["kube-scheduler"]
 
 
 def test_a_digest_takes_the_place_of_the_tag(tmp_path: Path) -> None:

@@ -21,8 +21,8 @@
 {{- end }}
 
 {{- define "kubesched.selector" -}}
-app.kubernetes.io/name: {{ include "kubesched.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "kubesched.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{- define "kubesched.labels" -}}
@@ -63,9 +63,19 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if and (gt (int .Values.replicas) 1) (not $config.leaderElection.leaderElect) }}
 {{- fail "replicas: more than one needs config.leaderElection.leaderElect, or they bind the same pods" }}
 {{- end }}
-{{- range $config.profiles }}
-{{- if and (eq (default "default-scheduler" .schedulerName) "default-scheduler") (not $.Values.allowDefaultScheduler) }}
+{{- $second := not .Values.allowDefaultScheduler }}
+{{- range $config.profiles | default (list dict) }}
+{{- if and (eq (default "default-scheduler" .schedulerName) "default-scheduler") $second }}
 {{- fail "schedulerName: default-scheduler is the name of the cluster's own scheduler; two schedulers of one name bind the same pods. Choose another name, or set allowDefaultScheduler=true if the cluster has no other" }}
+{{- end }}
+{{- end }}
+{{- $election := $config.leaderElection }}
+{{- if and (eq $election.resourceName "kube-scheduler") (eq $election.resourceNamespace "kube-system") $second }}
+{{- fail "config.leaderElection.resourceName: the Lease kube-scheduler is held by the cluster's own scheduler; a second scheduler would wait for it and schedule nothing. Choose another name, or set allowDefaultScheduler=true if this one takes over" }}
+{{- end }}
+{{- range .Values.extraArgs }}
+{{- if regexMatch "^--?(config|leader-elect|secure-port)" . }}
+{{- fail (printf "extraArgs: %s: rights, probes and the checks of this chart depend on it. Use the value config; the port is 10259" .) }}
 {{- end }}
 {{- end }}
 {{- end }}
