@@ -26,6 +26,11 @@ def imported(file: Path) -> set[str]:
     return {name for name in found if name.split(".")[0] in ("kubesched", "tests")}
 
 
+def test_the_licence_comes_along() -> None:
+    assert PROJECT["license-files"] == ["LICENSE"]
+    assert (CONTRIB / "LICENSE").read_text() == (CONTRIB.parent / "LICENSE").read_text()
+
+
 @pytest.mark.parametrize("file", sorted(SOURCE.rglob("*.py")), ids=lambda file: file.stem)
 def test_plugins_import_only_the_public_api(file: Path) -> None:
     assert imported(file) <= {"kubesched"}
