@@ -13,7 +13,7 @@ from tests.support.models import a_model
 from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.errors import KubeschedError
 from kubesched.page.server import PageServer
-from kubesched.page.shown_cluster import LOST, ShownCluster
+from kubesched.page.shown.shown_cluster import LOST, ShownCluster
 from kubesched.testing import a_node, a_pod
 
 TOKEN = "of-this-test"

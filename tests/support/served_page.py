@@ -8,9 +8,9 @@ from typing import Any
 
 from kubesched.api.meta import ApiObject
 from kubesched.asking.model import ClusterModel
-from kubesched.page.queue_feed import QueueFeed
+from kubesched.page.queue.feed import QueueFeed
 from kubesched.page.server import PageServer
-from kubesched.page.shown_cluster import ShownCluster
+from kubesched.page.shown.shown_cluster import ShownCluster
 
 SECONDS = 30.0
 

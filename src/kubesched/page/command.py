@@ -25,13 +25,13 @@ from kubesched.cli.event_loop import run_loop
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.load import Loaded
 from kubesched.core.framework.registry import Registry
-from kubesched.page.configuration_questions import ConfigurationReader
-from kubesched.page.live_feed import follow
+from kubesched.page.configuration.questions import ConfigurationReader
+from kubesched.page.files.scenario_lines import read_scenario
 from kubesched.page.page_state import PageState
-from kubesched.page.queue_feed import QueueFeed
-from kubesched.page.scenario_file import read_scenario
+from kubesched.page.queue.feed import QueueFeed
 from kubesched.page.server import PageServer
-from kubesched.page.shown_cluster import ShownCluster
+from kubesched.page.shown.live_feed import follow
+from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration
 from kubesched.simulate.options import TracePath
 from kubesched.simulate.traces.reading import read_traces

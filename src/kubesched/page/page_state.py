@@ -12,12 +12,12 @@ import msgspec
 
 from kubesched.asking.model import ClusterModel
 from kubesched.errors import KubeschedError
-from kubesched.page.shown_cluster import ShownCluster
+from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.commands import SimulationClock
 from kubesched.page.simulation.page_simulation import PageSimulation
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration
 from kubesched.page.simulation.stepped_run import ObserverFactory
-from kubesched.page.timeline_live import SeenMarks
+from kubesched.page.timeline.seen_marks import SeenMarks
 from kubesched.simulate.traces.manifest_trace import trace_of_objects
 
 FILES, LIVE, SIMULATION = "files", "live", "simulation"

@@ -23,17 +23,17 @@ from kubesched.asking.remedies.search import find_remedies
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.scheduler_records import SchedulerAddress
 from kubesched.errors import KubeschedError
-from kubesched.page.action_routes import ActionRoutes
-from kubesched.page.bodies import encoded_answer, json_answer
-from kubesched.page.clock_routes import clock_routes
-from kubesched.page.configuration_routes import ConfigurationRoutes
-from kubesched.page.guard import guard, refusal, with_headers
 from kubesched.page.page_state import PageState
-from kubesched.page.queue_feed import QueueFeed
-from kubesched.page.queue_routes import queue_routes
-from kubesched.page.scenario_file_routes import ScenarioFileRoutes
-from kubesched.page.shown_cluster import ShownCluster
-from kubesched.page.timeline_routes import TimelineRoutes
+from kubesched.page.queue.feed import QueueFeed
+from kubesched.page.routes.actions import ActionRoutes
+from kubesched.page.routes.bodies import encoded_answer, json_answer
+from kubesched.page.routes.clock import clock_routes
+from kubesched.page.routes.configuration import ConfigurationRoutes
+from kubesched.page.routes.files import ScenarioFileRoutes
+from kubesched.page.routes.guard import guard, refusal, with_headers
+from kubesched.page.routes.queue import queue_routes
+from kubesched.page.routes.timeline import TimelineRoutes
+from kubesched.page.shown.shown_cluster import ShownCluster
 
 LOOPBACK: Final = "127.0.0.1"
 # between two messages to a browser: ten a second

@@ -9,7 +9,7 @@ from tests.support.chromium import until
 from tests.support.models import a_model
 from tests.support.served_page import ServedPage, served_page
 
-from kubesched.page.shown_cluster import LOST, THERE
+from kubesched.page.shown.shown_cluster import LOST, THERE
 from kubesched.testing import a_node, a_pod
 
 pytestmark = pytest.mark.slow

@@ -23,49 +23,53 @@ def cluster() -> Iterator[ServedPage]:
 # a sentence: a module, an expression over it and the page, and what it gives
 CASES: dict[str, tuple[str, str, Any]] = {
     "cpu in thousandths": (
-        "amounts",
+        "cluster/amounts",
         "[250, 1000, 2500, 0].map((each) => it.amount('cpu', each))",
         ["250m", "1", "2.5", "0"],
     ),
-    "bytes": ("amounts", "[512 * 2 ** 20, 1.5 * 2 ** 30].map((each) => it.amount('memory', each))", ["512Mi", "1.5Gi"]),
-    "devices": ("amounts", "it.amount('nvidia.com/gpu', 3)", "3"),
-    "ages": ("amounts", "[59, 3725, 200000, NaN].map(it.age)", ["59s", "1h", "2d", ""]),
+    "bytes": (
+        "cluster/amounts",
+        "[512 * 2 ** 20, 1.5 * 2 ** 30].map((each) => it.amount('memory', each))",
+        ["512Mi", "1.5Gi"],
+    ),
+    "devices": ("cluster/amounts", "it.amount('nvidia.com/gpu', 3)", "3"),
+    "ages": ("cluster/amounts", "[59, 3725, 200000, NaN].map(it.age)", ["59s", "1h", "2d", ""]),
     "an event that arrives in pieces": (
-        "feed",
+        "cluster/feed",
         "(() => { const text = new it.EventText(); return "
         "['event: a\\nda', 'ta: 1\\n', '\\n: still here\\n\\n', 'data: 2\\r\\n\\r\\n']"
         ".flatMap((part) => text.feed(part)).map(({ event, data }) => [event, data]); })()",
         [["a", "1"], ["message", "2"]],
     ),
     "words and labels of a query": (
-        "search",
+        "cluster/search",
         "it.wordsOf(' Web  zone=A =x ')",
         [{"text": "web"}, {"key": "zone", "value": "a"}, {"text": "=x"}],
     ),
-    "a quote in a command": ("commands", 'it.quoted("it\'s")', "'it'\\''s'"),
+    "a quote in a command": ("panel/commands", 'it.quoted("it\'s")', "'it'\\''s'"),
     "a patch as a command": (
-        "commands",
+        "panel/commands",
         "it.commandOf({object: {apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'a', name: 'b'}, patch: []})",
         "kubectl patch deployment.v1.apps b -n a --type=json -p '[]'",
     ),
     "a deletion as a command": (
-        "commands",
+        "panel/commands",
         "it.commandOf({object: {apiVersion: 'v1', kind: 'Pod', namespace: 'a', name: 'b'}, delete: true})",
         "kubectl delete pod b -n a",
     ),
     "pods fill their share of a node, the largest first": (
-        "layout",
+        "map/layout",
         "((blocks) => [blocks.length / 5, blocks[3] * blocks[4], blocks[8] * blocks[9]])"
         "(it.podBlocks(page.cluster, 0, 'cpu'))",
         [2, 0.5, 0.25],
     ),
     "the same owner has the same colour": (
-        "colours",
+        "map/colours",
         "it.kindOf('ReplicaSet/web') === it.kindOf('ReplicaSet/web')",
         True,
     ),
     "brightness rises along a scale": (
-        "colours",
+        "map/colours",
         "['dark', 'light'].map((theme) => { const light = it.ramp(theme).map((each) => { const [r, g, b] = "
         "each.match(/\\d+/g).map(Number); return (theme === 'dark' ? 1 : -1) * (0.21 * r + 0.72 * g + 0.07 * b); }); "
         "return light.every((each, at) => at === 0 || each >= light[at - 1] - 0.5); })",

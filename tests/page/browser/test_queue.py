@@ -10,8 +10,8 @@ from tests.page.browser.conftest import Opener
 from tests.support.models import a_model
 from tests.support.served_page import ServedPage, served_page
 
-from kubesched.page.queue_feed import QueueFeed
-from kubesched.page.shown_cluster import ShownCluster
+from kubesched.page.queue.feed import QueueFeed
+from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.testing import a_node, a_pod
 
 pytestmark = pytest.mark.slow

@@ -6,10 +6,10 @@ from typing import Any
 
 import msgspec
 
-from kubesched.page.simulation.marks import TimelineMark
 from kubesched.page.simulation.object_mirror import Changes
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration
 from kubesched.page.simulation.stepped_run import SteppedRun
+from kubesched.page.timeline.marks import TimelineMark
 from kubesched.simulate.traces.trace import TraceEvent
 
 PLAYING, PAUSED, SEEKING, ENDED = "playing", "paused", "seeking", "ended"

@@ -19,7 +19,7 @@ from kubesched.asking.records import PodRecords
 from kubesched.config.load import Loaded
 from kubesched.core.framework.texts import described
 from kubesched.errors import InvalidObjectError, KubeschedError
-from kubesched.page.shown_cluster import ShownCluster
+from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.commands import (
     ENDED,
     Act,
@@ -40,7 +40,7 @@ from kubesched.page.simulation.object_mirror import Changes
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration, UserAction
 from kubesched.page.simulation.simulation_thread import SimulationThread
 from kubesched.page.simulation.stepped_run import ObserverFactory, SteppedRun
-from kubesched.page.timeline import MarkSeries
+from kubesched.page.timeline.mark_series import MarkSeries
 from kubesched.simulate.traces.trace import TraceEvent
 
 T = TypeVar("T")

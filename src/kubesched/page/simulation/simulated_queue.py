@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from kubesched.common.virtual_time import BEGINNING
-from kubesched.page.queue_answer import answer_of
-from kubesched.page.queue_reading import of_page
+from kubesched.page.queue.answer import answer_of
+from kubesched.page.queue.reading import of_page
 from kubesched.page.simulation.stepped_run import SteppedRun
 from kubesched.serving.queue.reading import read_queue
 

@@ -35,9 +35,9 @@ from kubesched.page.simulation.commands import (
     StepCycle,
     TellRest,
 )
-from kubesched.page.simulation.marks import TimelineMark
 from kubesched.page.simulation.scenario import Moment, PageScenario, UserAction
 from kubesched.page.simulation.stepped_run import ObserverFactory, SteppedRun
+from kubesched.page.timeline.marks import TimelineMark
 
 # between two reports
 REPORT_SECONDS: Final = 0.1

@@ -17,11 +17,11 @@ from kubesched.core.framework.observer import Observer, Observers
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.errors import KubeschedError
-from kubesched.page.queue_history import QueueHistory
-from kubesched.page.simulation.marks import ACTION, MarkRecorder
+from kubesched.page.queue.history import QueueHistory
 from kubesched.page.simulation.object_mirror import ObjectMirror
 from kubesched.page.simulation.scenario import Moment, PageScenario, SimulatedConfiguration, UserAction
 from kubesched.page.simulation.stepped_scheduler import SteppedScheduler
+from kubesched.page.timeline.marks import ACTION, MarkRecorder
 from kubesched.serving.decisions.recorder import DecisionRecorder
 from kubesched.serving.queue.reading import read_queue
 from kubesched.simulate.simulated_api import SimulatedApi, pace_of

@@ -1,26 +1,26 @@
 // Starts the page and ties its parts together: changes flow from the feed into the cluster, from there into map, lane and
 // table once a frame; clicks flow into the panel.
 
-import { Actions } from "./actions.js";
-import { count, shortKey } from "./amounts.js";
-import { ConfigurationView } from "./configuration.js";
-import { gapsView } from "./decision.js";
-import { byId, h } from "./dom.js";
-import { Server, follow, takeToken } from "./feed.js";
-import { gestures } from "./gestures.js";
-import { ClusterMap } from "./map.js";
-import { Paint, measuresOf } from "./measures.js";
-import { Panel } from "./panel.js";
-import { PendingLane } from "./pending.js";
-import { QueueView } from "./queue.js";
-import { Search } from "./search.js";
-import { Cluster } from "./state.js";
-import { NodeTable } from "./table.js";
-import { followTheme, theme } from "./theme.js";
-import { TimeBar } from "./time.js";
-import { Tooltip } from "./tooltip.js";
-import { Views } from "./views.js";
-import { Visits } from "./visits.js";
+import { Actions } from "./actions/actions.js";
+import { count, shortKey } from "./cluster/amounts.js";
+import { ConfigurationView } from "./configuration/configuration.js";
+import { gapsView } from "./panel/pod.js";
+import { byId, h } from "./page/dom.js";
+import { Server, follow, takeToken } from "./cluster/feed.js";
+import { gestures } from "./map/gestures.js";
+import { ClusterMap } from "./map/map.js";
+import { Paint, measuresOf } from "./map/measures.js";
+import { Panel } from "./panel/panel.js";
+import { PendingLane } from "./queue/lane.js";
+import { QueueView } from "./queue/queue.js";
+import { Search } from "./cluster/search.js";
+import { Cluster } from "./cluster/state.js";
+import { NodeTable } from "./map/table.js";
+import { followTheme, theme } from "./page/theme.js";
+import { TimeBar } from "./time/time.js";
+import { Tooltip } from "./map/tooltip.js";
+import { Views } from "./page/views.js";
+import { Visits } from "./page/visits.js";
 
 const PREFERRED = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
 const SLOWLY = 250; // milliseconds between two looks at everything: lane, table, search, counts

@@ -1,0 +1,154 @@
+"""Actions on a live cluster: requests to its API server, undone by the opposite requests.
+
+From requests of users to such of the API; what the API server refuses is told in its words. A drain goes on in the
+background, as `kubectl drain` does: evictions that a budget forbids are tried again.
+"""
+
+import asyncio
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from kubesched.client.rest import Refused, RestClient
+from kubesched.page.actions.live_requests import LiveAction, LiveRequest, live_action
+from kubesched.page.actions.requests import ActionError, ActionRequest
+from kubesched.page.actions.simulated_changes import NOTHING_TO_REDO, NOTHING_TO_UNDO
+from kubesched.page.actions.trace_events import drained
+from kubesched.page.shown.shown_cluster import ShownCluster
+
+# as kubectl waits between two tries
+AGAIN_SECONDS: Final = 5.0
+TOO_MANY, NOT_FOUND = 429, 404
+
+
+class RunningDrain(NamedTuple):
+    """A drain that goes on: pods that are still to be evicted, and why the last one was not."""
+
+    title: str
+    waiting: int
+    why: str = ""
+
+
+class LiveChanges:
+    """What users do to a live cluster."""
+
+    def __init__(self, shown: ShownCluster, rest: RestClient, again_seconds: float = AGAIN_SECONDS) -> None:
+        self._shown = shown
+        self._rest = rest
+        self._again_seconds = again_seconds
+        self._done: list[LiveAction] = []
+        self._undone: list[LiveAction] = []
+        self._running: RunningDrain | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def done(self) -> list[dict[str, Any]]:
+        """Return what was done, the last one last."""
+        return [{"title": each.title} for each in self._done]
+
+    def undone(self) -> list[dict[str, Any]]:
+        """Return what was undone and can be done again, the next one last."""
+        return [{"title": each.title} for each in self._undone]
+
+    def running(self) -> dict[str, Any] | None:
+        """Return the drain that goes on, if there is one."""
+        return None if self._running is None else self._running._asdict()
+
+    async def do(self, asked: ActionRequest) -> str:
+        """Carry out an action; return a sentence about it."""
+        action = await live_action(self._shown.model, asked, self._rest)
+        title = await self._perform(action)
+        self._undone.clear()
+        return title
+
+    async def undo(self) -> str:
+        """Send the opposite requests of the last action."""
+        if not self._done:
+            raise ActionError(NOTHING_TO_UNDO)
+        action = self._done[-1]
+        if action.cannot_undo:
+            raise ActionError(f"{action.title}: {action.cannot_undo}")
+        self.close()
+        await self._send_all(action.undo)
+        self._done.pop()
+        self._undone.append(action)
+        return f"Undone: {action.title}"
+
+    async def redo(self) -> str:
+        """Send the requests of the action that was undone last again."""
+        if not self._undone:
+            raise ActionError(NOTHING_TO_REDO)
+        title = await self._perform(self._undone[-1])
+        self._undone.pop()
+        return f"Done again: {title}"
+
+    async def configure(self, configuration: object) -> str:
+        """Refuse: the scheduler of a live cluster has its own configuration."""
+        raise ActionError("the configuration of a live cluster's scheduler is not the page's to change")
+
+    def close(self) -> None:
+        """End a drain that goes on."""
+        if self._task is not None:
+            self._task.cancel()
+        self._task = self._running = None
+
+    async def _perform(self, action: LiveAction) -> str:
+        if action.evicted and self._running is not None:
+            raise ActionError(f"{self._running.title} goes on: wait until it is done, or undo it")
+        await self._send_all(action.requests, action.undo_each)
+        self._done.append(action)
+        return await self._drain(action) if action.drained else action.title
+
+    async def _send_all(self, requests: Sequence[LiveRequest], undo_each: Sequence[LiveRequest] = ()) -> None:
+        """Send requests; if one is refused, those before it are taken back where that can be."""
+        for number, request in enumerate(requests):
+            try:
+                await self._send(request)
+            except Refused as refused:
+                if refused.code == NOT_FOUND and request.method == "DELETE":
+                    continue
+                for undoing in reversed(undo_each[:number]):
+                    with suppress(Refused):
+                        await self._send(undoing)
+                raise ActionError(f"{request.what}: the API server refuses: {refused}") from None
+
+    async def _send(self, request: LiveRequest) -> None:
+        body = None if request.body is None else msgspec.json.encode(request.body)
+        await self._rest.send(request.method, request.path, body, content_type=request.content_type)
+
+    # -- drains
+
+    async def _drain(self, action: LiveAction) -> str:
+        """Evict pods once; those that a budget holds up are tried again in the background."""
+        held_up, why = await self._evict(action.evicted)
+        if held_up:
+            self._running = RunningDrain(action.title, len(held_up), why)
+            self._task = asyncio.create_task(self._evict_on(action, held_up))
+        evicted = len(action.evicted) - len(held_up)
+        return drained(action.drained, evicted, action.left, [why] * len(held_up), goes_on=True)
+
+    async def _evict_on(self, action: LiveAction, waiting: Sequence[LiveRequest]) -> None:
+        while waiting:
+            await asyncio.sleep(self._again_seconds)
+            try:
+                waiting, why = await self._evict(waiting)
+            except ActionError as error:
+                self._running = RunningDrain(action.title, len(waiting), f"it has ended: {error}")
+                return
+            self._running = RunningDrain(action.title, len(waiting), why)
+        self._running = None
+
+    async def _evict(self, evictions: Sequence[LiveRequest]) -> tuple[list[LiveRequest], str]:
+        """Send evictions; return those that a budget forbids now, and why the last of them."""
+        held_up, why = [], ""
+        for eviction in evictions:
+            try:
+                await self._send(eviction)
+            except Refused as refused:
+                if refused.code == TOO_MANY:
+                    held_up.append(eviction)
+                    why = str(refused)
+                elif refused.code != NOT_FOUND:
+                    raise ActionError(f"{eviction.what}: the API server refuses: {refused}") from None
+        return held_up, why

@@ -1,0 +1,109 @@
+"""Actions in a simulation: each becomes part of its scenario; undo leaves the last one out.
+
+From requests to actions at the present moment. Undo and redo run the simulation again, from the beginning to
+where it is.
+"""
+
+from typing import Any, Final
+
+import msgspec
+
+from kubesched.page.actions.requests import ActionError, ActionRequest
+from kubesched.page.actions.trace_events import SimulatedAction, created_again, simulated, with_run_times
+from kubesched.page.simulation.commands import SEEKING
+from kubesched.page.simulation.page_simulation import PageSimulation
+from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration, UserAction
+
+ON_ITS_WAY: Final = "the simulation is on its way to another moment: wait until it is there, or pause it"
+NOTHING_TO_UNDO: Final = "there is no action to undo"
+NOTHING_TO_REDO: Final = "there is no action to redo"
+Documents = tuple[dict[str, Any], ...]
+
+
+class SimulatedChanges:
+    """What users do in one simulation, in the order in which they did it."""
+
+    def __init__(self, simulation: PageSimulation) -> None:
+        self.simulation = simulation
+        self._done: list[UserAction] = list(simulation.scenario.actions)
+        self._undone: list[UserAction] = []
+
+    def done(self) -> list[dict[str, Any]]:
+        """Return what was done, the last one last."""
+        return [{"title": each.title, "at": each.at.seconds} for each in self._done]
+
+    def undone(self) -> list[dict[str, Any]]:
+        """Return what was undone and can be done again, the next one last."""
+        return [{"title": each.title, "at": each.at.seconds} for each in self._undone]
+
+    def running(self) -> None:
+        """Return what goes on: nothing, since actions take no time."""
+
+    async def do(self, asked: ActionRequest) -> str:
+        """Carry out an action; return a sentence about it."""
+        self._refuse_on_its_way()
+        action = simulated(self.simulation.shown.model, asked, self._documents())
+        action = await self._with_run_times(action)
+        done = await self.simulation.apply(action.title, action.events, note=action.workloads)
+        self._note(done)
+        return action.title
+
+    async def configure(self, configuration: SimulatedConfiguration) -> str:
+        """Let another configuration be in force."""
+        self._refuse_on_its_way()
+        done = await self.simulation.apply("Apply a configuration", (), configuration, self._documents())
+        self._note(done)
+        return done.title
+
+    async def undo(self) -> str:
+        """Leave out the last action."""
+        self._refuse_on_its_way()
+        if not self._done:
+            raise ActionError(NOTHING_TO_UNDO)
+        scenario = await self._scenario()
+        action = self._done.pop()
+        kept = list(scenario.actions)
+        if action in kept:
+            # the last of equal ones
+            del kept[len(kept) - 1 - kept[::-1].index(action)]
+        self._undone.append(action)
+        self.simulation.rerun(msgspec.structs.replace(scenario, actions=tuple(kept)))
+        return f"Undone: {action.title}"
+
+    async def redo(self) -> str:
+        """Do again what was undone last, at its moment."""
+        self._refuse_on_its_way()
+        if not self._undone:
+            raise ActionError(NOTHING_TO_REDO)
+        scenario = await self._scenario()
+        action = self._undone.pop()
+        self._done.append(action)
+        self.simulation.rerun(scenario.with_action(action))
+        return f"Done again: {action.title}"
+
+    def close(self) -> None:
+        """Nothing goes on."""
+
+    def _note(self, action: UserAction) -> None:
+        self._done.append(action)
+        self._undone.clear()
+
+    def _refuse_on_its_way(self) -> None:
+        if self.simulation.clock.state == SEEKING:
+            raise ActionError(ON_ITS_WAY)
+
+    async def _scenario(self) -> PageScenario:
+        """Return the scenario with all actions, also those that are not reported yet."""
+        return await self.simulation.ask(lambda run: run.scenario)
+
+    def _documents(self) -> Documents:
+        """Return the workloads that are known now: those after the last action."""
+        notes = [each.note for each in self._done if isinstance(each.note, tuple)]
+        return notes[-1] if notes else self.simulation.scenario.workloads
+
+    async def _with_run_times(self, action: SimulatedAction) -> SimulatedAction:
+        names = created_again(action)
+        if not names:
+            return action
+        runs = await self.simulation.ask(lambda run: {name: run.api.run_seconds(name) for name in names})
+        return with_run_times(action, runs)

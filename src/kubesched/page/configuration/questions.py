@@ -1,0 +1,94 @@
+"""The configuration in force, faults of an edited one, and the placements that would differ under it.
+
+From texts to values. Models for comparisons are made of the objects that are shown now, and thrown away.
+"""
+
+from typing import Any, NamedTuple
+
+import msgspec
+
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.whatif.compare import NamedModel, compare
+from kubesched.asking.whatif.whatif_answer import ComparisonAnswer
+from kubesched.config.document import DocumentError, parse
+from kubesched.config.errors import ConfigError, Stage
+from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.intree import IN_TREE, Catalog, merge_catalogs
+from kubesched.config.load import Loaded
+from kubesched.config.redacting import without_secrets
+from kubesched.core.assembly import load_config
+from kubesched.core.framework.registry import Registry
+from kubesched.page.configuration.form import form_of, text_of
+from kubesched.page.configuration.form_changes import FormChange, changed_tree
+from kubesched.page.configuration.places import faults_of
+from kubesched.page.configuration.text_edits import rewritten
+
+# names of the two configurations in answers
+IN_FORCE, EDITED = "the configuration in force", "the edited one"
+# values in a text that somebody types
+MOST_VALUES = 50_000
+COMMENTS_LOST = "This change could not be made in place: the text was written anew, without its comments."
+
+
+class ConfigurationText(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
+    """A text to look at: as typed, or with a change of the form; `reschedule_all` places all pods again."""
+
+    yaml: str
+    change: FormChange | None = None
+    reschedule_all: bool = False
+
+
+class ConfigurationReader(NamedTuple):
+    """What decides how texts are read: feature gates, and plugins beside the in-tree ones."""
+
+    gates: FeatureGates
+    registry: Registry | None
+
+    @property
+    def catalog(self) -> Catalog:
+        """Return all plugins with their extension points."""
+        return IN_TREE if self.registry is None else merge_catalogs(IN_TREE, self.registry.catalog())
+
+    def load(self, text: str | None) -> Loaded:
+        """Return the configuration in a text, the default one without a text; raises ConfigError."""
+        return load_config(text, self.gates, self.registry)
+
+
+def shown_text(text: str, loaded: Loaded) -> str:
+    """Return the text of the configuration in force without secrets; without one, what differs from the defaults."""
+    if not text:
+        return text_of(loaded)
+    tree = parse(text)
+    return rewritten(text, without_secrets(tree, hidden="")).text if isinstance(tree, dict) else text
+
+
+def checked(reader: ConfigurationReader, asked: ConfigurationText) -> dict[str, Any]:
+    """Return a text after a change, its faults, and without any its form; raises FormChangeError."""
+    text, notice = asked.yaml, ""
+    try:
+        tree = parse(text, MOST_VALUES)
+        if asked.change is not None:
+            new = rewritten(text, changed_tree(tree, asked.change, reader.gates, reader.catalog))
+            notice = COMMENTS_LOST if new.anew and "#" in text else ""
+            text = new.text
+        form = form_of(reader.load(text), reader.catalog)
+    except DocumentError as error:
+        faults = faults_of(text, ConfigError(Stage.DECODE, [str(error)]))
+    except ConfigError as error:
+        faults = faults_of(text, error)
+    else:
+        return {"yaml": text, "faults": [], "form": form, "notice": notice}
+    return {"yaml": text, "faults": [fault._asdict() for fault in faults], "form": None, "notice": notice}
+
+
+def compared(
+    objects: ClusterObjects, in_force: Loaded, edited: Loaded, registry: Registry | None, *, reschedule_all: bool
+) -> ComparisonAnswer:
+    """Return which placements differ under an edited configuration."""
+    first, second = (ClusterModel(objects, loaded, registry) for loaded in (in_force, edited))
+    return compare(
+        NamedModel(IN_FORCE, first, disposable=True),
+        NamedModel(EDITED, second, disposable=True),
+        reschedule_all=reschedule_all,
+    )

@@ -1,0 +1,94 @@
+"""The queue of a cluster, read again and again: from its scheduler if one answers, else from pods' conditions.
+
+From a shown cluster and the address of a scheduler to the answer of /v1/queue. A scheduler that refuses or does not
+know the page is asked again from time to time only.
+"""
+
+import asyncio
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from kubesched import __version__
+from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
+from kubesched.errors import KubeschedError
+from kubesched.page.queue.answer import answer_of
+from kubesched.page.queue.history import QueueHistory
+from kubesched.page.queue.reading import QueueReading, of_conditions, of_metrics, of_page
+from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched.serving.queue.records import PATH, read_queue_page
+
+READ_SECONDS: Final = 1.0
+# until a scheduler that does not serve its queue is asked again
+AGAIN_SECONDS: Final = 30.0
+PATIENCE_SECONDS: Final = 5.0
+METRICS_PATH: Final = "/metrics"
+FORBIDDEN: Final = 403
+NOT_FOUND: Final = 404
+NO_SCHEDULER: Final = "files have no scheduler"
+NOT_NAMED: Final = (
+    f"no scheduler is named, and the API server has no {PATH} (that of kubesched up has one): add --scheduler URL"
+)
+
+
+class QueueFeed:
+    """The queue of a shown cluster; `scheduler` is where its scheduler serves, None for that of the API server."""
+
+    def __init__(self, shown: ShownCluster, scheduler: RestConfig | None = None) -> None:
+        self._shown = shown
+        self._named = scheduler is not None
+        self._target = scheduler or shown.model.source.server
+        self.history = QueueHistory()
+        self._why = NO_SCHEDULER if self._target is None else "it has not been asked yet"
+        self._latest: QueueReading | None = None
+        self._ask_at = 0.0
+
+    async def answer(self) -> dict[str, Any]:
+        """Return the queue as it was read last."""
+        reading = self._latest or of_conditions(self._shown.model, self._now(), self._why)
+        if self._target is None:
+            self.history.note(reading.at.timestamp(), reading.counts)
+        return answer_of(reading, self.history)
+
+    def _now(self) -> datetime:
+        return (self._shown.model.source.taken_at if self._target is None else None) or datetime.now(UTC)
+
+    @property
+    def follows(self) -> bool:
+        """Return whether there is a server to be asked."""
+        return self._target is not None
+
+    async def run(self) -> None:
+        """Read the queue every second, until cancelled."""
+        assert self._target is not None
+        client = RestClient(self._target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
+        try:
+            while True:
+                if asyncio.get_running_loop().time() >= self._ask_at:
+                    self._latest = await self._asked(client)
+                counted = self._latest or of_conditions(self._shown.model, self._now(), self._why, named=False)
+                self.history.note(counted.at.timestamp(), counted.counts, counted.moves)
+                await asyncio.sleep(READ_SECONDS)
+        finally:
+            await client.close()
+
+    async def _asked(self, client: RestClient) -> QueueReading | None:
+        """Return what the scheduler says, None if it does not; `_why` then says why."""
+        try:
+            return await self._read(client)
+        except (KubeschedError, ValueError) as error:
+            self._why = str(error)
+            if not isinstance(error, Unreachable):
+                self._ask_at = asyncio.get_running_loop().time() + AGAIN_SECONDS
+            return None
+
+    async def _read(self, client: RestClient) -> QueueReading:
+        try:
+            return of_page(read_queue_page(await client.get(PATH)))
+        except Refused as refused:
+            # kube-scheduler asks for rights before it says that it has no such page
+            if refused.code not in ((FORBIDDEN, NOT_FOUND) if self._named else (NOT_FOUND,)):
+                raise
+        if not self._named:
+            raise KubeschedError(NOT_NAMED)
+        text = (await client.get(METRICS_PATH)).decode(errors="replace")
+        return of_metrics(text, datetime.now(UTC), self._shown.model)

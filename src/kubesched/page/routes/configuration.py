@@ -1,0 +1,94 @@
+"""The page's interface to configurations: what is in force, faults while typing, comparisons.
+
+From requests to responses. Comparisons take seconds on large clusters: they run in a thread, one at a time, and one
+that nobody waits for any more is not begun.
+"""
+
+import asyncio
+import functools
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from aiohttp import web
+
+from kubesched.config.errors import ConfigError
+from kubesched.config.load import Loaded
+from kubesched.page.configuration.questions import ConfigurationReader, ConfigurationText, checked, compared, shown_text
+from kubesched.page.page_state import SIMULATION, PageState
+from kubesched.page.routes.bodies import RefusedRequestError, json_answer, read_body
+from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched.page.simulation.scenario import SimulatedConfiguration
+
+NOT_APPLICABLE = (
+    "a configuration is applied to simulations only: choose Try it in a simulation, or give the text to "
+    "kubesched run --config FILE"
+)
+
+
+class ConfigurationRoutes:
+    """Answers about the configuration of what a page shows; `configure` lets another one be in force."""
+
+    def __init__(self, state: PageState, configure: Callable[[SimulatedConfiguration], Awaitable[str]]) -> None:
+        self._state = state
+        self._configure = configure
+        self._comparing = asyncio.Lock()
+        self._asked = 0
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the routes."""
+        return [
+            web.get("/v1/configuration", self._in_force),
+            web.post("/v1/configuration", self._apply),
+            web.post("/v1/configuration/check", self._check),
+            web.post("/v1/configuration/compare", self._compare),
+        ]
+
+    @property
+    def _shown(self) -> ShownCluster:
+        return self._state.shown
+
+    @property
+    def _reader(self) -> ConfigurationReader:
+        model = self._shown.model
+        return ConfigurationReader(model.loaded.gates, model.registry)
+
+    async def _in_force(self, request: web.Request) -> web.StreamResponse:
+        text = shown_text(self._state.configuration, self._shown.model.loaded)
+        return json_answer(
+            {"applicable": self._state.mode == SIMULATION, **checked(self._reader, ConfigurationText(text))}
+        )
+
+    async def _check(self, request: web.Request) -> web.StreamResponse:
+        asked = await read_body(request, ConfigurationText)
+        return json_answer(await asyncio.to_thread(checked, self._reader, asked))
+
+    async def _compare(self, request: web.Request) -> web.StreamResponse:
+        asked = await read_body(request, ConfigurationText)
+        edited = await asyncio.to_thread(self._load, asked.yaml)
+        model, seq = self._shown.model, self._shown.seq
+        work = functools.partial(compared, model.objects_now(), model.loaded, edited, model.registry)
+        answer = await self._in_turn(functools.partial(work, reschedule_all=asked.reschedule_all))
+        return json_answer({"seq": seq, "comparison": answer})
+
+    async def _in_turn(self, work: Callable[[], Any]) -> Any:
+        """Do work in a thread after all that was begun before; what was asked for meanwhile goes first."""
+        self._asked += 1
+        number = self._asked
+        async with self._comparing:
+            if number != self._asked:
+                raise RefusedRequestError(409, "a newer comparison was asked for")
+            return await asyncio.to_thread(work)
+
+    async def _apply(self, request: web.Request) -> web.StreamResponse:
+        asked = await read_body(request, ConfigurationText)
+        if self._state.mode != SIMULATION:
+            raise RefusedRequestError(409, NOT_APPLICABLE)
+        loaded = await asyncio.to_thread(self._load, asked.yaml)
+        return json_answer({"done": await self._configure(SimulatedConfiguration(asked.yaml, loaded))})
+
+    def _load(self, text: str) -> Loaded:
+        """Return the configuration in a text; raises RefusedRequestError with its first fault."""
+        try:
+            return self._reader.load(text)
+        except ConfigError as error:
+            raise RefusedRequestError(422, f"the configuration has a fault: {error.errors[0]}") from None

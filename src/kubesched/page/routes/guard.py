@@ -1,0 +1,70 @@
+"""Who may read the page's interface: whoever has the token, from a page that was served here.
+
+From requests to refusals. Nothing is served to another host name, so that a page elsewhere cannot make a browser ask
+here under a name of its own (DNS rebinding). Every response says what the browser may do with it.
+"""
+
+import hmac
+from collections.abc import Awaitable, Callable, Collection
+from typing import Final
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+
+from kubesched.asking.model import UnknownObjectError
+from kubesched.errors import KubeschedError
+from kubesched.page.routes.bodies import RefusedRequestError
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+POLICY: Final = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+HEADERS: Final = {
+    "Content-Security-Policy": POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-store",
+    "Server": "kubesched",
+}
+SECRET_PATHS: Final = "/v1/"
+
+
+def refusal(status: int, sentence: str) -> web.Response:
+    """Return a refusal with its reason."""
+    return web.json_response({"error": sentence}, status=status)
+
+
+def _status_of(error: KubeschedError) -> int:
+    if isinstance(error, RefusedRequestError):
+        return error.status
+    return 404 if isinstance(error, UnknownObjectError) else 422
+
+
+def guard(token: str, hosts: Collection[str]) -> Middleware:
+    """Return a middleware that lets requests through; `hosts` are the names that the page is served under."""
+
+    @web.middleware
+    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.host not in hosts:
+            return refusal(421, f"this server is {' or '.join(sorted(hosts))}, and not {request.host[:100]!r}")
+        if request.path.startswith(SECRET_PATHS):
+            kind, _, given = request.headers.get("Authorization", "").partition(" ")
+            if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
+                return refusal(401, "the token is missing or wrong: open the address that kubesched page printed")
+        try:
+            return await handler(request)
+        except KubeschedError as error:
+            return refusal(_status_of(error), str(error))
+        except web.HTTPException as raised:
+            return refusal(raised.status, f"{request.method} {request.path[:200]}: {raised.reason.lower()}")
+
+    return guarded
+
+
+async def with_headers(request: web.Request, response: web.StreamResponse) -> None:
+    """Add what browsers have to heed."""
+    response.headers.update(HEADERS)

@@ -1,0 +1,84 @@
+"""A live cluster for the page: reflectors report its objects, and a probe tells whether it answers.
+
+From an API server to reports. Only get, list and watch are asked for.
+"""
+
+import asyncio
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from kubesched import __version__
+from kubesched.api.meta import ApiObject
+from kubesched.asking.sources.custom_kinds import custom_kinds_in
+from kubesched.asking.sources.followed_kinds import followable_kinds
+from kubesched.client.informers.reflector import Reflector
+from kubesched.client.informers.server_incarnation import IncarnationTracker
+from kubesched.client.informers.watched_kinds import WatchedKind
+from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
+from kubesched.common.notes import Note
+from kubesched.page.shown.shown_cluster import LOST, THERE, ShownCluster
+
+PROBE_SECONDS = 2.0
+PROBE_PATH = "/version"
+# a probe that takes longer has failed
+PATIENCE_SECONDS = 5.0
+
+
+async def follow(shown: ShownCluster, target: RestConfig, note: Note) -> None:
+    """Have a cluster shown as it changes, until cancelled."""
+    rest = RestClient(target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
+    tasks: list[asyncio.Task[Any]] = [asyncio.create_task(_probe(shown, rest))]
+    try:
+        kinds = await _kinds(rest, custom_kinds_in(shown.model.engine.profiles, shown.model.loaded.gates))
+        server = IncarnationTracker(rest, note)
+        reflectors = {
+            kind.name: Reflector(rest, kind.path, kind.kind, shown, query=kind.query, note=note, server=server)
+            for kind in kinds
+        }
+        tasks += [asyncio.create_task(each.run()) for each in reflectors.values()]
+        await asyncio.gather(*(each.synced.wait() for each in reflectors.values()))
+        _drop_unlisted(shown, reflectors)
+        await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
+        with suppress(asyncio.CancelledError):
+            await asyncio.gather(*tasks, return_exceptions=True)
+        await rest.close()
+
+
+async def _kinds(rest: RestClient, custom_kinds: Collection[str]) -> Sequence[WatchedKind]:
+    """Return the kinds to watch, with those that plugins look up; waits until the server answers."""
+    while True:
+        try:
+            return (await followable_kinds(rest, custom_kinds=custom_kinds)).watched
+        except Unreachable:
+            await asyncio.sleep(PROBE_SECONDS)
+
+
+def _drop_unlisted(shown: ShownCluster, reflectors: Mapping[str, Reflector[Any]]) -> None:
+    """Drop what was read before the lists and is in none of them."""
+    model = shown.model
+    pods, nodes = reflectors["Pod"].objects, reflectors["Node"].objects
+    gone: list[ApiObject] = [pod.pod for name, pod in model.pods.items() if name not in pods]
+    gone += [model.node(name) for name in model.node_names() if name not in nodes]
+    for kind, reflector in reflectors.items():
+        gone += [obj for obj in model.cluster.objects.named(kind) if obj.full_name not in reflector.objects]
+    for obj in gone:
+        shown.drop(obj)
+
+
+async def _probe(shown: ShownCluster, rest: RestClient) -> None:
+    """Tell whether the API server answers."""
+    while True:
+        try:
+            await rest.get(PROBE_PATH)
+        except Unreachable as error:
+            shown.tell_source(LOST, str(error))
+        except Refused:
+            # whoever refuses is there
+            shown.tell_source(THERE)
+        else:
+            shown.tell_source(THERE)
+        await asyncio.sleep(PROBE_SECONDS)

@@ -1,0 +1,190 @@
+"""The cluster that a page shows: a model that follows reports, and what has changed since when.
+
+From objects that are new, changed or deleted to numbered changes. Only the last change of an object is kept, so that a
+browser that falls behind gets less, and not more.
+"""
+
+import asyncio
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import msgspec
+
+from kubesched.api.kinds import API_VERSIONS
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.asking.answers import ObjectName, plain
+from kubesched.asking.model import ClusterModel, name_of_object
+from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.page.shown.shown_objects import columns_of, shown_node, shown_pod
+
+# changes beyond that are not kept: a browser that asks for them reads everything anew
+MOST_CHANGES = 200_000
+FRESH_SECONDS = 1.0
+THERE, LOST = "there", "lost"
+
+
+class ShownCluster:
+    """A model, its changes, and whether its source answers.
+
+    A copy of everything is given to whoever asks within `fresh_seconds`. What is `ordered` by name is the same to the
+    byte whichever way it came about.
+    """
+
+    def __init__(
+        self,
+        model: ClusterModel,
+        clock: Callable[[], float] = time.monotonic,
+        *,
+        fresh_seconds: float = FRESH_SECONDS,
+        ordered: bool = False,
+    ) -> None:
+        self.model = model
+        self._clock = clock
+        self._fresh_seconds = fresh_seconds
+        self._ordered = ordered
+        self.seq = 0
+        self.source: dict[str, str] = {"state": THERE, "why": ""}
+        # (kind, name or UID) -> the number of its last change, in their order
+        self._changes: OrderedDict[tuple[str, str], int] = OrderedDict()
+        self._forgotten = 0
+        # everything as it was at a number and a time, encoded
+        self._encoded: tuple[int, float, bytes] | None = None
+        self._listeners: set[asyncio.Event] = set()
+        # called with each object before and after its change, None where it is not there
+        self.followers: list[Callable[[ApiObject | None, ApiObject | None], None]] = []
+
+    # -- reports
+
+    def put(self, obj: ApiObject) -> None:
+        """Take an object that is new or has changed."""
+        name = name_of_object(obj)
+        old = self.model.find(name)
+        if old == obj:
+            return
+        if isinstance(obj, Pod) and obj.terminal:
+            self.drop(obj)
+            return
+        if isinstance(obj, Pod) and old is not None and old.uid != obj.uid:
+            self.drop(old)
+        self.model.become(name, obj)
+        self._note(obj)
+        self._tell(old, obj)
+
+    def drop(self, obj: ApiObject) -> None:
+        """Take the deletion of an object."""
+        if self.model.find(name_of_object(obj)) is not None:
+            self.model.become(name_of_object(obj), None)
+            self._note(obj)
+            self._tell(obj, None)
+
+    def drop_named(self, kind: str, full_name: str) -> None:
+        """Take the deletion of an object by its kind and `namespace/name`."""
+        namespace, _, name = full_name.rpartition("/")
+        obj = self.model.find(ObjectName(API_VERSIONS.get(kind, ""), kind, namespace, name))
+        if obj is not None:
+            self.drop(obj)
+
+    def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
+        for follower in self.followers:
+            follower(old, new)
+
+    def tell_source(self, state: str, why: str = "") -> None:
+        """Take whether the source of the cluster answers."""
+        if self.source["state"] != state:
+            self.source = {"state": state, "why": why}
+            self._encoded = None
+            self.wake()
+
+    def skip(self, seq: int) -> None:
+        """Number changes after `seq`, that of a cluster that was shown before; whoever has read that reads anew."""
+        self.seq = self._forgotten = max(self.seq, seq) + 1
+        self._changes.clear()
+        self._encoded = None
+
+    def _note(self, obj: ApiObject) -> None:
+        self.seq += 1
+        if isinstance(obj, Node | Pod):
+            key = (type(obj).__name__, obj.name if isinstance(obj, Node) else obj.uid)
+            self._changes[key] = self.seq
+            self._changes.move_to_end(key)
+            if len(self._changes) > MOST_CHANGES:
+                self._forgotten = self._changes.popitem(last=False)[1]
+        self.wake()
+
+    # -- what browsers ask for
+
+    def everything(self) -> dict[str, Any]:
+        """Return the whole cluster, as columns."""
+        source = self.model.source
+        return {
+            "seq": self.seq,
+            "origin": source.origin,
+            "kubernetes": source.kubernetes,
+            "live": source.server is not None,
+            "source": self.source,
+            "gaps": plain(self.model.gaps),
+            **columns_of(
+                [shown_node(node) for node in self._nodes()],
+                [shown_pod(self.model, pod) for pod in self._pods()],
+            ),
+        }
+
+    def encoded(self) -> bytes:
+        """Return the whole cluster as JSON, as it was a moment ago at most; changes since can be asked for."""
+        now, known = self._clock(), self._encoded
+        if known is None or (known[0] != self.seq and now - known[1] >= self._fresh_seconds):
+            known = self._encoded = (self.seq, now, msgspec.json.encode(self.everything()))
+        return known[2]
+
+    def _nodes(self) -> Iterable[Node]:
+        nodes = (node for node in self.model.cluster.table.nodes if node is not None)
+        return sorted(nodes, key=lambda node: node.name) if self._ordered else nodes
+
+    def _pods(self) -> Iterable[PodInfo]:
+        pods = self.model.pods
+        return [pods[name] for name in sorted(pods)] if self._ordered else pods.values()
+
+    def since(self, seq: int) -> dict[str, Any] | None:
+        """Return what has changed after a number; None if that is not known any more."""
+        if not self._forgotten <= seq <= self.seq:
+            return None
+        changed = []
+        for key in reversed(self._changes):
+            if self._changes[key] <= seq:
+                break
+            changed.append(key)
+        found: dict[str, Any] = {"seq": self.seq, "nodes": [], "goneNodes": [], "pods": [], "gonePods": []}
+        cluster = self.model.cluster
+        for kind, name in reversed(changed):
+            if kind == Node.__name__:
+                row = cluster.table.row_of.get(name)
+                node = None if row is None else cluster.table.nodes[row]
+                if node is None:
+                    found["goneNodes"].append(name)
+                else:
+                    found["nodes"].append(shown_node(node))
+            elif (pod := cluster.table.pods.get(name) or cluster.pending.get(name)) is not None:
+                found["pods"].append(shown_pod(self.model, pod))
+            else:
+                found["gonePods"].append(name)
+        return found
+
+    @contextmanager
+    def listening(self) -> Iterator[asyncio.Event]:
+        """Give an event that is set with each change."""
+        event = asyncio.Event()
+        self._listeners.add(event)
+        try:
+            yield event
+        finally:
+            self._listeners.discard(event)
+
+    def wake(self) -> None:
+        """Have browsers look."""
+        for event in self._listeners:
+            event.set()

@@ -1,0 +1,95 @@
+// The marks of the time line, on a canvas above the slider. In: the answer of /v1/timeline. Out: a picture, the mark at a
+// place, and the marks before and after a time.
+
+import { grouped } from "../cluster/amounts.js";
+
+const HEIGHTS = { bound: 0.45, failed: 0.6, node: 0.8, preempted: 0.9, action: 1 };
+const COLOURS = { bound: "--good", failed: "--bad", node: "--k6", preempted: "--k1", action: "--focus" };
+const NEAR = 5; // pixels
+const ORDER = ["action", "preempted", "node", "failed", "bound"];
+
+/** Seconds as 0:00:12.5, or with days. */
+export function clockText(seconds) {
+  const days = Math.floor(seconds / 86400);
+  const whole = Math.floor(seconds);
+  const parts = [Math.floor(whole / 3600) % 24, Math.floor(whole / 60) % 60, whole % 60];
+  const [hours, minutes, rest] = parts.map((each, index) => (index ? String(each).padStart(2, "0") : String(each)));
+  const tenths = Math.floor((seconds - whole) * 10 + 1e-6);
+  return `${days ? `${days}d ` : ""}${hours}:${minutes}:${rest}${tenths ? `.${tenths}` : ""}`;
+}
+
+/** A mark as a sentence. */
+export function markText(mark) {
+  const when = mark.until === undefined ? clockText(Math.max(0, mark.at)) : `${clockText(Math.max(0, mark.at))} to ${clockText(Math.max(0, mark.until))}`;
+  const many = (mark.count || 1) > 1;
+  const pods = many ? `${grouped(mark.count)} times: ` : "";
+  const what = {
+    bound: () => (many ? `${grouped(mark.count)} pods bound, the first ${mark.pod} to ${mark.node}` : `${mark.pod} bound to ${mark.node}`),
+    failed: () => `${pods}no node for ${mark.pod}: ${mark.message}`,
+    preempted: () => `${pods}${mark.pod} ${mark.message || "preempted"} on ${mark.node}`,
+    node: () => `${pods}node ${mark.node} ${mark.message}`,
+    action: () => `${pods}${mark.message}`,
+  }[mark.kind];
+  return `${when} · ${what ? what() : mark.message || mark.kind}`;
+}
+
+export class TimeMarks {
+  constructor(canvas) {
+    this.canvas = canvas;
+    this.marks = [];
+    this.by = "at";
+    this.from = 0;
+    this.to = 1;
+    new ResizeObserver(() => this.draw()).observe(canvas);
+  }
+
+  show({ marks, from, to, by }) {
+    this.marks = marks;
+    this.by = by === "cycles" ? "cycle" : "at";
+    this.from = from;
+    this.to = Math.max(to, from + 1e-9);
+    this.draw();
+  }
+
+  x(mark) {
+    return ((mark[this.by] || 0) - this.from) / (this.to - this.from) * this.canvas.clientWidth;
+  }
+
+  draw() {
+    const { canvas } = this;
+    const ratio = window.devicePixelRatio || 1;
+    const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+    if (!width) return;
+    canvas.width = Math.round(width * ratio);
+    canvas.height = Math.round(height * ratio);
+    const g = canvas.getContext("2d");
+    g.scale(ratio, ratio);
+    const style = getComputedStyle(canvas);
+    const most = Math.max(1, ...this.marks.map((mark) => mark.count || 1));
+    for (const kind of [...ORDER].reverse()) {
+      g.fillStyle = style.getPropertyValue(COLOURS[kind]);
+      for (const mark of this.marks) {
+        if (mark.kind !== kind) continue;
+        // many are higher than few
+        const tall = HEIGHTS[kind] * height * (most > 1 ? 0.5 + 0.5 * Math.sqrt((mark.count || 1) / most) : 1);
+        g.fillRect(this.x(mark) - 0.75, height - tall, 1.5, tall);
+      }
+    }
+  }
+
+  /** The mark under a place on the canvas; of several the most telling. */
+  at(x) {
+    const near = this.marks.filter((mark) => Math.abs(this.x(mark) - x) <= NEAR);
+    near.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || Math.abs(this.x(a) - x) - Math.abs(this.x(b) - x));
+    return near[0];
+  }
+
+  /** The first mark after a time, or a cycle. */
+  after(place) {
+    return this.marks.find((mark) => (mark[this.by] || 0) > place + 1e-6);
+  }
+
+  before(place) {
+    return this.marks.findLast((mark) => (mark[this.by] || 0) < place - 1e-6);
+  }
+}
