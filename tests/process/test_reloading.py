@@ -1,8 +1,10 @@
 """`kubesched run --reload`: a hundred changes of its configuration while pods are created, and none is lost."""
 
+import asyncio
 import json
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -16,8 +18,9 @@ import yaml
 from tests.support.api_client import document_of
 from tests.support.clusters import ClusterState, a_cluster_process, all_bound, bound, replace
 from tests.support.control_plane import a_local_cluster
+from tests.support.extender_service import Service, configuration
 from tests.support.probes import fetch, free_port
-from tests.support.processes import SchedulerProcess, a_scheduler, eventually
+from tests.support.processes import SECONDS, SchedulerProcess, a_scheduler, eventually
 
 from kubesched.testing import a_node, a_pod
 
@@ -168,6 +171,62 @@ def test_the_pages_tell_what_is_in_force_and_since_when(tmp_path: Path) -> None:
             for sample in ('reloads_total{result="applied"} 1', 'reloads_total{result="refused"} 1', "generation 2"):
                 assert f"kubesched_config_{sample}\n" in metrics
             assert "kubesched_config_last_reload_successful 0\n" in metrics
+
+
+@contextmanager
+def serving(service: Service) -> Iterator[None]:
+    """Serve an extender on a real port, in a thread with a loop of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(service.open(), loop).result(SECONDS)
+        yield
+        asyncio.run_coroutine_threadsafe(service.close(), loop).result(SECONDS)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
+
+
+def test_an_extender_comes_with_a_reload_and_goes_with_another(tmp_path: Path) -> None:
+    service = Service(
+        {"filter": lambda body: {"NodeNames": ["n2"]}, "prioritize": lambda body: [{"Host": "n2", "Score": 10}]}
+    )
+    with serving(service), a_cluster_process(tmp_path, [a_node("n1", cpu="32"), a_node("n2")]) as cluster:
+        file = tmp_path / "scheduler.yaml"
+        plain = {
+            "apiVersion": "kubescheduler.config.k8s.io/v1",
+            "kind": "KubeSchedulerConfiguration",
+            "clientConnection": {"kubeconfig": str(cluster.kubeconfig)},
+        }
+        extended = plain | json.loads(configuration(service, {"httpTimeout": "10s"}))
+        secure = {"urlPrefix": f"https://127.0.0.1:{service.port}", "enableHTTPS": True}
+        broken = plain | json.loads(configuration(service, secure | {"tlsConfig": {"caFile": "/nowhere/ca.crt"}}))
+        file.write_text(yaml.safe_dump(plain))
+        with reloading(cluster, file, "--secure-port=0") as scheduler:
+
+            def takes(config: Document, words: str) -> str:
+                before = len(said(scheduler))
+                replace(file, yaml.safe_dump(config))
+                (line,) = eventually(partial(said, scheduler, before), words)
+                assert words in line, line
+                return line
+
+            def placed(name: str) -> tuple[str, list[str]]:
+                service.asked.clear()
+                cluster.api.create(a_pod(name, cpu="100m"))
+                return bound(cluster.api, name), service.verbs
+
+            assert placed("before") == ("n1", [])
+            takes(extended, "Configuration reloaded")
+            assert placed("with") == ("n2", ["filter"])
+            assert service.asked[0][1]["NodeNames"] == ["n1", "n2"]
+            # a CA that cannot be read: the last good one stays in force, with its extender
+            assert "TLS settings cannot be used" in takes(broken, "Configuration refused")
+            assert placed("still") == ("n2", ["filter"])
+            takes(plain, "Configuration reloaded")
+            assert placed("after") == ("n1", [])
 
 
 def test_up_takes_changes_of_its_configuration(tmp_path: Path) -> None:

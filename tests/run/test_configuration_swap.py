@@ -98,3 +98,52 @@ def test_a_kind_that_is_not_served_refuses_the_configuration() -> None:
         cluster.put(DEFINITION)
         cluster.wait_for(swap_of(cluster).put_in_force(with_racks()))
         assert parts.scheduler.engine.generation == 2
+
+
+def without_racks() -> Loaded:
+    return load_config(config(profile()), registry=registry_of([OpenRacks]))
+
+
+def racks(cluster: EmbeddedCluster, *names: str) -> None:
+    cluster.put(*({"apiVersion": "example.com/v1", "kind": "Rack", "metadata": {"name": name}} for name in names))
+
+
+def test_kinds_that_no_plugin_needs_any_more_are_not_watched_and_come_back_when_one_does() -> None:
+    with EmbeddedCluster(OpenRacks, config=config(profile())) as cluster:
+        cluster.put(DEFINITION, a_node("n1"), a_node("n2"))
+        racks(cluster, "n2")
+        cluster.settle()
+        parts = cluster._started().parts
+        before = set(parts.informers.reflectors)
+        swap = swap_of(cluster)
+        for round_number in range(3):
+            cluster.wait_for(swap.put_in_force(with_racks()))
+            assert set(parts.informers.reflectors) == {*before, RACKS}
+            cluster.put(a_pod(f"p{round_number}"))
+            cluster.settle()
+            assert cluster.node_of(f"p{round_number}") == "n2"
+            assert [each.name for each in parts.scheduler.cluster.objects.named(RACKS)] == ["n2"]
+            cluster.wait_for(swap.put_in_force(without_racks()))
+            cluster.settle()
+            assert set(parts.informers.reflectors) == before
+            assert parts.informers.same_incarnation
+            assert not list(parts.scheduler.cluster.objects.named(RACKS)), "nobody would tell of changes"
+
+
+def test_kinds_of_in_tree_plugins_leave_with_their_plugins() -> None:
+    lean = config(profile(plugins="{multiPoint: {disabled: [{name: VolumeBinding}, {name: VolumeZone}]}}"))
+    with EmbeddedCluster(config=config(profile())) as cluster:
+        cluster.put(a_node("n1"))
+        cluster.settle()
+        parts = cluster._started().parts
+        before = set(parts.informers.reflectors)
+        swap = swap_of(cluster)
+        cluster.wait_for(swap.put_in_force(load_config(lean)))
+        cluster.settle()
+        assert "CSIStorageCapacity" in before - set(parts.informers.reflectors)
+        assert {"Pod", "Node"} <= set(parts.informers.reflectors)
+        cluster.wait_for(swap.put_in_force(load_config(config(profile()))))
+        assert set(parts.informers.reflectors) == before
+        cluster.put(a_pod("p"))
+        cluster.settle()
+        assert cluster.node_of("p") == "n1"

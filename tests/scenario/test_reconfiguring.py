@@ -147,6 +147,8 @@ def test_pods_that_the_old_configuration_kept_back_are_tried_again(before: str, 
         assert queued.place is place
         reconfigure(scheduler, DEFAULT)
         await asyncio.sleep(1)
+        # the page of the queue tells what moved it
+        assert scheduler.queue.moves["ConfigurationChanged", place, Place.ACTIVE] == 1
 
     world = live(story, config=before, registry=everything())
     assert world.node_of("p") == "n"
@@ -162,6 +164,7 @@ def test_waiting_pods_are_gated_by_new_plugins() -> None:
         queued = scheduler.queue.get("u1")
         assert queued is not None
         assert (queued.place, queued.gating_plugin) == (Place.GATED, "Gate")
+        assert scheduler.queue.moves == {("ConfigurationChanged", Place.ACTIVE, Place.GATED): 1}
         scheduler.go()
         await asyncio.sleep(400)
         assert world.node_of("p1") == ""

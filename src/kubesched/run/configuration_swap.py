@@ -38,6 +38,7 @@ class ConfigurationSwap:
         self._informers = informers
         self._grant = grant
         self._closing: set[asyncio.Task[None]] = set()
+        scheduler.configurations.when_released = self._leave_kinds
 
     async def put_in_force(self, loaded: Loaded) -> None:
         """Put a configuration in force; raises KubeschedError if that cannot be done, and nothing has changed then."""
@@ -86,6 +87,13 @@ class ConfigurationSwap:
         missing = await self._informers.add(kinds, LISTED_WITHIN_SECONDS)
         if missing:
             raise ReloadError(_not_listed(missing[0]))
+
+    def _leave_kinds(self) -> None:
+        """Stop watching the kinds that no plugin needs any more; binding cycles of old plugins have ended."""
+        engines = self._scheduler.configurations.in_use()
+        self._informers.keep(
+            {kind.name for each in engines for kind in watched_kinds(each.profiles, each.loaded.gates)}
+        )
 
 
 def _not_listed(kind: WatchedKind) -> str:

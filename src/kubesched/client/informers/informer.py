@@ -8,7 +8,7 @@ too, as objects with any fields.
 # upstream: eventhandlers.go (addAllEventHandlers), scheduler.go (NewInformerFactory) (v1.36)
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from random import Random
 
@@ -44,7 +44,9 @@ class Informers:
         self._tell: Callable[[str, str, str], None] | None = None
         self._server = IncarnationTracker(rest, note)
         self.reflectors = {each.name: self._reflector(each) for each in kinds}
-        self._tasks: list[asyncio.Task[None]] = []
+        self._tasks: dict[str, asyncio.Task[None]] = {}
+        # kinds that nobody needs any more and whose objects are leaving
+        self._leaving: set[asyncio.Task[None]] = set()
 
     def _reflector(self, kind: WatchedKind) -> Reflector[ApiObject]:
         reflector = Reflector(
@@ -64,6 +66,8 @@ class Informers:
 
     async def add(self, kinds: Sequence[WatchedKind], within_seconds: float) -> list[WatchedKind]:
         """List and watch more kinds; stop watching those that are not listed in time, and return them."""
+        # objects of a kind that is watched again have left before
+        await asyncio.gather(*self._leaving)
         added = [(kind, self._reflector(kind)) for kind in kinds if kind.name not in self.reflectors]
         if not self._tasks:
             # they are listed when the others are
@@ -77,17 +81,30 @@ class Informers:
         for (kind, reflector), task in zip(added, listing, strict=True):
             if reflector.synced.is_set():
                 self.reflectors[kind.name] = reflector
-                self._tasks.append(task)
+                self._tasks[kind.name] = task
             else:
                 missing.append(kind)
                 await self._drop(reflector, task)
         return missing
+
+    def keep(self, kinds: Collection[str]) -> None:
+        """Stop watching all kinds but some, and report the objects of the others as deleted."""
+        for name in [each for each in self.reflectors if each not in kinds]:
+            reflector, listing = self.reflectors.pop(name), self._tasks.pop(name, None)
+            reflector.ended = True
+            if listing is None:
+                self._server.followers.remove(reflector.new_incarnation)
+            else:
+                leaving = asyncio.create_task(self._drop(reflector, listing))
+                self._leaving.add(leaving)
+                leaving.add_done_callback(self._leaving.discard)
 
     async def _drop(self, reflector: Reflector[ApiObject], listing: "asyncio.Task[None]") -> None:
         """Stop a reflector, and report what it had listed as deleted."""
         listing.cancel()
         await asyncio.gather(listing, return_exceptions=True)
         self._server.followers.remove(reflector.new_incarnation)
+        reflector.reader.forget_all()
         for obj in list(reflector.objects.values()):
             self._handler.drop(obj)
 
@@ -99,13 +116,13 @@ class Informers:
 
     def start(self) -> None:
         """Begin to list and watch."""
-        self._tasks = [asyncio.create_task(reflector.run()) for reflector in self.reflectors.values()]
+        self._tasks = {name: asyncio.create_task(each.run()) for name, each in self.reflectors.items()}
 
     async def stop(self) -> None:
         """Stop all reflectors."""
-        for task in self._tasks:
+        for task in self._tasks.values():
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks.values(), *self._leaving, return_exceptions=True)
 
     @property
     def synced(self) -> bool:
@@ -119,7 +136,7 @@ class Informers:
 
     async def until_synced(self) -> None:
         """Wait until every kind has been listed once."""
-        for reflector in self.reflectors.values():
+        for reflector in list(self.reflectors.values()):
             await reflector.synced.wait()
 
     # differs (a new leader): the reference's new leader schedules on a cache that may miss the last bindings of the old
@@ -158,7 +175,7 @@ async def reach(reflector: Reflector[ApiObject], version: str) -> None:
     before, reflector.reached = reflector.reached, look
     try:
         look(reflector.version)
-        while not reached.is_set():
+        while not reached.is_set() and not reflector.ended:
             try:
                 async with asyncio.timeout(_patience_seconds(len(reflector.objects))):
                     await reached.wait()

@@ -79,6 +79,11 @@ class ObjectReader(Generic[T]):
         if self._noted.pop(full_name, ""):
             self.tell(self._kind.__name__, full_name, "")
 
+    def forget_all(self) -> None:
+        """Report that no object is unreadable any more: the kind is not watched."""
+        for full_name in list(self._noted):
+            self.forget(full_name)
+
     def _say(self, full_name: str, why: str) -> None:
         if self._noted.get(full_name) == why:
             return

@@ -69,6 +69,8 @@ class Reflector(Generic[T]):
         self._cache = ObjectCache(kind, path, handler, note)
         # the resource version up to which everything was reported
         self.version = ""
+        # nobody needs the kind any more: it is not watched
+        self.ended = False
         # the plugins that need the kind
         self.needed_by: Sequence[str] = ()
         # called with each resource version that is reached

@@ -48,6 +48,8 @@ class Configurations:
         self.since = date()
         self._prepared: list[PreparedConfiguration] = []
         self._retired: list[PreparedConfiguration] = []
+        # called when retired configurations have been released
+        self.when_released: Callable[[], None] = lambda: None
 
     @property
     def newest(self) -> Engine:
@@ -62,7 +64,7 @@ class Configurations:
         try:
             prepared = PreparedConfiguration(engine, self._queue_settings(engine), client, released)
         except BaseException:
-            engine.release(self._in_use())
+            engine.release(self.in_use())
             raise
         self._prepared.append(prepared)
         return prepared
@@ -74,10 +76,11 @@ class Configurations:
     def discard(self, prepared: PreparedConfiguration) -> None:
         """Drop a prepared configuration that is not put in force."""
         self._prepared.remove(prepared)
-        prepared.engine.release(self._in_use())
+        prepared.engine.release(self.in_use())
         prepared.released()
 
-    def _in_use(self) -> list[Engine]:
+    def in_use(self) -> list[Engine]:
+        """Return the engines whose plugins may still be called."""
         return [each.engine for each in (self.in_force, *self._prepared, *self._retired)]
 
     def put_in_force(self, loaded: Loaded) -> PreparedConfiguration:
@@ -91,17 +94,18 @@ class Configurations:
         self.since = self._date()
         return found
 
-    def release(self, in_use: Callable[[], Collection[int]]) -> None:
+    def release(self, generations_in_use: Callable[[], Collection[int]]) -> None:
         """Release the retired configurations whose generations are not in use any more."""
         if not self._retired:
             return
-        generations = in_use()
+        generations = generations_in_use()
         over = [each for each in self._retired if each.engine.generation not in generations]
         if not over:
             return
         self._retired = [each for each in self._retired if each.engine.generation in generations]
         for each in over:
-            each.engine.release(self._in_use())
+            each.engine.release(self.in_use())
             each.released()
         cluster = self.in_force.engine.cluster
         cluster.reader.forget_derived((*cluster.table.pods.values(), *cluster.pending.values()))
+        self.when_released()

@@ -104,11 +104,13 @@ class SchedulingQueue:
             queued.backoff_expiry = None
             # the other plugins that rejected a gated pod decide which events help it
             queued.unschedulable_plugins.discard(queued.gating_plugin)
-            at_once = queued.place in (Place.ACTIVE, Place.GATED)
+            before, at_once = queued.place, queued.place in (Place.ACTIVE, Place.GATED)
             # gated unless it passes the new PreEnqueue plugins
             queued.place = Place.GONE
             strategy = QueueingStrategy.IMMEDIATELY if at_once else QueueingStrategy.AFTER_BACKOFF
             self._requeue(queued, strategy, now, CONFIGURATION_CHANGED)
+            if queued.place is not before:
+                self.moves[CONFIGURATION_CHANGED, before, queued.place] += 1
         self._in_flight.note(WILDCARD, None, None)
 
     # -- reading
