@@ -1,10 +1,8 @@
 """`kubesched run --reload`: a hundred changes of its configuration while pods are created, and none is lost."""
 
-import asyncio
 import json
 import os
 import signal
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -18,9 +16,9 @@ import yaml
 from tests.support.api_client import document_of
 from tests.support.clusters import ClusterState, a_cluster_process, all_bound, bound, replace
 from tests.support.control_plane import a_local_cluster
-from tests.support.extender_service import Service, configuration
+from tests.support.extender_service import Service, configuration, serving
 from tests.support.probes import fetch, free_port
-from tests.support.processes import SECONDS, SchedulerProcess, a_scheduler, eventually
+from tests.support.processes import SchedulerProcess, a_scheduler, eventually
 
 from kubesched.testing import a_node, a_pod
 
@@ -171,22 +169,6 @@ def test_the_pages_tell_what_is_in_force_and_since_when(tmp_path: Path) -> None:
             for sample in ('reloads_total{result="applied"} 1', 'reloads_total{result="refused"} 1', "generation 2"):
                 assert f"kubesched_config_{sample}\n" in metrics
             assert "kubesched_config_last_reload_successful 0\n" in metrics
-
-
-@contextmanager
-def serving(service: Service) -> Iterator[None]:
-    """Serve an extender on a real port, in a thread with a loop of its own."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    try:
-        asyncio.run_coroutine_threadsafe(service.open(), loop).result(SECONDS)
-        yield
-        asyncio.run_coroutine_threadsafe(service.close(), loop).result(SECONDS)
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
 def test_an_extender_comes_with_a_reload_and_goes_with_another(tmp_path: Path) -> None:

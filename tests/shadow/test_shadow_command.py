@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from tests.support.api_client import ApiClient
 from tests.support.control_plane import a_local_cluster
+from tests.support.extender_service import Service, configuration, serving
 from tests.support.processes import eventually
 
 from kubesched.cli import main
@@ -83,3 +84,51 @@ def test_beside_the_scheduler_of_a_cluster_until_ctrl_c(tmp_path: Path, config: 
     assert (process.returncode, answer["judged"], "Traceback" in err) == (code, 6, False), err
     assert ("different: default/p" in err) is bool(code)
     assert answer["summary"] in report.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("asks", [True, False])
+def test_extenders_are_asked_if_they_are_to_be(tmp_path: Path, asks: bool) -> None:
+    # without its score all nodes are equal
+    service = Service({"prioritize": lambda body: [{"Host": body["NodeNames"][-1], "Score": 10}]})
+    config, name = tmp_path / "config.yaml", f"extended-{asks}".lower()
+    with serving(service):
+        config.write_text(configuration(service, {"weight": 5}))
+        with a_local_cluster("--nodes", "3", "--config", str(config), "--name", name) as cluster:
+            command = [
+                sys.executable,
+                "-m",
+                "kubesched",
+                "shadow",
+                "-o",
+                "json",
+                "--config",
+                str(config),
+                "--pods",
+                "6",
+            ]
+            process = subprocess.Popen(
+                [*command, *(["--ask-extenders"] if asks else ["--duration", "5s"])],
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                text=True,
+                env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
+            )
+            try:
+                assert process.stderr is not None
+                while "decisions are judged from now on" not in process.stderr.readline():
+                    assert process.poll() is None
+                api = ApiClient(cluster.kubeconfig)
+                for number in range(6):
+                    api.create(a_pod(f"p{number}", cpu="1", image="i"))
+                out, err = process.communicate(timeout=60)
+            finally:
+                process.kill()
+    answer = msgspec.json.decode(out)
+    assert answer["agrees"], err
+    if asks:
+        assert (process.returncode, answer["judged"], answer["gaps"]) == (0, 6, []), answer
+        assert len(service.asked) > 6
+    else:
+        assert answer["notJudged"], answer
+        assert "extenders" in answer["gaps"][0]["what"]

@@ -1,74 +1,18 @@
 """Decisions are judged in the state that they were made in, as far as it can be known."""
 
-from typing import Any
-
 import pytest
 from msgspec.structs import replace
-from tests.support.models import a_model
+from tests.support.shadow_stories import Story
 
-from kubesched.api.meta import ApiObject, Condition, ObjectMeta
-from kubesched.api.pods import Pod, PodSchedulingGroup, PodStatus
+from kubesched.api.meta import ObjectMeta
+from kubesched.api.pods import PodStatus
 from kubesched.api.storage import PersistentVolumeClaim, StorageClass
 from kubesched.api.volumes import PersistentVolumeClaimSpec
 from kubesched.asking.model import name_of_object
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
-from kubesched.shadow.changes import ChangeStream
-from kubesched.shadow.judgements import AMONG_BEST, FOUND_NONE, REJECTED, SAME_MESSAGE, SCORED_LESS, Judgement
-from kubesched.shadow.shadow_scheduler import EXTENDERS, INTERRUPTED, ITS_ERROR, POD_GROUP, ShadowScheduler
-from kubesched.shadow.tally import ShadowTally
+from kubesched.shadow.judgements import AMONG_BEST, FOUND_NONE, REJECTED, SAME_MESSAGE, SCORED_LESS
+from kubesched.shadow.shadow_scheduler import INTERRUPTED, ITS_ERROR
 from kubesched.testing import a_custom_object, a_node, a_pod
-
-
-class Story:
-    """A cluster with some nodes whose changes are written one by one, a tenth of a second apart."""
-
-    def __init__(self, *objects: ApiObject, config: str | None = None, gates: str = "", **options: Any) -> None:
-        self.now = 0.0
-        self.stream = ChangeStream(lambda: self.now, 1.0)
-        self.tally = ShadowTally()
-        self.told: list[Judgement] = []
-        model = a_model(config=config, gates=gates)
-        self.shadow = ShadowScheduler(model, self.stream, self.tally, tell=self.told.append, **options)
-        self.shadow.history.begin(objects)
-        self.objects = {obj.full_name: obj for obj in objects}
-        self._version = 100
-
-    def put(self, *objects: ApiObject) -> None:
-        for obj in objects:
-            self.now += 0.1
-            self._version += 1
-            stored = replace(obj, metadata=replace(obj.metadata, resource_version=str(self._version)))
-            self.objects[obj.full_name] = stored
-            self.stream.put(stored)
-
-    def drop(self, name: str) -> None:
-        self.now += 0.1
-        self._version += 1
-        obj = self.objects.pop(name)
-        self.stream.drop(obj)
-        self.stream.reached(type(obj).__name__, str(self._version))
-
-    def pod(self, name: str) -> Pod:
-        found = self.objects[f"default/{name}"]
-        assert isinstance(found, Pod)
-        return found
-
-    def bind(self, name: str, node: str) -> None:
-        pod = self.pod(name)
-        self.put(replace(pod, spec=replace(pod.spec, node_name=node)))
-
-    def status(self, name: str, **fields: Any) -> None:
-        pod = self.pod(name)
-        self.put(replace(pod, status=replace(pod.status, **fields)))
-
-    def fail(self, name: str, message: str, reason: str = "Unschedulable", **fields: Any) -> None:
-        condition = Condition(type="PodScheduled", status="False", reason=reason, message=message)
-        self.status(name, conditions=(condition,), **fields)
-
-    def end(self) -> ShadowTally:
-        self.now += 5
-        self.shadow.step()
-        return self.tally
 
 
 def test_a_binding_is_judged_with_the_cluster_as_it_was_before() -> None:
@@ -257,29 +201,17 @@ def test_other_schedulers_pods_and_pods_with_a_node_from_the_beginning_are_not_j
     assert "no pod was decided" in tally.summary()
 
 
-EXTENDED = """
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-extenders: [{urlPrefix: "http://127.0.0.1:1/", filterVerb: filter}]
-"""
-
-
 @pytest.mark.parametrize(
-    ("options", "listed", "reason", "why"),
+    ("listed", "reason", "why"),
     [
         # a list after a gap tells where a pod is, not what was before
-        ({}, True, "", INTERRUPTED),
-        ({}, False, "SchedulerError", ITS_ERROR),
-        ({"config": EXTENDED}, False, "", EXTENDERS),
-        ({"gates": "GenericWorkload"}, False, "", POD_GROUP),
+        (True, "", INTERRUPTED),
+        (False, "SchedulerError", ITS_ERROR),
     ],
 )
-def test_what_cannot_be_judged_is_counted_by_reason(
-    options: dict[str, str], listed: bool, reason: str, why: str
-) -> None:
-    story = Story(a_node("a", unschedulable=True), **options)
-    grouped: dict[str, Any] = {"scheduling_group": PodSchedulingGroup(pod_group_name="g")} if "gates" in options else {}
-    story.put(a_pod("p", **grouped))
+def test_what_cannot_be_judged_is_counted_by_reason(listed: bool, reason: str, why: str) -> None:
+    story = Story(a_node("a", unschedulable=True))
+    story.put(a_pod("p"))
     story.end()
     story.stream.is_listing = lambda kind: listed
     if reason:

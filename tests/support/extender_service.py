@@ -7,10 +7,13 @@ wall's, and whatever is waited for is polled.
 import asyncio
 import json
 import selectors
-from collections.abc import Awaitable, Callable, Mapping
+import threading
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 from aiohttp import web
+from tests.support.processes import SECONDS
 from tests.support.world import World
 
 from kubesched.client.extenders import HttpExtenderClient
@@ -94,6 +97,22 @@ class Service:
             request.transport.close()
             return response
         return web.json_response(answer)
+
+
+@contextmanager
+def serving(service: Service) -> Iterator[None]:
+    """Serve an extender on a real port, in a thread with a loop of its own."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever)
+    thread.start()
+    try:
+        asyncio.run_coroutine_threadsafe(service.open(), loop).result(SECONDS)
+        yield
+        asyncio.run_coroutine_threadsafe(service.close(), loop).result(SECONDS)
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join()
+        loop.close()
 
 
 Story = Callable[[World, Scheduler, Service], Awaitable[None]]

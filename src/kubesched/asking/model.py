@@ -43,6 +43,8 @@ class ClusterModel:
         self.registry = registry
         self.engine = engine_of(loaded, registry)
         self.cluster = self.engine.cluster
+        # whether somebody asks the extenders about pods of the model
+        self.asks_extenders = False
         # pods by `namespace/name`, with and without a node
         self.pods: dict[str, PodInfo] = {}
         # rows in the order of names, so that equal clusters give equal answers
@@ -55,7 +57,7 @@ class ClusterModel:
         """Return what could not be read or is not asked, with what that makes uncertain."""
         gaps = list(self.source.gaps)
         extenders = self.loaded.config.extenders
-        if extenders:
+        if extenders and not self.asks_extenders:
             names = ", ".join(extender.url_prefix for extender in extenders)
             gaps.append(Gap(f"extenders {names}", "they are not called", "they may reject more nodes"))
         background = self.engine.services.background

@@ -43,6 +43,7 @@ NOTHING_JUDGED = 3
 @click.option("--pods", type=click.IntRange(min=1), help="End when so many decisions were judged.")
 @click.option("--every", type=DurationType(), default=60.0, show_default="60s", help="Between lines of how it stands.")
 @click.option("--strict", is_flag=True, help="Count nodes that score less as different, also where nodes are sampled.")
+@click.option("--ask-extenders", is_flag=True, help="Ask the extenders of the configuration, too; never to bind.")
 @click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Also write it: .html or .md.")
 @live_source_option
 @gate_options
@@ -55,6 +56,7 @@ def shadow(
     pods: int | None,
     every: float,
     strict: bool,
+    ask_extenders: bool,
     report: Path | None,
     source: ClusterSource,
     gates: FeatureGates,
@@ -68,6 +70,10 @@ def shadow(
     our best (equal scores are drawn by lot, so all of them count), or it is a difference, with the reason. Pods for
     which it finds no node are compared by the message of their condition. Give it the configuration and the feature
     gates of the cluster's scheduler.
+
+    Extenders are not asked, and decisions that they may explain are not judged. With --ask-extenders they are asked
+    to filter, to prioritize and to preempt, about a second after the cluster's scheduler asked them: for extenders
+    that answer from the question alone, and change nothing when asked.
 
     Differences go to standard error as they come, the report to standard output at the end. Exit code 0: both decided
     alike; 1: they differ, or an error; 3: nothing could be judged.
@@ -83,7 +89,7 @@ def shadow(
     loaded = load_configuration(config, gates, registry, adjust=lambda found: _renamed(found, config, names))
     _check_names(loaded, names)
     target = live_target(source, "name a cluster of kubesched up with --cluster")
-    options = ShadowOptions(names, duration, pods, strict, every)
+    options = ShadowOptions(names, duration, pods, strict, every, ask_extenders)
 
     async def work() -> ShadowAnswer:
         rest = RestClient(target, f"kubesched/{__version__}")

@@ -8,12 +8,14 @@ the watched one with some of its own writes added or not yet made, and some late
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import combinations
 from typing import NamedTuple
 
 from kubesched.api.custom import CustomObject
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectName
+from kubesched.asking.group_attempts import GATE
 from kubesched.asking.model import ClusterModel, name_of_object
 from kubesched.shadow.changes import ClusterChange
 from kubesched.shadow.pod_changes import decision_in, fails, has_failed, is_own_write, matters, placed
@@ -28,6 +30,8 @@ WATCH_SECONDS = 2.0
 MOST_KEPT = 2000
 # own writes before and after a decision whose order is tried
 MOST_REORDERED = 32
+# pods whose order with a pod of a group is not certain: so many are tried in all combinations
+MOST_COMBINED = 6
 # latest changes of others that the scheduler may not have seen
 MOST_UNSEEN = 64
 
@@ -161,6 +165,9 @@ class ClusterHistory:
         later = list(self._decided_later(pod, ahead))
         earlier = [each for each in recent if each.is_own and self._is_still(each, pod.uid)]
         more = len(later) > MOST_REORDERED or len(recent) > MOST_UNSEEN
+        if self._is_grouped(pod):
+            # its group was decided at once, before or after each of them
+            more |= len(earlier) + len(later) > MOST_COMBINED
         orders = list(self._orders(pod, earlier[-MOST_REORDERED:], later[:MOST_REORDERED]))
         unseen = _unseen(recent[-MOST_UNSEEN:], keeps_own=not has_failed(pod))
         # the first order is the likeliest
@@ -196,12 +203,20 @@ class ClusterHistory:
             open_ones = [(name, obj) for before, name, obj in group if before is None]
             yield from ({**certain, **dict(open_ones[: count + 1])} for count in range(len(open_ones)))
             yield from ({**certain, name: obj} for name, obj in open_ones)
+        if self._is_grouped(pod):
+            both = [(name, obj) for before, name, obj in (*undone, *taken) if before is None]
+            sizes = range(2, len(both) + 1) if len(both) <= MOST_COMBINED else ()
+            yield from ({**certain, **dict(some)} for size in sizes for some in combinations(both, size))
+
+    def _is_grouped(self, pod: Pod) -> bool:
+        """Return whether a pod is decided with its pod group, in an order that is not known."""
+        return pod.spec.scheduling_group is not None and self.model.loaded.gates.enabled(GATE)
 
     def _comes_before(self, other: AppliedChange, pod: Pod) -> bool | None:
         """Return whether another pod was decided before one; None if that is not certain."""
         waiting = other.before
         assert isinstance(waiting, Pod)
-        if has_failed(waiting) or has_failed(pod):
+        if has_failed(waiting) or has_failed(pod) or self._is_grouped(waiting) or self._is_grouped(pod):
             return None
         mine, its = (self._arrived.get(each.uid, LAST)[0] for each in (pod, waiting))
         if its < mine:

@@ -64,7 +64,7 @@ def _scored(model: ClusterModel, evaluation: Evaluation, node: str, ours: str) -
         return Judgement(name, AMONG_BEST, node, ours)
     own, other = scores.scores([row, evaluation.table.row_of[ours]])
     why = decided_by(own, (other,), len(best))
-    verdict = SAMPLED if _may_sample(model, evaluation) else SCORED_LESS
+    verdict = SAMPLED if may_sample(model, evaluation) else SCORED_LESS
     return Judgement(name, verdict, node, ours, why, behind, _decider(own, other))
 
 
@@ -74,7 +74,7 @@ def _decider(own: NodeScore, other: NodeScore) -> str | None:
     return max(behind, key=lambda plugin: behind[plugin], default=None)
 
 
-def _may_sample(model: ClusterModel, evaluation: Evaluation) -> bool:
+def may_sample(model: ClusterModel, evaluation: Evaluation) -> bool:
     """Return whether kube-scheduler may have ended its search before it saw all feasible nodes."""
     profile = model.profile_of(evaluation.pod)
     own = profile.percentage_of_nodes_to_score if profile is not None else None

@@ -1,6 +1,7 @@
 """A session beside a cluster's scheduler: reflectors follow the cluster, and decisions are judged until it ends.
 
 From a client to an answer. Only get, list and watch are asked for; nothing is written, not even an event or a lease.
+Extenders are asked if the options say so; never to bind.
 """
 
 import asyncio
@@ -17,6 +18,7 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.followed_kinds import FollowableKinds, followable_kinds, patiently
 from kubesched.asking.sources.live import UNCERTAIN, server_version
+from kubesched.client.extenders import HttpExtenderClient
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
 from kubesched.client.informers.watched_kinds import WatchedKind, watched_kind
@@ -24,6 +26,7 @@ from kubesched.client.rest import Rest
 from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
 from kubesched.core.framework.registry import Registry
+from kubesched.core.loop.extender_client import answered
 from kubesched.shadow.changes import ChangeStream
 from kubesched.shadow.judgements import Judgement, ShadowAnswer
 from kubesched.shadow.shadow_scheduler import ShadowScheduler
@@ -44,6 +47,8 @@ class ShadowOptions(msgspec.Struct, frozen=True):
     strict: bool = False
     # between lines about how it stands
     line_seconds: float = 60.0
+    # extenders are asked about their pods, too
+    asks_extenders: bool = False
 
 
 class ShadowSession:
@@ -83,6 +88,7 @@ class ShadowSession:
             self._note(f"not known: {gap.what}: {gap.why}; {gap.uncertain}")
         objects = ClusterObjects((), origin=self._origin, gaps=gaps, kubernetes=version)
         model = ClusterModel(objects, self._loaded, self._registry)
+        model.asks_extenders = self._options.asks_extenders
         tasks = self._follow(kinds)
         clock = asyncio.get_running_loop().time
         began = clock()
@@ -122,7 +128,10 @@ class ShadowSession:
         clock = asyncio.get_running_loop().time
         stream = ChangeStream(clock, SETTLE_SECONDS)
         stream.is_listing = lambda kind: kind in self._reflectors and not self._reflectors[kind].complete
-        shadow = ShadowScheduler(model, stream, self.tally, self._options.schedulers, self._tell)
+        asks, table = self._options.asks_extenders, model.cluster.table
+        extenders = self._loaded.config.extenders if asks else ()
+        client = HttpExtenderClient(extenders, lambda name: table.nodes[table.row_of[name]])
+        shadow = ShadowScheduler(model, stream, self.tally, self._options.schedulers, self._tell, asks=asks)
         # from the objects that are listed to the changes that follow: nothing is reported in between
         shadow.history.begin(obj for reflector in self._reflectors.values() for obj in reflector.objects.values())
         self._relay.stream = stream
@@ -130,16 +139,19 @@ class ShadowSession:
             reflector.reached = partial(stream.reached, kind)
         self.begun.set()
         began = told = clock()
-        while not self._is_over(clock() - began):
-            with suppress(TimeoutError):
-                async with asyncio.timeout(LOOK_SECONDS):
-                    await self.stop.wait()
-            shadow.step()
-            if clock() - told >= self._options.line_seconds:
-                told = clock()
-                self._note(self.tally.line())
-        # what is known already
-        shadow.step(all_of_them=True)
+        try:
+            while not self._is_over(clock() - began):
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LOOK_SECONDS):
+                        await self.stop.wait()
+                await answered(shadow.steps(), client.ask)
+                if clock() - told >= self._options.line_seconds:
+                    told = clock()
+                    self._note(self.tally.line())
+            # what is known already
+            await answered(shadow.steps(all_of_them=True), client.ask)
+        finally:
+            await client.close()
 
     def _is_over(self, seconds: float) -> bool:
         limits = self._options

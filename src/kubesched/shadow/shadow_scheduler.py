@@ -10,7 +10,11 @@ from kubesched.api.pods import Pod
 from kubesched.asking.group_attempts import is_in_group
 from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.framework.extenders import is_interested
+from kubesched.core.scheduling.extender_calls import Asking, finished
 from kubesched.shadow.changes import ChangeStream, ClusterChange
+from kubesched.shadow.extender_judging import ask_about_binding, ask_about_failure, may_explain
+from kubesched.shadow.group_judging import judge_group_failure, not_comparable
 from kubesched.shadow.history import ClusterHistory
 from kubesched.shadow.judgements import FOUND_NONE, NOT_JUDGED, Judgement
 from kubesched.shadow.judging import judge_binding, judge_failure
@@ -19,14 +23,16 @@ from kubesched.shadow.pre_bind_writes import decided_by
 from kubesched.shadow.tally import ShadowTally
 
 INTERRUPTED = "the watch was interrupted: what happened meanwhile is not known"
-POD_GROUP = "pods of pod groups are decided together"
-EXTENDERS = "extenders are not called here, and may be the reason of a difference"
+EXTENDERS = "extenders were not asked, and may be the reason of a difference"
 TOO_MUCH = "more changed between the decision and its write than could be tried"
 ITS_ERROR = "the cluster's scheduler ended the attempt with an error"
 
 
 class ShadowScheduler:
-    """Follows changes, and judges the decisions in them; `tell` gets the judgements that differ."""
+    """Follows changes, and judges the decisions in them; `tell` gets the judgements that differ.
+
+    With `asks`, extenders are asked about their pods; `steps` yields the questions.
+    """
 
     def __init__(
         self,
@@ -35,6 +41,8 @@ class ShadowScheduler:
         tally: ShadowTally,
         schedulers: Collection[str] = (),
         tell: Callable[[Judgement], None] = lambda judgement: None,
+        *,
+        asks: bool = False,
     ) -> None:
         self.history = ClusterHistory(model)
         self.tally = tally
@@ -42,22 +50,27 @@ class ShadowScheduler:
         self._stream = stream
         self._schedulers = schedulers or model.engine.profiles
         self._tell = tell
+        self._asks = asks
         # UID -> the node that a pod was nominated to and judged for, before its binding
         self._judged: dict[str, str] = {}
 
     def step(self, *, all_of_them: bool = False) -> int:
-        """Take the changes that are due; return how many."""
+        """Take the changes that are due, without questions to extenders; return how many."""
+        return finished(self.steps(all_of_them=all_of_them))
+
+    def steps(self, *, all_of_them: bool = False) -> Asking[int]:
+        """Take the changes that are due; yield questions to extenders, return how many changes there were."""
         count = 0
         for change in self._stream.due(all_of_them=all_of_them):
-            self._take(change)
+            yield from self._take(change)
             count += 1
         return count
 
-    def _take(self, change: ClusterChange) -> None:
+    def _take(self, change: ClusterChange) -> Asking[None]:
         before = self.history.known(change.name)
         if isinstance(before, Pod):
             if isinstance(change.obj, Pod) and before.uid == change.obj.uid:
-                self._look(before, change.obj, change)
+                yield from self._look(before, change.obj, change)
             else:
                 self._judged.pop(before.uid, None)
         elif isinstance(change.obj, Pod) and change.listed and change.obj.spec.node_name and self._is_ours(change.obj):
@@ -69,7 +82,7 @@ class ShadowScheduler:
     def _is_ours(self, pod: Pod) -> bool:
         return pod.spec.scheduler_name in self._schedulers and pod.spec.scheduler_name in self._model.engine.profiles
 
-    def _look(self, before: Pod, after: Pod, change: ClusterChange) -> None:
+    def _look(self, before: Pod, after: Pod, change: ClusterChange) -> Asking[None]:
         decision = decision_in(before, after)
         if decision is None or not self._is_ours(after):
             return
@@ -77,42 +90,63 @@ class ShadowScheduler:
             return
         # if it was expected on another node, it was not bound there
         with self.history.as_of({change.name: before}):
-            judgement, other_moment = self._judge(before, decision, change)
+            judgement, other_moment = yield from self._judge(before, decision, change)
         if judgement.node and not after.spec.node_name:
             self._judged[after.uid] = judgement.node
             self.history.expect(before, judgement.node)
         if self.tally.take(judgement, other_moment=other_moment):
             self._tell(judgement)
 
-    def _judge(self, pod: Pod, decision: WrittenDecision, change: ClusterChange) -> tuple[Judgement, bool]:
+    def _judge(self, pod: Pod, decision: WrittenDecision, change: ClusterChange) -> Asking[tuple[Judgement, bool]]:
         """Return the judgement, and whether it is one of another moment than right before the write."""
         info = self._model.pods[pod.full_name]
         why = self._why_not(info, decision, change)
         if why:
             return Judgement(pod.full_name, NOT_JUDGED, decision.node, why=why), False
-        plain = self._now(info, decision)
-        if not plain.differs:
+        plain = yield from self._now(info, decision)
+        if plain.agrees:
             return plain, False
+        doubt = self._doubt(info, plain)
         moments = self.history.moments(pod, change.at, self._stream.ahead())
         for moment in moments.tried:
             with self.history.as_of(moment):
                 then = self._model.pods.get(pod.full_name)
-                found = self._now(then, decision) if then is not None and not then.spec.node_name else plain
+                waits = then is not None and not then.spec.node_name
+                found = (yield from self._now(then, decision)) if then is not None and waits else plain
             if found.agrees:
                 return found, True
-        unknown = EXTENDERS if self._model.loaded.config.extenders else TOO_MUCH if moments.more else ""
-        return (Judgement(pod.full_name, NOT_JUDGED, decision.node, why=unknown) if unknown else plain), False
+            doubt = doubt or self._doubt(info, found)
+        doubt = doubt or (TOO_MUCH if moments.more else "")
+        return (Judgement(pod.full_name, NOT_JUDGED, decision.node, why=doubt) if doubt else plain), False
 
     def _why_not(self, pod: PodInfo, decision: WrittenDecision, change: ClusterChange) -> str:
         if change.listed:
             return INTERRUPTED
         if decision.reason == SCHEDULER_ERROR:
             return ITS_ERROR
-        return POD_GROUP if is_in_group(self._model, pod) else ""
+        return not_comparable(self._model, pod) if decision.node else ""
 
-    def _now(self, pod: PodInfo, decision: WrittenDecision) -> Judgement:
+    def _doubt(self, pod: PodInfo, judgement: Judgement) -> str:
+        """Return why a judgement that does not agree may not be a difference; empty if it is one."""
+        if not judgement.differs:
+            return judgement.why
+        # the cycle of a group is tried without extenders
+        asked = self._asks and not (is_in_group(self._model, pod) and not judgement.node)
+        unknown = not asked and may_explain(self._model.loaded.config.extenders, pod, judgement.verdict)
+        return EXTENDERS if unknown else ""
+
+    def _now(self, pod: PodInfo, decision: WrittenDecision) -> Asking[Judgement]:
+        extenders = self._model.loaded.config.extenders
+        asks = self._asks and any(is_interested(extender, pod.spec) for extender in extenders)
         if decision.node:
-            found = judge_binding(self._model, pod, decision.node)
+            if asks:
+                found = yield from ask_about_binding(self._model, pod, decision.node)
+            else:
+                found = judge_binding(self._model, pod, decision.node)
             if found.verdict != FOUND_NONE or not decision.message:
                 return found
+        if is_in_group(self._model, pod):
+            return judge_group_failure(self._model, pod, decision.message)
+        if asks:
+            return (yield from ask_about_failure(self._model, pod, decision.message))
         return judge_failure(self._model, pod, decision.message)

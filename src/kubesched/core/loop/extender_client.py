@@ -3,11 +3,15 @@
 From arguments to results; what goes over the network is up to the implementation.
 """
 
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from typing import Protocol, TypeVar
 
 from kubesched.config.types import Extender
 from kubesched.core.framework.effects import Bind
 from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
+from kubesched.core.scheduling.extender_calls import Asking
+
+T = TypeVar("T")
 
 
 class ExtenderClient(Protocol):
@@ -18,3 +22,14 @@ class ExtenderClient(Protocol):
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
         """Call an extender to bind a pod; return the error, or an empty text."""
+
+
+async def answered(cycle: Asking[T], ask: Callable[[ExtenderArgs], Awaitable[ExtenderResult]]) -> T:
+    """Run a cycle to its end; `ask` answers its questions to extenders."""
+    try:
+        question = next(cycle)
+        while True:
+            question = cycle.send(await ask(question))
+    except StopIteration as finished:
+        outcome: T = finished.value
+        return outcome

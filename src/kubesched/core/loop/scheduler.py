@@ -30,7 +30,7 @@ from kubesched.core.loop.configurations import Configurations, QueueSettings
 from kubesched.core.loop.context import LoopContext
 from kubesched.core.loop.event_handlers import EventHandlers, NodePreCheck
 from kubesched.core.loop.evictions import Evictions
-from kubesched.core.loop.extender_client import ExtenderClient
+from kubesched.core.loop.extender_client import ExtenderClient, answered
 from kubesched.core.loop.failure_handler import FailureHandler
 from kubesched.core.loop.loop_events import (
     Activate,
@@ -367,13 +367,7 @@ class Scheduler:
 
     async def _drive(self, cycle: Asking[T]) -> T:
         """Run a scheduling cycle; call extenders for it."""
-        try:
-            question = next(cycle)
-            while True:
-                question = cycle.send(await self._ask(question))
-        except StopIteration as finished:
-            outcome: T = finished.value
-            return outcome
+        return await answered(cycle, self._ask)
 
     async def _ask(self, question: ExtenderArgs) -> ExtenderResult:
         """Call an extender; return its result."""

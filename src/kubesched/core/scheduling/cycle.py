@@ -181,26 +181,45 @@ def _choose_with_extenders(
     context: CycleContext, profile: Profile, evaluation: Evaluation
 ) -> Asking[tuple[Decision, FilteredNodes | None]]:
     """Return the decision if extenders are called or nodes are sampled, and the nodes that extenders left."""
+    leaders = yield from leading_rows(context, profile, evaluation)
+    if leaders.failure is not None:
+        return Decision(failure=leaders.failure), leaders.found
+    rows, found = leaders.rows, leaders.found
+    if not len(rows) or found is None:
+        return Decision(), found
+    row = int(rows[context.pick(len(rows)) if len(rows) > 1 else 0])
+    return Decision(context.cluster.table.names[row], int(np.count_nonzero(found.mask))), found
+
+
+class LeadingNodes(NamedTuple):
+    """The rows with the highest score, none if no node is feasible; the nodes that extenders left; or a failure."""
+
+    rows: Sequence[int] | NDArray[np.intp] = ()
+    found: FilteredNodes | None = None
+    failure: Status | None = None
+
+
+def leading_rows(context: CycleContext, profile: Profile, evaluation: Evaluation) -> Asking[LeadingNodes]:
+    """Return the best nodes of those that plugins and extenders leave."""
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
-        return (Decision() if rejection.rejected else Decision(failure=rejection)), None
+        return LeadingNodes(failure=None if rejection.rejected else rejection)
     # a. The nominated node comes first; b. otherwise all nodes are filtered, by extenders too.
     found = yield from _nominated_node(context, evaluation)
     if not found.mask.any():
         feasible = evaluation.feasible()
         failure = evaluation.filter_failure()
         if failure is not None:
-            return Decision(failure=failure), None
+            return LeadingNodes(failure=failure)
         mask = _sampled(context, profile, feasible.mask)
         found = yield from ask_filters(context.extenders, context.cluster.table, evaluation.pod, mask)
     if found.failure is not None:
-        return Decision(failure=found.failure), found
-    count = int(np.count_nonzero(found.mask))
-    if not count:
-        return Decision(), found
+        return LeadingNodes((), found, found.failure)
+    if not found.mask.any():
+        return LeadingNodes((), found)
     # c. Which of them is best?
     best = yield from _best(context, evaluation, found)
-    return (Decision(failure=best) if isinstance(best, Status) else Decision(best, count)), found
+    return LeadingNodes((), found, best) if isinstance(best, Status) else LeadingNodes(best, found)
 
 
 def _nominated_node(context: CycleContext, evaluation: Evaluation) -> Asking[FilteredNodes]:
@@ -229,20 +248,18 @@ def _sampled(context: CycleContext, profile: Profile, feasible: NDArray[np.bool_
     return context.visit_order.cut(feasible, most)
 
 
-def _best(context: CycleContext, evaluation: Evaluation, found: FilteredNodes) -> Asking[str | Status]:
-    """Return the name of one of the nodes with the highest score, or the error of a scoring plugin."""
-    table = context.cluster.table
-    rows: Sequence[int] | NDArray[np.intp] = np.flatnonzero(found.mask)
-    if len(rows) > 1:
-        feasible = evaluation.feasible()
-        if found.mask is not feasible.mask:
-            feasible = Feasible(found.mask, object())
-        added = yield from ask_priorities(context.extenders, table, evaluation.pod, found.mask)
-        best = evaluation.best_rows(feasible, added)
-        if isinstance(best, Status):
-            return best
-        rows = best
-    return table.names[int(rows[context.pick(len(rows)) if len(rows) > 1 else 0])]
+def _best(
+    context: CycleContext, evaluation: Evaluation, found: FilteredNodes
+) -> Asking[Sequence[int] | NDArray[np.intp] | Status]:
+    """Return the rows with the highest score, or the error of a scoring plugin."""
+    rows = np.flatnonzero(found.mask)
+    if len(rows) == 1:
+        return rows
+    feasible = evaluation.feasible()
+    if found.mask is not feasible.mask:
+        feasible = Feasible(found.mask, object())
+    added = yield from ask_priorities(context.extenders, context.cluster.table, evaluation.pod, found.mask)
+    return evaluation.best_rows(feasible, added)
 
 
 # -- failures
