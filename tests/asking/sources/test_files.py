@@ -159,6 +159,20 @@ def test_manifests_become_a_cluster_with_defaults_and_pods() -> None:
     assert "Deployment" in {document["kind"] for document in cluster.workloads}
 
 
+@pytest.mark.parametrize("policy", [None, "OrderedReady", "Parallel"])
+def test_a_stateful_set_has_all_of_its_pods_and_keeps_its_policy(policy: str | None, folder: Path) -> None:
+    template = {"metadata": {"labels": {"app": "db"}}, "spec": {"containers": [{"name": "main", "image": "i"}]}}
+    spec = {"replicas": 3, "serviceName": "db", "selector": {"matchLabels": {"app": "db"}}, "template": template}
+    if policy is not None:
+        spec["podManagementPolicy"] = policy
+    document = a_document("StatefulSet", "db", uid=False, version="apps/v1", spec=spec)
+    del document["metadata"]["namespace"]
+    cluster = read_files([write(folder / "db.yaml", document)], namespace="shop")
+    assert sorted(pod.full_name for pod in pods_of(cluster)) == ["shop/db-0", "shop/db-1", "shop/db-2"]
+    (workload,) = cluster.workloads
+    assert workload["spec"]["podManagementPolicy"] == (policy or "OrderedReady")
+
+
 def test_manifests_can_be_added_to_a_snapshot(folder: Path) -> None:
     snapshot = folder / "cluster.gz"
     old = a_pod("old", node="n")

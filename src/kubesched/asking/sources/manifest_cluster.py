@@ -3,8 +3,8 @@
     manifests ──▶ API server ──▶ controllers, until nothing is left to do ──▶ documents
 
 Defaults and priorities are filled in, Deployments become pods, nodes become ready, claims are made. There is no
-scheduler: pods that the manifests do not bind stay pending, so that questions can be asked about them. Nothing is
-served.
+scheduler: pods that the manifests do not bind stay pending, so that questions can be asked about them. A StatefulSet
+makes all of its pods at once, since none ever becomes ready for the next. Nothing is served.
 """
 
 import asyncio
@@ -29,6 +29,8 @@ _CONTEXT = frozenset({"Namespace", "PriorityClass", "StorageClass", "DeviceClass
 NEAR_SECONDS = 1.0
 LOOK_SECONDS = 0.01
 LONGEST_SECONDS = 60.0
+# the field of a StatefulSet, and its default
+POD_MANAGEMENT, IN_ORDER = "podManagementPolicy", "OrderedReady"
 
 
 def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = (), namespace: str = "default") -> list[Manifest]:
@@ -41,13 +43,14 @@ def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = (), namespa
     wanted = _CONTEXT | ({"Node"} if any(each.kind == "DaemonSet" for each in drafts) else set())
     around = [Manifest("known", to_builtins(obj), True) for obj in known if type(obj).__name__ in wanted]
     create(server, [*around, *_missing_namespace(namespace, [*around, *drafts])])
-    report = create(server, [_as_applied(server, each, namespace) for each in drafts])
+    report = create(server, [_at_once(_as_applied(server, each, namespace)) for each in drafts])
     if report.problems:
         raise KubeschedError("; ".join(report.problems))
     in_own_loop(_settle(server))
     # what was known stays as it was, unless a manifest changes it
     old = {_key(each) for each in around} - {_key(each) for each in drafts}
-    return [each for each in _objects(server) if _key(each) not in old]
+    in_order = {_key(_as_applied(server, each, namespace)) for each in drafts if _is_in_order(each)}
+    return [_in_order(each) if _key(each) in in_order else each for each in _objects(server) if _key(each) not in old]
 
 
 def _missing_namespace(name: str, manifests: Iterable[Manifest]) -> list[Manifest]:
@@ -67,6 +70,30 @@ def _as_applied(server: ApiServer, manifest: Manifest, namespace: str) -> Manife
     if resource is not None and resource.namespaced and not meta.get("namespace"):
         document = {**document, "metadata": {**meta, "namespace": namespace}}
     return manifest._replace(document=with_last_applied(document, manifest.document))
+
+
+def _is_in_order(manifest: Manifest) -> bool:
+    """Return whether a manifest is a StatefulSet whose pods come one after the other."""
+    spec = manifest.document.get("spec")
+    return (
+        manifest.kind == "StatefulSet"
+        and isinstance(spec, dict)
+        and spec.get(POD_MANAGEMENT, IN_ORDER) in (IN_ORDER, "", None)
+    )
+
+
+def _at_once(manifest: Manifest) -> Manifest:
+    return _managed(manifest, "Parallel") if _is_in_order(manifest) else manifest
+
+
+def _in_order(manifest: Manifest) -> Manifest:
+    return _managed(manifest, IN_ORDER)
+
+
+def _managed(manifest: Manifest, policy: str) -> Manifest:
+    """Return a StatefulSet with a pod management policy."""
+    spec = {**manifest.document["spec"], POD_MANAGEMENT: policy}
+    return manifest._replace(document={**manifest.document, "spec": spec})
 
 
 async def _settle(server: ApiServer) -> None:
