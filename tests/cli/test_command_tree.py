@@ -1,10 +1,13 @@
 """All commands, as documents walk over them."""
 
 import click
+import pytest
 
 from kubesched.cli import COMMANDS, main
-from kubesched.cli.command_group import CommandWithSubcommands
+from kubesched.cli.command_group import CommandWithSubcommands, summary
 from kubesched.cli.command_tree import all_commands, subcommands
+
+ALL = dict(all_commands(("kubesched",), main))
 
 
 def test_subcommands_come_below_their_command() -> None:
@@ -19,3 +22,12 @@ def test_all_commands_are_below_kubesched_but_hidden_ones() -> None:
     assert set(subcommands(main)) == set(COMMANDS)
     group = click.Group(commands=[click.Command("shown"), click.Command("secret", hidden=True)])
     assert list(subcommands(group)) == ["shown"]
+
+
+@pytest.mark.parametrize("path", ALL, ids=" ".join)
+def test_every_command_is_described_whole_and_shown_by_an_example(path: tuple[str, ...]) -> None:
+    command = ALL[path]
+    assert not summary(command).endswith("...")
+    if not subcommands(command):
+        # kube-scheduler's own help has the form of Go's
+        assert path[-1] == "run" or "  kubesched " in (command.help or "")

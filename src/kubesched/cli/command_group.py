@@ -13,12 +13,20 @@ from click.shell_completion import CompletionItem
 
 from kubesched.errors import KubeschedError
 
+# characters
+LONGEST_SUMMARY = 1000
+
 
 class LazyCommand(NamedTuple):
     """A command that is imported when it is called: `module:attribute`, and a sentence about it."""
 
     reference: str
     short_help: str
+
+
+def summary(command: click.Command) -> str:
+    """Return the first sentence about a command, whole."""
+    return command.get_short_help_str(limit=LONGEST_SUMMARY)
 
 
 class CommandGroup(click.Group):
@@ -58,9 +66,7 @@ class CommandGroup(click.Group):
         rows = []
         for name in self.list_commands(ctx):
             lazy, command = self._lazy.get(name), super().get_command(ctx, name)
-            rows.append(
-                (name, lazy.short_help if lazy is not None else command.get_short_help_str() if command else "")
-            )
+            rows.append((name, lazy.short_help if lazy is not None else summary(command) if command else ""))
         return rows
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -113,9 +119,7 @@ class CommandWithSubcommands(click.Command):
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return the subcommands where one may stand, and the options if one begins."""
         found = self.subcommands.items() if not ctx.meta.get(self.ARGUMENTS) else ()
-        names = [
-            CompletionItem(name, help=each.get_short_help_str()) for name, each in found if name.startswith(incomplete)
-        ]
+        names = [CompletionItem(name, help=summary(each)) for name, each in found if name.startswith(incomplete)]
         return [*names, *super().shell_complete(ctx, incomplete)]
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
@@ -126,7 +130,7 @@ class CommandWithSubcommands(click.Command):
         """Write the options, and the subcommands."""
         super().format_options(ctx, formatter)
         with formatter.section("Commands"):
-            formatter.write_dl([(name, each.get_short_help_str()) for name, each in self.subcommands.items()])
+            formatter.write_dl([(name, summary(each)) for name, each in self.subcommands.items()])
 
 
 def problems(error: KubeschedError) -> list[str]:

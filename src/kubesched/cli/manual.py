@@ -12,6 +12,7 @@ import click
 
 from kubesched import __version__
 from kubesched.cli import main
+from kubesched.cli.command_group import summary
 from kubesched.cli.command_tree import all_commands, subcommands
 from kubesched.cli.kubectl import kubectl_kubesched
 
@@ -85,7 +86,7 @@ def _page(path: tuple[str, ...], command: click.Command) -> str:
 
 
 def _sentence(command: click.Command) -> str:
-    return command.get_short_help_str(limit=1000).rstrip(".")
+    return summary(command).rstrip(".")
 
 
 def _others(path: tuple[str, ...], command: click.Command) -> str:

@@ -41,7 +41,13 @@ def plugins_group() -> None:
 )
 @plugin_option
 def list_command(config: str | None, output: str, registry: Registry) -> None:
-    """List plugins: name, where from, extension points, and the profiles that enable them."""
+    """List plugins: name, where from, extension points, and the profiles that enable them.
+
+    \b
+    Examples:
+      kubesched plugins list
+      kubesched plugins list --plugin cheapest.py --config cheapest.yaml
+    """
     # they bring the columns and their libraries along
     from kubesched.cli.plugin_descriptions import listed_plugins
 
@@ -62,7 +68,12 @@ def list_command(config: str | None, output: str, registry: Registry) -> None:
 )
 @plugin_option
 def show_command(name: str, output: str, registry: Registry) -> None:
-    """Describe the plugin NAME, in-tree, installed or of --plugin."""
+    """Describe the plugin NAME, in-tree, installed or of --plugin.
+
+    \b
+    Example:
+      kubesched plugins show NodeResourcesFit
+    """
     from kubesched.cli.plugin_descriptions import described_plugin
 
     found = described_plugin(registry, name)
@@ -83,7 +94,12 @@ def show_command(name: str, output: str, registry: Registry) -> None:
 @click.option("--kind", type=click.Choice(KINDS), default="filter", show_default=True, help="What the plugin does.")
 @click.option("--directory", type=click.Path(path_type=Path), help="Where to; by default a new folder of its name.")
 def new_command(name: str, kind: str, directory: Path | None) -> None:
-    """Begin the plugin NAME, such as QuietNodes: a package with an entry point, typed arguments, and a test."""
+    """Begin the plugin NAME, such as QuietNodes: a package with an entry point, typed arguments, and a test.
+
+    \b
+    Example:
+      kubesched plugins new QuietNodes --kind filter
+    """
     for path in write_package(name, kind, directory):
         click.echo(path)
 

@@ -4,6 +4,7 @@ From a command line to a line for each finding, with the fix, and an exit code.
 """
 
 import sys
+from functools import partial
 from pathlib import Path
 
 import click
@@ -46,7 +47,7 @@ _COLOURS = {OK: None, WARN: "yellow", FAIL: "red"}
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 also if there is something to look at (warn).")
 @live_source_option
-@scheduler_options
+@partial(scheduler_options, reads="Also read /metrics and /configz of this scheduler.")
 @gate_options
 @plugin_option
 @output_option

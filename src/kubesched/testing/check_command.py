@@ -46,6 +46,11 @@ def check(
 
     Random clusters, pods and changes are made of the words in the plugin's code. Exit code 3 means that something is
     wrong.
+
+    \b
+    Examples:
+      kubesched plugins check cheapest.py
+      kubesched plugins check QuietNodes --config quiet-nodes.yaml
     """
     registry = load_plugins(sources)
     args = {} if config is None else _args(config, registry)

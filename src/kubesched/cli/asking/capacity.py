@@ -62,7 +62,17 @@ def capacity_command(
     model: ClusterModel,
     output: OutputOptions,
 ) -> None:
-    """Count how many more pods fit, and which nodes to add."""
+    """Count how many more pods fit, and which nodes to add.
+
+    Says also what runs out first, and on how many nodes. With --until or --own-replicas, exit code 3 means that the
+    target is not reached; otherwise that of some workload not one pod fits.
+
+    \b
+    Examples:
+      kubesched capacity -f my-app.yaml                         # how many fit
+      kubesched capacity -f my-app.yaml --until 50              # do 50 fit, and which nodes to add if not
+      kubesched capacity -f web.yaml -f batch.yaml --weights 3,1 --from cluster.snapshot.gz
+    """
     if until is not None and own_replicas:
         raise click.UsageError("--until and --own-replicas are two targets; give one of them")
     templates = read_templates(model, read_manifests(files))

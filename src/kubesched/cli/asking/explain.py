@@ -59,7 +59,16 @@ def explain_pod_command(
     model: ClusterModel,
     output: OutputOptions,
 ) -> None:
-    """Explain one pod: why it is pending, or why it is where it is."""
+    """Explain one pod: why it is pending, or why it is where it is.
+
+    Exit code 0: it has a node, or fits; 3: it does not fit.
+
+    \b
+    Examples:
+      kubesched explain pod web-0 -n shop
+      kubesched explain pod ml/train --from cluster.snapshot.gz
+      kubesched explain pod -f my-app.yaml              # before it is created
+    """
     if file is not None:
         # imported here: an API server, which pods of the cluster do not need
         from kubesched.asking.explain.explain_template import explain_manifests
@@ -76,7 +85,12 @@ def explain_pod_command(
 @model_options
 @output_option
 def explain_node_command(name: str, model: ClusterModel, output: OutputOptions) -> None:
-    """Explain one node: what is free, and what would still fit."""
+    """Explain one node: what is free, and what would still fit.
+
+    \b
+    Example:
+      kubesched explain node worker-7
+    """
     answer = explain_node(model, name.removeprefix("node/"))
     print_answer(answer, node_report(answer), output)
 
@@ -85,7 +99,12 @@ def explain_node_command(name: str, model: ClusterModel, output: OutputOptions) 
 @model_options
 @output_option
 def explain_pods_command(model: ClusterModel, output: OutputOptions) -> None:
-    """Explain everything that is pending, by cause, the costliest first."""
+    """Explain everything that is pending, by cause, the costliest first.
+
+    \b
+    Example:
+      kubesched explain pods -o json
+    """
     _triage(model, output)
 
 
@@ -109,7 +128,15 @@ def _no_words(ctx: click.Context, parameter: click.Parameter, words: tuple[str, 
 def explain(words: tuple[str, ...], model: ClusterModel, output: OutputOptions) -> None:
     """Explain why pods are pending, and what would help.
 
-    Without a subcommand: everything that is pending, by cause.
+    Without a subcommand: everything that is pending, by cause. The cluster is the one that kubectl asks, or that of
+    --from. Every remedy was tried before it is printed. Exit code 0: nothing is unschedulable; 3: something is.
+
+    \b
+    Examples:
+      kubesched explain                                # everything pending
+      kubesched explain pod web-0 -n shop
+      kubesched explain node worker-7
+      kubesched explain --from cluster.snapshot.gz -o markdown
     """
     _triage(model, output)
 

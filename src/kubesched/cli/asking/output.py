@@ -44,7 +44,9 @@ def output_option(command: F) -> F:
     @click.option(
         "-o", "--output", "format_", type=click.Choice(FORMATS), default=TABLE, show_default=True, help="How to print."
     )
-    @click.option("-q", "--quiet", is_flag=True, help="Print the verdict alone; gaps go to standard error.")
+    @click.option(
+        "-q", "--quiet", is_flag=True, help="Print the verdict alone; what could not be read goes to standard error."
+    )
     @click.option("--no-color", is_flag=True, help="Print without colours; so does NO_COLOR in the environment.")
     @functools.wraps(command)
     def with_output(*args: Any, format_: str, quiet: bool, no_color: bool, **kwargs: Any) -> Any:

@@ -17,10 +17,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FILES = ("authority", "token_file", "certificate", "key")
 
 
-def scheduler_options(command: F) -> F:
-    """Give a command the options of a scheduler, as its parameter `scheduler`."""
+def scheduler_options(command: F, *, reads: str = "Also say what this scheduler decided (/debug/decisions).") -> F:
+    """Give a command the options of a scheduler, as its parameter `scheduler`; `reads` says what it is asked for."""
 
-    @click.option("--scheduler", "url", metavar="URL", help="Also say what this scheduler decided (/debug/decisions).")
+    @click.option("--scheduler", "url", metavar="URL", help=reads)
     @click.option("--scheduler-ca", "authority", metavar="FILE", help="The authority of its certificate.")
     @click.option("--scheduler-token-file", "token_file", metavar="FILE", help="A token for it; else the kubeconfig's.")
     @click.option("--scheduler-certificate", "certificate", metavar="FILE", help="A client certificate for it, ...")

@@ -43,6 +43,12 @@ def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObje
     With --anonymise names, namespaces, values of labels and taints, images, UIDs and texts of devices are codes, and
     equal texts have equal codes. Keys of labels and taints, names of resources, drivers, schedulers and scheduling
     gates stay, since plugins and configurations go by them.
+
+    \b
+    Examples:
+      kubesched snapshot -o cluster.snapshot.gz
+      kubesched explain --from cluster.snapshot.gz
+      kubesched snapshot -o to-share.snapshot.gz --anonymise
     """
     if key is not None and not anonymise:
         raise click.UsageError("--key is for --anonymise")

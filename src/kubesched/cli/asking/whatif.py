@@ -54,6 +54,10 @@ def consolidate_command(model: ClusterModel, most: int | None, output: OutputOpt
     """Show which nodes can be emptied, in which order, and where each pod goes.
 
     Exit code 3: none.
+
+    \b
+    Example:
+      kubesched whatif consolidate
     """
     with click.progressbar(
         length=1000, label="Trying nodes", file=sys.stderr, hidden=not sys.stderr.isatty() or output.quiet
@@ -110,6 +114,13 @@ def whatif_command(
     Exit code 3: a drain is held up, or a pod has no place that has one now, is new, or belongs to what is scaled or
     applied. With nothing but --add-nodes, a taint that ends or another configuration: a pod stays pending. Of two
     configurations: under the second a pod has no node that has one now or under the first.
+
+    \b
+    Examples:
+      kubesched whatif --drain worker-7                          # where its pods go, which budgets hold it up
+      kubesched whatif --drain zone=a --add-nodes 3=worker-7
+      kubesched whatif --scale deploy/web=9 --from cluster.snapshot.gz
+      kubesched whatif --config now.yaml --config new.yaml --reschedule all
     """
     if len(configs) > 2:
         raise click.UsageError("--config can be given twice, to compare two configurations")
