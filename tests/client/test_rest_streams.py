@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kubesched.client.rest import RestClient, RestConfig
+from kubesched.common.server_trust import trusting_context
 
 HEAD = b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
 
@@ -42,7 +43,7 @@ def test_a_stream_that_is_left_leaves_no_connection(authority: Any, tmp_path: Pa
         return {}
 
     async def story(port: int) -> bytes:
-        trusting = ssl.create_default_context(cadata=authority.certificate.decode())
+        trusting = trusting_context(ca_data=authority.certificate.decode())
         client = RestClient(RestConfig(f"https://127.0.0.1:{port}", no_headers, trusting), "test")
         try:
             async with client.stream("/api/v1/pods", {"watch": "true"}) as stream:

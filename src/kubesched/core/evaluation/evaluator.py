@@ -165,11 +165,16 @@ class Evaluator:
     def _filter_question(
         self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
     ) -> Found[FilterQuestion]:
+        key: Hashable = UNCACHED
         try:
             key = plugin.key(pod)
             known = self._filters.get((index, key)) if key is not UNCACHED else None
         except BaseException as raised:
-            return None, self._questioner.failing_filter(plugin, pod, failed(plugin, "key", raised)), True
+            return (
+                None,
+                self._questioner.failing_filter(plugin, pod, failed(plugin, "key", _plainly(raised, key))),
+                True,
+            )
         if key is UNCACHED:
             return None, self._questioner.filter_question(plugin, pod, cycle, stopwatch), True
         if known is not None and known.keep:
@@ -182,11 +187,16 @@ class Evaluator:
     def _score_question(
         self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
     ) -> Found[ScoreQuestion]:
+        key: Hashable = UNCACHED
         try:
             key = plugin.score_key(pod)
             known = self._scores.get((index, key)) if key is not UNCACHED else None
         except BaseException as raised:
-            return None, self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", raised)), True
+            return (
+                None,
+                self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", _plainly(raised, key))),
+                True,
+            )
         if key is UNCACHED:
             return None, self._questioner.score_question(plugin, pod, cycle, stopwatch), True
         if known is not None and known.keep:
@@ -208,6 +218,16 @@ class Evaluator:
             known = self._templates[filters, scores] = TemplateKeys()
             self._template_bytes += pod.digest.weight
         return known
+
+
+def _plainly(raised: BaseException, key: Hashable) -> BaseException:
+    """Return the error of a key that cannot be hashed without the tuple around it, which Python 3.14 names."""
+    if isinstance(raised, TypeError):
+        try:
+            hash(key)
+        except Exception as unhashable:
+            return unhashable
+    return raised
 
 
 def _positions(some: Sequence[Plugin], among: Sequence[Plugin]) -> list[int]:
