@@ -152,12 +152,20 @@ def test_a_configuration_that_cannot_be_used(config: str, what: str, fix: str) -
         (["kube-scheduler", "--feature-gates=AllAlpha=true"], "feature gates", WARN, "that differ from those given"),
         (["kube-scheduler", "--feature-gates=NoSuchGate=true"], "feature gates", WARN, "not known: NoSuchGate"),
         (["kube-scheduler", "--feature-gates=what"], "feature gates", WARN, "missing bool value for what"),
+        (["kube-scheduler", "--feature-gates", "NoSuchGate=true"], "feature gates", WARN, "not known: NoSuchGate"),
+        (["kube-scheduler", "--config", "/etc/s.yaml", "--v=2"], "flags", OK, "reads /etc/s.yaml"),
         (["kube-scheduler"], "feature gates", OK, "the same as given here"),
     ],
 )
 def test_flags_of_the_scheduler_that_runs(command: list[str], check: str, level: str, what: str) -> None:
     found = of(examined(a_system_pod("kube-scheduler-a", *command), user=ADMINISTRATOR), check, level)
     assert any(what in each.what for each in found), found
+
+
+@pytest.mark.parametrize("image", ["kube-scheduler:v1.36.4", "r.example.com:5000/x/kube-scheduler@sha256:abc"])
+def test_a_pod_without_a_command_runs_the_program_of_its_image(image: str) -> None:
+    found = of(examined(a_system_pod("s", image=image), user=ADMINISTRATOR), "flags")
+    assert "pod s: kubesched knows all of its 0 flags" in found[0].what
 
 
 @pytest.mark.parametrize(
@@ -205,8 +213,8 @@ def test_pods_that_nobody_schedules_and_second_schedulers() -> None:
     bound["spec"] |= {"schedulerName": "volcano", "nodeName": "n"}
     found = [each.what for each in of(examined(waiting, bound, user=ADMINISTRATOR), "schedulers", WARN)]
     assert found == [
-        "1 pods wait for nobodys, which nobody seems to serve",
-        "1 pods are volcano's, a second scheduler that the configuration here has no profile for",
+        "nobodys has 1 pod waiting, and nobody seems to serve it",
+        "volcano has 1 pod: a second scheduler, without a profile in the configuration",
     ]
 
 

@@ -1,19 +1,27 @@
 """A cluster as it is examined: documents by path, and what an identity may do.
 
 From paths to plain documents, or why there is none. Nothing is written: access reviews are asked for and not stored.
+Answers of any shape, and lists without an end, end in a sentence.
 """
 
-from typing import Any, NamedTuple
+import asyncio
+from collections.abc import Callable
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
 from kubesched.client.rest import Query, Refused, Rest
 
 Document = dict[str, Any]
+T = TypeVar("T")
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
-NOT_ALLOWED, NOT_SERVED = 403, 404
-# of a list
+NOT_ACCEPTED, NOT_ALLOWED, NOT_SERVED = 401, 403, 404
+# of a page of a list
 MOST_ITEMS = 500
+# for all pages of a list
+LIST_SECONDS = 120.0
+REVIEWS_AT_ONCE = 8
+ASK_AGAIN = "ask again when the API server is well (kubectl get --raw /readyz)"
 
 
 class Right(NamedTuple):
@@ -31,44 +39,83 @@ class Right(NamedTuple):
 
 
 class Absent(NamedTuple):
-    """Why a document cannot be read."""
+    """Why a document cannot be read: the code of the refusal, 0 if the answer is of no use."""
 
     code: int
     why: str
 
+    def fix(self, of_rights: str) -> str:
+        """Return what to do; `of_rights` if a right is missing."""
+        return of_rights if self.code == NOT_ALLOWED else ASK_AGAIN
+
+
+class _PageMeta(msgspec.Struct, rename={"more": "continue"}):
+    more: str | None = None
+
+
+class _Page(msgspec.Struct):
+    items: list[Any] | None = None
+    metadata: _PageMeta | None = None
+
+
+class _ReviewStatus(msgspec.Struct):
+    allowed: bool = False
+
+
+class _Review(msgspec.Struct):
+    status: _ReviewStatus
+
 
 class AskedCluster:
-    """Asks an API server."""
+    """Asks an API server. Every method raises Unreachable, and Refused if the credentials are not accepted."""
 
     def __init__(self, rest: Rest) -> None:
         self._rest = rest
+        self._turns = asyncio.Semaphore(REVIEWS_AT_ONCE)
 
     async def document(self, path: str, query: Query | None = None) -> Document | Absent:
-        """Return a document, or why it cannot be read; raises Unreachable."""
-        try:
-            found = msgspec.json.decode(await self._rest.get(path, query))
-        except Refused as refused:
-            return Absent(refused.code, str(refused))
-        except msgspec.MsgspecError as error:
-            return Absent(0, f"the answer is no JSON: {error}")
-        return found if isinstance(found, dict) else Absent(0, "the answer is no object")
+        """Return a document, or why it cannot be read."""
+        return await self._decoded(path, query, Document)
 
     async def items(self, path: str, query: Query | None = None) -> list[Document] | Absent:
-        """Return the objects of a list, page by page, or why it cannot be read; raises Unreachable."""
-        items: list[Document] = []
+        """Return the objects of a list, page by page, or why it cannot be read."""
+        return await self.read_items(path, query, lambda document: document)
+
+    async def read_items(self, path: str, query: Query | None, read: Callable[[Document], T]) -> list[T] | Absent:
+        """Return what `read` makes of the objects of a list; the objects are not kept."""
+        try:
+            async with asyncio.timeout(LIST_SECONDS):
+                return await self._pages(path, query or {}, read)
+        except TimeoutError:
+            return Absent(0, f"the list did not end within {LIST_SECONDS:.0f} s")
+
+    async def _pages(self, path: str, query: Query, read: Callable[[Document], T]) -> list[T] | Absent:
+        found: list[T] = []
         more = ""
         while True:
-            page = {**(query or {}), "limit": str(MOST_ITEMS), **({"continue": more} if more else {})}
-            found = await self.document(path, page)
-            if isinstance(found, Absent):
-                return found
-            items += [each for each in found.get("items") or () if isinstance(each, dict)]
-            more = str((found.get("metadata") or {}).get("continue") or "")
+            position = {"continue": more} if more else {}
+            page = await self._decoded(path, {**query, "limit": str(MOST_ITEMS), **position}, _Page)
+            if isinstance(page, Absent):
+                return page
+            found += [read(each) for each in page.items or () if isinstance(each, dict)]
+            last, more = more, (page.metadata.more if page.metadata is not None else "") or ""
             if not more:
-                return items
+                return found
+            if more == last:
+                return Absent(0, "the list does not end: each page is followed by the same one")
+
+    async def _decoded(self, path: str, query: Query | None, form: type[T]) -> T | Absent:
+        try:
+            return msgspec.json.decode(await self._rest.get(path, query), type=form)
+        except Refused as refused:
+            if refused.code == NOT_ACCEPTED:
+                raise
+            return Absent(refused.code, str(refused))
+        except (msgspec.MsgspecError, RecursionError) as error:
+            return Absent(0, f"the answer is not what an API server says: {error}")
 
     async def may(self, right: Right) -> bool:
-        """Return whether the identity of the requests may do something; raises Refused, Unreachable."""
+        """Return whether the identity of the requests may do something; raises any Refused."""
         resource, _, subresource = right.resource.partition("/")
         attributes = {
             "verb": right.verb,
@@ -83,5 +130,9 @@ class AskedCluster:
             "kind": "SelfSubjectAccessReview",
             "spec": {"resourceAttributes": {field: value for field, value in attributes.items() if value}},
         }
-        answer = msgspec.json.decode(await self._rest.send("POST", REVIEWS, msgspec.json.encode(body)))
-        return bool((answer.get("status") or {}).get("allowed"))
+        async with self._turns:
+            answer = await self._rest.send("POST", REVIEWS, msgspec.json.encode(body))
+        try:
+            return msgspec.json.decode(answer, type=_Review).status.allowed
+        except (msgspec.MsgspecError, RecursionError) as error:
+            raise Refused(0, "", f"the answer is no access review: {error}") from None

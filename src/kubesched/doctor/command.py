@@ -26,6 +26,7 @@ from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
+from kubesched.doctor.asked_cluster import ASK_AGAIN
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import SchedulerPages, examine
 from kubesched.doctor.findings import FAIL, OK, WARN, DoctorAnswer, Finding, answer_of
@@ -90,7 +91,7 @@ def doctor(
         try:
             return await examine(rest, checked, texts, pages)
         except (Refused, Unreachable) as error:
-            raise KubeschedError(f"the cluster cannot be examined: {error}{to_check(error, target)}") from None
+            raise KubeschedError(f"the cluster cannot be examined: {error}{_to_check(error, target)}") from None
         finally:
             await rest.close()
             if pages is not None and isinstance(pages.rest, RestClient):
@@ -107,8 +108,15 @@ def doctor(
     sys.exit(1 if failing else 0)
 
 
+def _to_check(error: Refused | Unreachable, target: RestConfig) -> str:
+    """Return the end of a sentence: what to do."""
+    if isinstance(error, Unreachable) and error.maybe_done:
+        return f"; {ASK_AGAIN}, or give it longer with --request-timeout"
+    return to_check(error, target)
+
+
 def _client(target: RestConfig) -> RestClient:
-    return RestClient(target, f"kubesched/{__version__}", timeout_seconds=SECONDS)
+    return RestClient(target, f"kubesched/{__version__}", timeout_seconds=target.timeout_seconds or SECONDS)
 
 
 def _text(file: str) -> str:

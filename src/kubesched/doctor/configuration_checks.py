@@ -70,4 +70,5 @@ async def _served(cluster: AskedCluster, kind: WatchedKind) -> Finding:
     if found.code == NOT_SERVED:
         fix = "create its CustomResourceDefinition: nothing is scheduled until it is served"
         return fail("custom kinds", f"{kind.name} is looked up by a plugin, and not served", fix)
-    return fail("custom kinds", f"{kind.name} cannot be listed: {found.why}", "grant get, list and watch of it")
+    fix = found.fix("grant get, list and watch of it")
+    return fail("custom kinds", f"{kind.name} cannot be listed: {found.why}", fix)

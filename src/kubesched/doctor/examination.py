@@ -3,17 +3,17 @@
 From a client and what is known of the scheduler to findings, in the order of their importance for a switch.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from kubesched.client.rest import Rest
+from kubesched.client.rest import Rest, Unreachable
 from kubesched.core.assembly import engine_of
-from kubesched.doctor.asked_cluster import AskedCluster
+from kubesched.doctor.asked_cluster import ASK_AGAIN, AskedCluster
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.dashboard_checks import check_dashboard
 from kubesched.doctor.extender_checks import check_extenders
-from kubesched.doctor.findings import Finding
+from kubesched.doctor.findings import Finding, fail
 from kubesched.doctor.rights_checks import check_rights
 from kubesched.doctor.scheduler_checks import check_pages, check_pods, check_running
 from kubesched.doctor.server_checks import check_leases, check_version
@@ -33,19 +33,30 @@ async def examine(
     pages: SchedulerPages | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> list[Finding]:
-    """Return all findings; raises Unreachable if the API server does not answer."""
+    """Return all findings; raises Unreachable if the API server does not answer, Refused if it accepts no credentials.
+
+    A check that it does not answer later is a failure, and the others are made.
+    """
     cluster, loaded = AskedCluster(rest), checked.loaded
     profiles = engine_of(loaded, checked.registry).profiles
     findings = await check_version(cluster)
-    findings += await check_rights(cluster, profiles, loaded.gates)
+    rights = check_rights(cluster, profiles, loaded.gates, loaded.config.leader_election)
+    findings += await _made("rights", rights)
     findings += checked.findings
-    findings += await checked.check_kinds(cluster)
-    findings += await check_running(cluster, loaded.gates)
+    findings += await _made("custom kinds", checked.check_kinds(cluster))
+    findings += await _made("flags", check_running(cluster, loaded.gates))
     if pages is not None:
         findings += await check_pages(pages.rest, pages.address, loaded.gates)
     findings += await check_extenders(loaded.config.extenders)
-    findings += await check_leases(cluster, now())
-    findings += await check_pods(cluster, profiles)
+    findings += await _made("leader", check_leases(cluster, now()))
+    findings += await _made("schedulers", check_pods(cluster, profiles))
     for file, text in dashboards:
         findings += check_dashboard(file, text)
     return findings
+
+
+async def _made(check: str, findings: Awaitable[list[Finding]]) -> list[Finding]:
+    try:
+        return await findings
+    except Unreachable as error:
+        return [fail(check, f"it could not be checked: {error}", ASK_AGAIN)]

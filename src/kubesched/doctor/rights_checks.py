@@ -11,15 +11,20 @@ from itertools import groupby
 from kubesched.client.informers.watched_kinds import watched_kinds
 from kubesched.client.rest import Refused
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.types import LeaderElection
 from kubesched.core.framework.plugin_rights import rules_of
 from kubesched.core.framework.profile import Profile
-from kubesched.doctor.asked_cluster import AskedCluster, Right
+from kubesched.doctor.asked_cluster import NOT_ACCEPTED, Absent, AskedCluster, Right
 from kubesched.doctor.findings import Finding, fail, ok, warn
 
 READ = ("get", "list", "watch")
 SYSTEM = "kube-system"
 LEASES, DEVICES = "coordination.k8s.io", "resource.k8s.io"
 ROLES = "bind the cluster roles system:kube-scheduler and system:volume-scheduler to it, or add the rule"
+PAGES_ROLES = (
+    "bind the cluster role system:kube-scheduler (or system:auth-delegator), and in kube-system the role "
+    "extension-apiserver-authentication-reader"
+)
 # what every scheduler writes
 ALWAYS = (
     Right("create", "", "pods/binding"),
@@ -27,9 +32,6 @@ ALWAYS = (
     Right("delete", "", "pods"),
     Right("create", "events.k8s.io", "events"),
     Right("patch", "events.k8s.io", "events"),
-    Right("create", LEASES, "leases", SYSTEM),
-    Right("get", LEASES, "leases", SYSTEM, "kube-scheduler"),
-    Right("update", LEASES, "leases", SYSTEM, "kube-scheduler"),
 )
 # what plugins of the reference write
 OF_PLUGINS = {
@@ -49,18 +51,27 @@ FOR_PAGES = (
 )
 
 
-def needed_rights(profiles: Mapping[str, Profile], gates: FeatureGates) -> dict[Right, str]:
+def needed_rights(profiles: Mapping[str, Profile], gates: FeatureGates, election: LeaderElection) -> dict[Right, str]:
     """Return the rights that a scheduler with some profiles needs, each with what needs it."""
     needed: dict[Right, str] = {}
     for kind in watched_kinds(profiles, gates):
         group, plural = _parts(kind.path)
         needed |= {Right(verb, group, plural): ", ".join(kind.needed_by) or "the scheduler" for verb in READ}
     needed |= dict.fromkeys(ALWAYS, "the scheduler")
+    needed |= dict.fromkeys(_of_lease(election), "leader election")
     for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
         needed |= dict.fromkeys(OF_PLUGINS.get(plugin.name, ()), plugin.name)
         for rule in rules_of((), plugin.writes):
             needed |= {Right(verb, rule["apiGroups"][0], rule["resources"][0]): plugin.name for verb in rule["verbs"]}
     return needed
+
+
+def _of_lease(election: LeaderElection) -> Iterator[Right]:
+    if election.leader_elect:
+        namespace, name = election.resource_namespace, election.resource_name
+        yield Right("create", LEASES, "leases", namespace)
+        yield Right("get", LEASES, "leases", namespace, name)
+        yield Right("update", LEASES, "leases", namespace, name)
 
 
 def _parts(path: str) -> tuple[str, str]:
@@ -69,21 +80,23 @@ def _parts(path: str) -> tuple[str, str]:
     return (parts[1] if parts[0] == "apis" else ""), parts[-1]
 
 
-async def check_rights(cluster: AskedCluster, profiles: Mapping[str, Profile], gates: FeatureGates) -> list[Finding]:
+async def check_rights(
+    cluster: AskedCluster, profiles: Mapping[str, Profile], gates: FeatureGates, election: LeaderElection
+) -> list[Finding]:
     """Return which rights are missing."""
-    needed = needed_rights(profiles, gates)
+    needed = needed_rights(profiles, gates, election)
     try:
         missing = await _missing(cluster, needed)
         for_pages = await _missing(cluster, dict.fromkeys(FOR_PAGES, "/metrics and other pages"))
     except Refused as refused:
+        if refused.code == NOT_ACCEPTED:
+            raise
         fix = "ask as an identity that may create selfsubjectaccessreviews (role system:basic-user)"
-        return [warn("rights", f"access reviews are refused: {refused}", fix)]
+        return [fail("rights", f"what it may do cannot be found out: {refused}", Absent(refused.code, "").fix(fix))]
     findings = list(_findings(missing)) or [ok("rights", f"all {len(needed)} rights that the configuration needs")]
     for right in for_pages:
         what = f"may not {right}: who asks for /metrics and other pages cannot be looked up"
-        findings.append(
-            warn("rights", what, "bind system:auth-delegator, and extension-apiserver-authentication-reader")
-        )
+        findings.append(warn("rights", what, PAGES_ROLES))
     return findings
 
 

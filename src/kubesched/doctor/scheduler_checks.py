@@ -7,10 +7,12 @@ whose command is a kube-scheduler: static pods, or those of a Deployment.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 import msgspec
 
+from kubesched.asking.explain.plain_words import number
 from kubesched.client.rest import Refused, Rest, Unreachable
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
@@ -28,7 +30,7 @@ async def check_running(cluster: AskedCluster, gates: FeatureGates) -> list[Find
     """Return what is found about the schedulers that run as pods of kube-system."""
     pods = await cluster.items(SYSTEM_PODS)
     if isinstance(pods, Absent):
-        fix = "compare its flags yourself, or ask as somebody who may list pods there"
+        fix = pods.fix("compare its flags yourself, or ask as somebody who may list pods there")
         return [warn("flags", f"pods of kube-system cannot be read: {pods.why}", fix)]
     found = [(pod, words) for pod in pods for words in _commands(pod)]
     if not found:
@@ -36,21 +38,25 @@ async def check_running(cluster: AskedCluster, gates: FeatureGates) -> list[Find
         return [warn("flags", what, "give its --config and --feature-gates to doctor and shadow")]
     findings: list[Finding] = []
     for pod, words in found:
-        findings += _flags(f"pod {_meta(pod).get('name')}", words, gates)
+        findings += _flags(f"pod {_fields(pod.get('metadata')).get('name')}", words, gates)
     return findings
 
 
-def _meta(document: Document) -> Mapping[str, Any]:
-    meta = document.get("metadata")
-    return meta if isinstance(meta, dict) else {}
+def _fields(value: Any) -> Mapping[str, Any]:
+    """Return an object's fields; none if it is no object."""
+    return value if isinstance(value, dict) else {}
+
+
+def _list(value: Any) -> Sequence[Any]:
+    return value if isinstance(value, list) else ()
 
 
 def _commands(pod: Document) -> Iterator[list[str]]:
     """Yield the words after the program's name for each container of a pod that runs kube-scheduler."""
-    spec = pod.get("spec")
-    for container in (spec.get("containers") or ()) if isinstance(spec, dict) else ():
-        words = [str(word) for word in (*(container.get("command") or ()), *(container.get("args") or ()))]
-        image = str(container.get("image", "")).rpartition("/")[2].partition(":")[0]
+    for container in _list(_fields(pod.get("spec")).get("containers")):
+        fields = _fields(container)
+        words = [str(word) for word in (*_list(fields.get("command")), *_list(fields.get("args")))]
+        image = re.split("[:@]", str(fields.get("image")).rpartition("/")[2])[0]
         for place, word in enumerate(words):
             if word.rpartition("/")[2] == KUBE_SCHEDULER:
                 yield words[place + 1 :]
@@ -62,7 +68,7 @@ def _commands(pod: Document) -> Iterator[list[str]]:
 
 def _flags(who: str, words: Sequence[str], gates: FeatureGates) -> Iterator[Finding]:
     known = {flag.name: flag for group in GROUPS for flag in group.flags}
-    given = {word.lstrip("-").partition("=")[0]: word.partition("=")[2] for word in words if word.startswith("--")}
+    given = _given(words)
     unknown = [f"--{name}" for name in given if name not in known]
     if unknown:
         fix = "leave these out of the command of kubesched run: it would not start"
@@ -75,6 +81,16 @@ def _flags(who: str, words: Sequence[str], gates: FeatureGates) -> Iterator[Find
     if given.get("config"):
         yield ok("flags", f"{who} reads {given['config']}: give that file to doctor and shadow as --config")
     yield _gates_of_flag(who, given.get("feature-gates", ""), gates)
+
+
+def _given(words: Sequence[str]) -> dict[str, str]:
+    """Return flags with their values: `--name=value`, `--name value` or `--name`."""
+    given: dict[str, str] = {}
+    for word, following in pairwise([*words, "-"]):
+        if word.startswith("--"):
+            name, equals, value = word.lstrip("-").partition("=")
+            given[name] = value if equals or following.startswith("-") else following
+    return given
 
 
 def _gates_of_flag(who: str, text: str, gates: FeatureGates) -> Finding:
@@ -140,24 +156,29 @@ def _configuration(who: str, found: Any) -> Finding:
 
 async def check_pods(cluster: AskedCluster, served: Collection[str]) -> list[Finding]:
     """Return which schedulers pods name, and which of them nobody serves."""
-    pods = await cluster.items(ALL_PODS, {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"})
+    unfinished = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
+    pods = await cluster.read_items(ALL_PODS, unfinished, _scheduler_and_node)
     if isinstance(pods, Absent):
-        fix = "ask as somebody who may list all pods"
+        fix = pods.fix("ask as somebody who may list all pods")
         return [warn("schedulers", f"pods cannot be read: {pods.why}", fix)]
     waiting: Counter[str] = Counter()
     bound: Counter[str] = Counter()
-    for pod in pods:
-        spec = pod.get("spec") or {}
-        name = str(spec.get("schedulerName") or "default-scheduler")
-        (bound if spec.get("nodeName") else waiting)[name] += 1
+    for name, has_node in pods:
+        (bound if has_node else waiting)[name] += 1
     findings = [ok("schedulers", f"pods name {', '.join(sorted({*waiting, *bound})) or 'no scheduler'}")]
     for name in sorted({*waiting, *bound} - {*served}):
         if bound[name]:
             what = (
-                f"{bound[name]:,} pods are {name}'s, a second scheduler that the configuration here has no profile for"
+                f"{name} has {number(bound[name], 'pod')}: a second scheduler, without a profile in the configuration"
             )
             findings.append(warn("schedulers", what, "leave it running, or add a profile of that name"))
         else:
-            what = f"{waiting[name]:,} pods wait for {name}, which nobody seems to serve"
+            what = f"{name} has {number(waiting[name], 'pod')} waiting, and nobody seems to serve it"
             findings.append(warn("schedulers", what, "start that scheduler, or add a profile of that name"))
     return findings
+
+
+def _scheduler_and_node(pod: Document) -> tuple[str, bool]:
+    """Return the name of a pod's scheduler, and whether it has a node."""
+    spec = _fields(pod.get("spec"))
+    return str(spec.get("schedulerName") or "default-scheduler"), bool(spec.get("nodeName"))

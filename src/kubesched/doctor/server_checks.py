@@ -38,7 +38,9 @@ async def check_version(cluster: AskedCluster) -> list[Finding]:
     version = str(found.get("gitVersion", "")) if isinstance(found, dict) else ""
     numbers = re.match(r"v?(\d+)\.(\d+)", version)
     if numbers is None:
-        return [warn("version", "the API server does not say its release", f"kubesched is that of {GIT_VERSION}")]
+        why = f" ({found.why})" if isinstance(found, Absent) else ""
+        what = f"the API server does not say its release{why}"
+        return [warn("version", what, f"see that it is v1.{OLDEST_MINOR} or later; kubesched is that of {GIT_VERSION}")]
     major, minor = map(int, numbers.groups())
     if (major, minor) < (1, OLDEST_MINOR):
         what = f"the API server is {version}; kubesched was tried on v1.{OLDEST_MINOR} and later"
@@ -61,7 +63,7 @@ async def check_leases(cluster: AskedCluster, now: datetime) -> list[Finding]:
     """Return who leads, and whether the clock here is that of the cluster."""
     found = await cluster.items(SYSTEM_LEASES)
     if isinstance(found, Absent):
-        fix = "grant get and list of leases in kube-system to whoever asks"
+        fix = found.fix("grant get and list of leases in kube-system to whoever asks")
         return [warn("leader", f"leases of kube-system cannot be read: {found.why}", fix)]
     others = await cluster.items(NODE_LEASES)
     leases = list(_read(found))
