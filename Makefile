@@ -15,6 +15,8 @@ READY  := $(VENV)/.ready
 FUZZ_SECONDS ?= 3600
 SITE   := .venv-site
 PYTHONS ?= 3.11 3.12 3.13 3.14
+# tests start many processes; without bytecode each of them compiles the package again
+unexport PYTHONDONTWRITEBYTECODE
 
 .PHONY: run quick test test-random test-oracle test-pythons pytest test-slow test-cluster check coverage dist release-check bench fuzz docs site upstream lock clean
 
@@ -109,10 +111,11 @@ upstream: $(READY)
 	$(BIN)/python -m tools.upstream $(SRC) $(if $(TO),--to $(TO)) $(if $(FROM),--from $(FROM)) \
 		$(if $(HELP),--help-text $(HELP)) $(if $(WRITE),--write)
 
+# the lock names everything, so nothing is resolved; modules are compiled when they are first imported, and most never are
 $(READY): requirements.lock pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kubesched needs Python 3.11 or later; set PYTHON=python3.11")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-compile -r requirements.lock
 	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
 	touch $@
 
