@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -18,6 +19,7 @@ from click.testing import CliRunner
 
 from kubesched.cli import main
 from kubesched.sweep.executors.dask_workers import DaskWorkers
+from kubesched.sweep.executors.interrupts import Interrupts
 from kubesched.sweep.runs import RunLabel, RunOutcome, SweepRun
 
 SWEEP = [sys.executable, "-m", "kubesched", "sweep", "sweep.yaml", "-o", "json"]
@@ -77,7 +79,7 @@ class LosingFuture:
 def test_a_result_that_is_lost_with_its_worker_is_waited_for_again() -> None:
     future = LosingFuture(msgspec.msgpack.encode(RunOutcome("a", {"figure": 1})))
     workers = DaskWorkers.__new__(DaskWorkers)
-    workers._name, workers._version = "sweep", "1"
+    workers._name, workers._version, workers._interrupts = "sweep", "1", Interrupts()
     workers._client = SimpleNamespace(submit=lambda *args, **options: future)
     run = SweepRun(RunLabel("a", "a", "trace", "default", "1", 0))
     assert [outcome.row for outcome in workers.outcomes([run])] == [{"figure": 1}]
@@ -122,6 +124,34 @@ def test_ctrl_c_ends_a_local_cluster_and_results_are_kept(write_sweep: Any) -> N
     for worker in workers:
         state = Path(f"/proc/{worker}/stat")
         assert not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("interrupt", [signal.SIGINT, signal.SIGTERM])
+def test_while_a_local_cluster_is_made_ready_an_interrupt_prints_no_traceback(
+    write_sweep: Any, interrupt: signal.Signals
+) -> None:
+    write_sweep(seeds="1-2000")
+    # at the call of the library that asks the workers for their version
+    program = f"""if True:
+        import os, signal, distributed.client
+        asked = distributed.client.Client._run
+        async def interrupted(*args, **options):
+            os.kill(os.getpid(), {int(interrupt)})
+            return await asked(*args, **options)
+        distributed.client.Client._run = interrupted
+        from kubesched.console import kubesched
+        kubesched()
+    """
+    command = [sys.executable, "-c", program, *SWEEP[3:], "--dask", "local:2", "--results", "dask"]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    assert ran.returncode in (1, 130)
+    assert ran.stderr.splitlines() == [
+        "0 of 2000 runs done",
+        "interrupted: what was done is in dask; go on with --resume",
+        "",
+        "Aborted!",
+    ]
 
 
 @contextmanager
@@ -189,6 +219,21 @@ def test_dask_that_is_not_installed_is_named(write_sweep: Any, monkeypatch: pyte
     monkeypatch.setitem(sys.modules, "distributed", None)
     ran = CliRunner().invoke(main, ["sweep", write_sweep(), "--dask", "local:2"], catch_exceptions=False)
     assert (ran.exit_code, ran.stderr) == (1, "--dask needs pip install 'kubesched[dask]'\n")
+
+
+@pytest.mark.slow
+def test_ctrl_c_while_a_scheduler_does_not_answer_is_one_line(write_sweep: Any) -> None:
+    write_sweep()
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        command = [*SWEEP, "--dask", f"tcp://127.0.0.1:{silent.getsockname()[1]}", "--results", "dask"]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, process_group=0) as process:
+            silent.settimeout(60)
+            with silent.accept()[0]:
+                os.killpg(process.pid, signal.SIGINT)
+                told = process.communicate(timeout=60)[1]
+    assert process.returncode in (1, 130)
+    assert "interrupted: what was done is in dask; go on with --resume" in told
+    assert "Traceback" not in told
 
 
 @pytest.mark.slow

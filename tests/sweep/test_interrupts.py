@@ -7,7 +7,7 @@ from contextlib import suppress
 
 import pytest
 
-from kubesched.sweep.executors.interrupts import interrupts_noted
+from kubesched.sweep.executors.interrupts import Interrupts, interrupts_noted
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
@@ -24,6 +24,31 @@ def test_an_interrupt_that_somebody_drops_counts_nevertheless(number: signal.Sig
         seen.extend(interrupts.heeded(dropping()))
     assert seen == [0, 1]
     assert signal.getsignal(number) is before
+
+
+def interrupted(interrupts: Interrupts) -> Iterator[str]:
+    yield "before"
+    with interrupts.held():
+        signal.raise_signal(signal.SIGINT)
+        yield "the block goes on"
+
+
+def test_the_first_interrupt_waits_for_the_end_of_a_block_and_the_next_does_not() -> None:
+    seen = list[str]()
+    with interrupts_noted() as interrupts:
+        with pytest.raises(KeyboardInterrupt):
+            seen.extend(interrupted(interrupts))
+        with pytest.raises(KeyboardInterrupt):
+            seen.extend(interrupted(interrupts))
+    assert seen == ["before", "the block goes on", "before"]
+
+
+def test_outside_of_such_a_block_nothing_waits() -> None:
+    with interrupts_noted() as interrupts:
+        with interrupts.held():
+            pass
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
 
 
 class Interrupted:

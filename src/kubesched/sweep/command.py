@@ -186,7 +186,7 @@ def _tune(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions,
 def _at_work(setup: SweepSetup, options: SweepOptions, progress: SweepProgress) -> Iterator[Workers]:
     """Have workers while a block lasts; tell what is kept if it is interrupted."""
     try:
-        with interrupts_noted() as interrupts, closing(_workers(setup, options, progress.note)) as workers:
+        with interrupts_noted() as interrupts, closing(_workers(setup, options, progress.note, interrupts)) as workers:
             yield _AttentiveWorkers(workers, interrupts)
     except KeyboardInterrupt:
         progress.end()
@@ -207,9 +207,9 @@ class _AttentiveWorkers:
         return self._interrupts.heeded(self._workers.outcomes(runs))
 
 
-def _workers(setup: SweepSetup, options: SweepOptions, tell: Tell) -> Workers:
+def _workers(setup: SweepSetup, options: SweepOptions, tell: Tell, interrupts: Interrupts) -> Workers:
     if options.dask is not None:
-        return DaskWorkers(setup, options.dask, tell)
+        return DaskWorkers(setup, options.dask, tell, interrupts)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     count = options.workers or cores
     return InProcess(setup) if count == 1 else ProcessWorkers(setup, count, tell)

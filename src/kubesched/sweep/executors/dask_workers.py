@@ -2,6 +2,8 @@
 
 From runs to outcomes, in the order in which they end. Files are sent to each worker once, when it is there or when it
 comes. The runs of a worker that dies are done by others. Workers must have the version of kubesched that is here.
+
+Interrupts wait while the library works, but not while it waits for others; what it left undone then is not told.
 """
 
 import logging
@@ -23,7 +25,7 @@ from kubesched.common.extras import extra_module
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.sweep.carrying_out import RunCarrier
 from kubesched.sweep.errors import SweepError
-from kubesched.sweep.executors.interrupts import interrupts_blocked
+from kubesched.sweep.executors.interrupts import Interrupts, interrupts_blocked
 from kubesched.sweep.executors.shipping import Parcel, packed, unpacked
 from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup, Tell
 
@@ -34,6 +36,14 @@ WORKERS_SECONDS = 30
 CLOSING_SECONDS = 5
 # above all that the library logs
 SILENT = logging.CRITICAL + 1
+_LOGGERS = (
+    "distributed",
+    "distributed.client",
+    "distributed.comm",
+    "distributed.core",
+    "tornado",
+    "tornado.application",
+)
 # of futures whose results are not there, or not any more
 _NOT_YET = ("pending", "lost")
 # how often it is seen whether workers are gone
@@ -43,40 +53,45 @@ LOOK_SECONDS = 1.0
 class DaskWorkers:
     """Carries out runs on a Dask cluster: `tcp://HOST:PORT`, or `local:N` for N processes of this machine."""
 
-    def __init__(self, setup: SweepSetup, address: str, tell: Tell) -> None:
+    _cluster: Any = None
+    _client: Any = None
+
+    def __init__(self, setup: SweepSetup, address: str, tell: Tell, interrupts: Interrupts) -> None:
         self._distributed = extra_module("distributed", "dask", "--dask")
         self._tell = tell
+        self._interrupts = interrupts
         self._name = f"kubesched-{uuid.uuid4()}"
         self._version = setup.version
         self._registered = False
-        self._cluster: Any = None
-        self._client: Any = None
         try:
-            self._client = self._connected(address)
-            self._check_versions(self._version)
+            self._connect(address)
             parcel = msgspec.msgpack.encode(packed(setup))
-            self._client.register_plugin(_plugin(self._distributed, self._name, parcel), self._name)
-            self._registered = True
+            with interrupts.held():
+                self._check_versions(self._version)
+                self._client.register_plugin(_plugin(self._distributed, self._name, parcel), self._name)
+                self._registered = True
+                self._known = set(self._client.nthreads())
         except BaseException:
             self.close()
             raise
-        self._known = set(self._client.nthreads())
 
     def outcomes(self, runs: Sequence[SweepRun]) -> Iterator[RunOutcome]:
         """Yield an outcome for each run, in the order in which they end."""
         ended: queue.SimpleQueue[Any] = queue.SimpleQueue()
         under_way = {}
         for run in runs:
-            future = self._client.submit(
-                _carried_out, self._name, self._version, msgspec.msgpack.encode(run), pure=False
-            )
-            under_way[future.key] = run
-            future.add_done_callback(ended.put)
+            with self._interrupts.held():
+                future = self._client.submit(
+                    _carried_out, self._name, self._version, msgspec.msgpack.encode(run), pure=False
+                )
+                under_way[future.key] = run
+                future.add_done_callback(ended.put)
         while under_way:
             try:
                 future = ended.get(timeout=LOOK_SECONDS)
             except queue.Empty:
                 self._look()
+                self._interrupts.raise_if_came()
                 continue
             # read once: it changes while workers come and go
             status = future.status
@@ -84,7 +99,9 @@ class DaskWorkers:
                 # its result was on a worker that died before it was fetched: others do it again
                 future.add_done_callback(ended.put)
                 continue
-            yield self._outcome(under_way.pop(future.key), future, status)
+            with self._interrupts.held():
+                outcome = self._outcome(under_way.pop(future.key), future, status)
+            yield outcome
 
     def _outcome(self, run: SweepRun, future: Any, status: str) -> RunOutcome:
         if status == "finished":
@@ -109,28 +126,29 @@ class DaskWorkers:
             self._tell(f"Dask worker {address} is gone; {others}")
         self._known = there
 
-    def _connected(self, address: str) -> Any:
+    def _connect(self, address: str) -> None:
+        # the library tells of what we tell in a sentence
+        for name in _LOGGERS:
+            logging.getLogger(name).setLevel(SILENT)
         if address.startswith(LOCAL):
-            self._cluster = self._local(address)
+            with self._interrupts.held():
+                self._cluster = self._local(address)
+                _be_quiet(self._cluster)
             address = self._cluster.scheduler_address
         elif not _ADDRESS.fullmatch(address):
             raise SweepError(f"--dask {address}: expected the address of a scheduler, tcp://HOST:PORT, or local:2")
-        # the library tells of what we tell in a sentence
-        for name in ("distributed", "distributed.client", "distributed.comm", "distributed.core", "tornado"):
-            logging.getLogger(name).setLevel(SILENT)
         try:
-            client = self._distributed.Client(address, timeout=CONNECTING_SECONDS, set_as_default=False)
+            self._client = _client(self._distributed, address)
         except (OSError, ValueError, TimeoutError) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise SweepError(
                 f"--dask {address}: there is no Dask scheduler that answers ({why}); give tcp://HOST:PORT, or local:2"
             ) from None
+        _be_quiet(self._client)
         try:
-            client.wait_for_workers(1, timeout=WORKERS_SECONDS)
+            self._client.wait_for_workers(1, timeout=WORKERS_SECONDS)
         except TimeoutError:
-            client.close()
             raise SweepError(f"--dask {address}: the scheduler has no workers; start some with dask worker") from None
-        return client
 
     def _local(self, address: str) -> Any:
         count = address.removeprefix(LOCAL)
@@ -158,15 +176,36 @@ class DaskWorkers:
 
     def close(self) -> None:
         """Leave the cluster as it was; end it if it is ours."""
+        with self._interrupts.held():
+            self._leave()
+
+    def _leave(self) -> None:
         if self._client is not None:
-            if self._registered and self._cluster is None and self._client.status == "running":
-                self._client.unregister_worker_plugin(self._name)
-            with suppress(TimeoutError):
+            # a scheduler that is gone needs no goodbye
+            with suppress(OSError):
+                if self._registered and self._cluster is None and self._client.status == "running":
+                    self._client.unregister_worker_plugin(self._name)
+            with suppress(OSError):
                 self._client.close(timeout=CLOSING_SECONDS)
         if self._cluster is not None:
             # a worker that just starts again makes it wait; it ends with this process
-            with suppress(TimeoutError):
+            with suppress(OSError):
                 self._cluster.close(timeout=CLOSING_SECONDS)
+
+
+def _client(distributed: Any, address: str) -> Any:
+    """Return a client that is connected, which its owner closes; one that was interrupted before is just left."""
+
+    class ClosedClient(distributed.Client):  # type: ignore[misc]
+        def __del__(self) -> None:
+            """Do not wait for a scheduler that does not answer."""
+
+    return ClosedClient(address, timeout=CONNECTING_SECONDS, set_as_default=False)
+
+
+def _be_quiet(of: Any) -> None:
+    """Have the library's event loop tell nothing of tasks that nobody waits for any more."""
+    of.loop.asyncio_loop.set_exception_handler(lambda loop, context: None)
 
 
 def _version_there() -> Any:

@@ -23,11 +23,31 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.came = False
+        self._held = False
 
     def note(self, number: int, frame: FrameType | None) -> None:
         """Interrupt what runs; a handler of signals."""
-        self.came = True
-        raise KeyboardInterrupt
+        first, self.came = not self.came, True
+        if not (first and self._held):
+            raise KeyboardInterrupt
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Have the first interrupt wait for the end of a block, which would leave a library in disorder.
+
+        It is raised then, also if it came before the block. The next one does not wait.
+        """
+        self._held = True
+        try:
+            yield
+        finally:
+            self._held = False
+        self.raise_if_came()
+
+    def raise_if_came(self) -> None:
+        """Raise an interrupt that has come."""
+        if self.came:
+            raise KeyboardInterrupt
 
     def dropped(self, unraisable: "UnraisableHookArgs") -> None:
         """Print no traceback of an interrupt that came in a finalizer, where Python drops it; a hook of Python."""
@@ -38,8 +58,7 @@ class Interrupts:
         """Yield items until an interrupt has come, which is raised then."""
         for item in items:
             yield item
-            if self.came:
-                raise KeyboardInterrupt
+            self.raise_if_came()
 
 
 @contextmanager
