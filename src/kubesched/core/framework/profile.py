@@ -155,9 +155,11 @@ def compile_profile(
                 built[name] = known
             else:
                 built[name] = made.plugins[name] = _built(name, args, registry, services, scheduler_name, paths or {})
+        for name, plugin in built.items():
+            _check_methods(scheduler_name, name, plugin)
         for point, plugins in enabled.items():
-            for plugin in plugins:
-                _check(scheduler_name, point, plugin.name, built[plugin.name])
+            for each in plugins:
+                _check_point(scheduler_name, point, each.name, built[each.name])
     except BaseException:
         release_plugins([made], ())
         raise
@@ -294,12 +296,9 @@ _ONE_OF = {
 }
 
 
-def _check(scheduler_name: str, point: str, name: str, plugin: Plugin) -> None:
-    """Raise PluginError if a plugin does not implement the point that it is enabled at."""
+def _check_methods(scheduler_name: str, name: str, plugin: Plugin) -> None:
+    """Raise PluginError if a method of a plugin cannot be called as it will be."""
     where = f"profile {scheduler_name!r}: plugin {name!r}"
-    base = EXTENSION_POINTS[point]
-    if not isinstance(plugin, base):
-        raise PluginError(f"{where} is enabled at {point} but does not extend {base.__name__}")
     for method in _SYNCHRONOUS:
         if inspect.iscoroutinefunction(getattr(plugin, method, None)):
             raise PluginError(f"{where}: {method} is `async def`; only pre_bind, bind and post_bind may be coroutines")
@@ -307,6 +306,14 @@ def _check(scheduler_name: str, point: str, name: str, plugin: Plugin) -> None:
     problem = signature_problem(kind, (*_SYNCHRONOUS, *_COROUTINES.values()))
     if problem:
         raise PluginError(f"{where}: {problem}")
+
+
+def _check_point(scheduler_name: str, point: str, name: str, plugin: Plugin) -> None:
+    """Raise PluginError if a plugin does not implement the point that it is enabled at."""
+    where = f"profile {scheduler_name!r}: plugin {name!r}"
+    base = EXTENSION_POINTS[point]
+    if not isinstance(plugin, base):
+        raise PluginError(f"{where} is enabled at {point} but does not extend {base.__name__}")
     hook, question = _HOOKS.get(point), _QUESTIONS.get(point)
     answers_by_question = question is not None and hasattr(plugin, question)
     if hook is not None and not answers_by_question and getattr(type(plugin), hook) is getattr(base, hook):
