@@ -16,8 +16,9 @@ from kubesched.api.meta import ApiObject
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
-from kubesched.asking.sources.followed_kinds import FollowableKinds, followable_kinds, patiently
+from kubesched.asking.sources.followed_kinds import PATIENCE, FollowableKinds, followable_kinds
 from kubesched.asking.sources.live import UNCERTAIN, server_version
+from kubesched.asking.sources.patience import patiently
 from kubesched.client.extenders import HttpExtenderClient
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
@@ -81,7 +82,7 @@ class ShadowSession:
 
     async def run(self) -> ShadowAnswer:
         """Judge until the end; raises KubeschedError, Refused, Unreachable."""
-        version = await patiently(lambda: server_version(self._rest))
+        version = await patiently(lambda: server_version(self._rest), PATIENCE)
         kinds = await followable_kinds(self._rest)
         gaps = _gaps(kinds)
         for gap in gaps:

@@ -16,7 +16,7 @@ from kubesched.api.release import GIT_VERSION
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.model import ClusterModel, UnknownObjectError
-from kubesched.asking.sources import live
+from kubesched.asking.sources import live, patience
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.client.informers import paged_list
@@ -207,7 +207,7 @@ def test_objects_of_custom_kinds_are_read(tmp_path: Path) -> None:
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(live, "AGAIN_SECONDS", 0.0)
+    monkeypatch.setattr(patience, "AGAIN_SECONDS", 0.0)
 
 
 @pytest.mark.usefixtures("impatient")

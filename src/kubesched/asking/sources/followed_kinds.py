@@ -5,25 +5,19 @@ and by a watch that is left at once: get, list and watch are all that is asked f
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import msgspec
 
 from kubesched.api.paths import path_of, plural_of
-from kubesched.asking.sources.live import (
-    AGAIN_SECONDS,
-    OLDER_VERSIONS,
-    PASSING,
-    ListedKind,
-    listed_kinds,
-)
+from kubesched.asking.sources.live import OLDER_VERSIONS, ListedKind, listed_kinds
+from kubesched.asking.sources.patience import PASSING, patiently
 from kubesched.client.informers.watched_kinds import ALWAYS, WatchedKind
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.errors import KubeschedError
 
-T = TypeVar("T")
 # attempts of a request before the cluster is followed; later there is no end of them
 PATIENCE = 6
 _NOT_ALLOWED, _NOT_SERVED = 403, 404
@@ -66,7 +60,7 @@ async def _tried(rest: Rest, kind: ListedKind, pod_selector: str) -> WatchedKind
     why = f"the API server does not serve {kind.path.removeprefix('/')}"
     for path in versions:
         try:
-            await patiently(partial(_try, rest, path, query))
+            await patiently(partial(_try, rest, path, query), PATIENCE)
         except Refused as refused:
             if refused.code == _NOT_SERVED:
                 continue
@@ -96,23 +90,6 @@ class _ListMeta(msgspec.Struct, rename="camel"):
 
 class _List(msgspec.Struct):
     metadata: _ListMeta = msgspec.field(default_factory=_ListMeta)
-
-
-async def patiently(ask: Callable[[], Awaitable[T]]) -> T:
-    """Return what a request returns; again if the connection breaks, or the server asks for patience."""
-    for left in reversed(range(PATIENCE)):
-        try:
-            return await ask()
-        except Unreachable as error:
-            if not left or not error.maybe_done:
-                raise
-            wait = AGAIN_SECONDS
-        except Refused as refused:
-            if not left or refused.code not in PASSING:
-                raise
-            wait = refused.retry_after_seconds or AGAIN_SECONDS
-        await asyncio.sleep(wait)
-    raise AssertionError
 
 
 async def _try(rest: Rest, path: str, query: Query) -> None:

@@ -22,6 +22,7 @@ from kubesched.api.sharing import sharing
 from kubesched.asking.cluster_objects import OUTSIDE, ClusterObjects, Gap
 from kubesched.asking.sources.files import UNREAD_KINDS, gaps_of_unread
 from kubesched.asking.sources.own_loop import in_own_loop
+from kubesched.asking.sources.patience import patiently
 from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document, reduced_workload
 from kubesched.client.informers.paged_list import read_pages
 from kubesched.client.informers.watched_kinds import ALWAYS, UNFINISHED, watched_kind
@@ -33,9 +34,6 @@ Progress = Callable[[str, int], None]
 
 AT_ONCE: Final = 4
 ATTEMPTS: Final = 3
-AGAIN_SECONDS: Final = 0.5
-# refusals that pass
-PASSING: Final = (429, 500, 503, 504)
 # versions of the same shape that servers before the latest release have
 OLDER_VERSIONS: Final = {"resource.k8s.io/v1": "resource.k8s.io/v1beta2"}
 _VOLUMES = "pods with volumes may seem to fit or not to fit"
@@ -243,21 +241,12 @@ class _Reading:
     async def _attempts(self, kind: ListedKind, path: str) -> None:
         """List a kind; again if the connection breaks, or the server asks for patience."""
         found = self._lists[kind.name]
-        for left in reversed(range(ATTEMPTS)):
+
+        async def listed() -> None:
             found.begin()
-            try:
-                await read_pages(self._rest, path, kind.query, found.take, found.begin)
-                return
-            except Unreachable as error:
-                # nobody listens there, or there is no more time
-                if not left or not error.maybe_done or self._hurries:
-                    raise
-                wait = AGAIN_SECONDS
-            except Refused as error:
-                if not left or error.code not in PASSING:
-                    raise
-                wait = error.retry_after_seconds or AGAIN_SECONDS
-            await asyncio.sleep(wait)
+            await read_pages(self._rest, path, kind.query, found.take, found.begin)
+
+        await patiently(listed, ATTEMPTS, hurries=self._hurries)
 
 
 class _KindList:
