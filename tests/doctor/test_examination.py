@@ -1,6 +1,8 @@
 """What is found on an embedded cluster, in virtual time."""
 
+import tomllib
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,7 +16,7 @@ from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.registry import Registry
 from kubesched.doctor.asked_cluster import AskedCluster
-from kubesched.doctor.configuration_checks import CheckedConfiguration
+from kubesched.doctor.configuration_checks import IN_CONTRIB, CheckedConfiguration
 from kubesched.doctor.examination import examine
 from kubesched.doctor.findings import FAIL, OK, WARN, Finding, answer_of
 from kubesched.doctor.scheduler_checks import check_pages
@@ -132,7 +134,10 @@ def test_what_plugins_look_up_and_write_is_needed() -> None:
 @pytest.mark.parametrize(
     ("config", "what", "fix"),
     [
-        (RACK, 'c.yaml: initializing profile', "--plugin"),
+        (RACK, 'c.yaml: the plugin Rack does not exist here', "port it to Python"),
+        (RACK.replace("Rack", "Coscheduling"), "the plugin Coscheduling", "pip install kubesched-contrib"),
+        ("apiVersion: v1\nkind: ConfigMap\ndata: {}", "ConfigMap", "kubectl -n kube-system get configmap"),
+        (RACK.replace("io/v1", "io/v1beta3"), "v1beta3", "write v1 there"),
         (RACK.replace("profiles", "parallel"), "parallel", "config show"),
         ("{", "c.yaml: ", "config show"),
     ],
@@ -141,6 +146,17 @@ def test_a_configuration_that_cannot_be_used(config: str, what: str, fix: str) -
     failures = of(examined(config=config), "configuration", FAIL)
     assert failures
     assert (what in failures[0].what, fix in failures[0].fix) == (True, True), failures
+
+
+def test_plugins_of_contrib_are_known_to_be_there() -> None:
+    project = tomllib.loads((Path(__file__).parents[2] / "contrib" / "pyproject.toml").read_text())["project"]
+    assert set(project["entry-points"]["kubesched.plugins"]) == IN_CONTRIB
+
+
+def test_all_unknown_plugins_are_named() -> None:
+    config = RACK.replace("{name: Rack}", "{name: B}, {name: NodeName}, {name: A}")
+    failures = of(examined(config=config), "configuration", FAIL)
+    assert [each.what.split()[3] for each in failures] == ["A", "B"]
 
 
 @pytest.mark.parametrize(

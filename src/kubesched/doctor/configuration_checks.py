@@ -5,11 +5,14 @@ From a file's text to findings and, if it can be used, to the configuration.
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.client.informers.watched_kinds import WatchedKind, watched_kind
+from kubesched.config.document import parse
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
@@ -17,6 +20,27 @@ from kubesched.doctor.asked_cluster import NOT_SERVED, Absent, AskedCluster
 from kubesched.doctor.findings import Finding, fail, ok, warn
 
 _UNKNOWN_PLUGIN = re.compile(r'Plugin "([^"]*)" does not exist|plugin "([^"]*)" does not exist')
+# plugins of the package kubesched-contrib
+IN_CONTRIB = frozenset(
+    {
+        "CapacityScheduling",
+        "Coscheduling",
+        "GangDefragmentation",
+        "LoadVariationRiskBalancing",
+        "LowRiskOverCommitment",
+        "NetworkOverhead",
+        "NodeCost",
+        "NodeMetadata",
+        "NodeResourceTopologyMatch",
+        "NodeResourcesAllocatable",
+        "Peaks",
+        "PreemptionToleration",
+        "SySched",
+        "TargetLoadPacking",
+        "TopologicalSort",
+        "ZoneSignal",
+    }
+)
 _SAMPLING = "percentageOfNodesToScore"
 
 
@@ -29,7 +53,7 @@ class CheckedConfiguration:
         try:
             self.loaded = load_config(text, gates, registry)
         except ConfigError as error:
-            self.findings += _problems(file or "the defaults", error)
+            self.findings += _problems(file or "the defaults", text or b"", error, registry)
             self.loaded = load_config(None, gates, registry)
         else:
             self.findings += _usable(file, self.loaded)
@@ -40,14 +64,47 @@ class CheckedConfiguration:
         return [await _served(cluster, kind) for kind in kinds if kind is not None]
 
 
-def _problems(file: str, error: ConfigError) -> Iterator[Finding]:
+def _problems(file: str, text: bytes, error: ConfigError, registry: Registry) -> Iterator[Finding]:
     for problem in error.errors:
-        unknown = _UNKNOWN_PLUGIN.search(problem)
-        if unknown is not None:
-            fix = "port the plugin to Python (docs/plugins.md) and give it as --plugin, or disable it"
-        else:
-            fix = f"mend it and look at it with: kubesched config show {file}"
-        yield fail("configuration", f"{file}: {problem}", fix)
+        if _UNKNOWN_PLUGIN.search(problem) is None:
+            yield fail("configuration", f"{file}: {problem}", _fix(file, problem))
+            continue
+        # the error names one of them
+        for name in _unknown_plugins(text, registry):
+            if name in IN_CONTRIB:
+                fix = "pip install kubesched-contrib, or disable it"
+            else:
+                fix = "port it to Python (docs/plugins.md) and give it as --plugin, or disable it"
+            yield fail("configuration", f"{file}: the plugin {name} does not exist here", fix)
+
+
+def _fix(file: str, problem: str) -> str:
+    if problem.startswith('kind: "ConfigMap"'):
+        return (
+            "give the file in it: kubectl -n kube-system get configmap NAME -o jsonpath='{.data.config\\.yaml}' > FILE"
+        )
+    if problem.startswith("apiVersion:"):
+        return "write v1 there: kube-scheduler has read no other version since v1.29"
+    return f"mend it and look at it with: kubesched config show {file}"
+
+
+def _unknown_plugins(text: bytes, registry: Registry) -> list[str]:
+    """Return the plugins that profiles of a configuration enable and that do not exist."""
+    known = merge_catalogs(IN_TREE, registry.catalog())
+    return sorted({name for name in _enabled(parse(text)) if name not in known})
+
+
+def _enabled(config: Any) -> Iterator[str]:
+    """Yield the names of the plugins that a configuration enables, at whichever extension point."""
+    if isinstance(config, dict):
+        for key, value in config.items():
+            if key == "enabled" and isinstance(value, list):
+                yield from (str(each["name"]) for each in value if isinstance(each, dict) and "name" in each)
+            else:
+                yield from _enabled(value)
+    elif isinstance(config, list):
+        for each in config:
+            yield from _enabled(each)
 
 
 def _usable(file: str | None, loaded: Loaded) -> Iterator[Finding]:
