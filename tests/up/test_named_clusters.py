@@ -117,6 +117,14 @@ def test_a_process_that_does_not_end_is_not_waited_for_forever() -> None:
         process.send_signal(signal.SIGCONT)
 
 
+@pytest.fixture(params=["with /proc", "with ps alone"])
+def processes(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what is told of processes come from /proc, or from ps as on macOS."""
+    if request.param != "with /proc":
+        monkeypatch.setattr(named_clusters, "BOOT_ID", tmp_path / "missing")
+
+
+@pytest.mark.usefixtures("processes")
 def test_another_process_with_the_same_number_is_never_ended(state: Path) -> None:
     bystander = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE)
     try:
@@ -133,11 +141,18 @@ def test_another_process_with_the_same_number_is_never_ended(state: Path) -> Non
         bystander.communicate()
 
 
+@pytest.mark.usefixtures("processes")
 def test_processes_are_told_apart_by_their_beginnings() -> None:
     ours = process_identity(os.getpid())
     assert ours == process_identity(os.getpid())
     assert ours != process_identity(1)
     assert process_identity(2**22 + 1) == ""
+
+
+def test_without_proc_and_ps_nothing_is_known_of_a_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named_clusters, "BOOT_ID", tmp_path / "missing")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert process_identity(os.getpid()) == ""
 
 
 def test_a_lock_that_was_removed_locks_nothing(state: Path) -> None:

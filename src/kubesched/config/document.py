@@ -12,6 +12,7 @@ import json
 import math
 import re
 from collections.abc import Iterator
+from itertools import accumulate
 from typing import Any, Final
 
 import yaml
@@ -44,6 +45,8 @@ _INTEGERS = (
     (re.compile(r"([-+]?)(0|[1-9][0-9]{0,400})"), 10),
 )
 _FLOAT = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+# a string, or the beginning or end of a list or an object in JSON
+_BRACKET = re.compile(r'"(?:[^"\\]|\\.)*+"?|[][{}]', re.DOTALL)
 _TAGGED_TYPES: dict[str, tuple[type, ...]] = {
     "bool": (bool,),
     "int": (int,),
@@ -167,6 +170,9 @@ def _parse_json(text: str, most_nodes: int | None) -> Any:
     except RecursionError:
         raise DocumentError(f"json: nested deeper than {MAX_DEPTH} levels") from None
     except json.JSONDecodeError as error:
+        # from Python 3.14 on the JSON reader goes deeper before it gives up
+        if _deepest(text[: error.pos]) > MAX_DEPTH:
+            raise DocumentError(f"json: nested deeper than {MAX_DEPTH} levels") from None
         raise DocumentError(f"json: line {error.lineno}: {error.msg}") from None
     _check_depth(value)
     if "\\u" in text:
@@ -174,6 +180,12 @@ def _parse_json(text: str, most_nodes: int | None) -> Any:
         whole = json.dumps(value, ensure_ascii=False).encode("utf-16", "surrogatepass").decode("utf-16", "replace")
         value = json.loads(whole)
     return value
+
+
+def _deepest(text: str) -> int:
+    """Return how many lists and objects are open at once in the beginning of a JSON text."""
+    steps = (1 if found[0] in "[{" else -1 for found in _BRACKET.finditer(text) if found[0][0] != '"')
+    return max(accumulate(steps), default=0)
 
 
 def _check_depth(value: Any) -> None:

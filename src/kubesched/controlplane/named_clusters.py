@@ -11,6 +11,7 @@ lock are left over. Only the owner may read them.
 import fcntl
 import os
 import signal
+import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +30,9 @@ LOCK, RECORD, KUBECONFIG = "lock", "cluster.json", "kubeconfig"
 # seconds to retry for the lock, which `find` holds for a moment
 PATIENCE_SECONDS = 0.5
 POLL_SECONDS = 0.02
+# Linux has it
+BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
+PS_SECONDS = 10.0
 
 
 class NamedClusterError(KubeschedError):
@@ -221,9 +225,28 @@ def _lives(cluster: NamedCluster) -> bool:
 def process_identity(pid: int) -> str:
     """Return a text that differs for each process with the same PID (its start time); empty if unknown."""
     try:
+        boot = BOOT_ID.read_text("ascii").strip()
+    except (OSError, ValueError):
+        return _start_by_ps(pid)
+    try:
         start = Path(f"/proc/{pid}/stat").read_text("utf-8", errors="replace").rpartition(")")[2].split()[19]
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text("ascii").strip()
-    except (OSError, LookupError, ValueError):
-        # without /proc only the lock tells whether the process lives
+    except (OSError, LookupError):
         return ""
     return f"{boot} {start}"
+
+
+def _start_by_ps(pid: int) -> str:
+    """Return when a process was started, on a system without /proc (macOS); empty if there is no such process."""
+    try:
+        asked = subprocess.run(
+            ["ps", "-o", "lstart=", "-p", str(pid)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C", "TZ": "UTC"},
+            timeout=PS_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError):
+        # then only the lock tells whether the process lives
+        return ""
+    return asked.stdout.decode("ascii", "replace").strip()

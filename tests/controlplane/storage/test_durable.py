@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -438,8 +439,8 @@ def test_a_file_that_cannot_be_used_is_named(harm: Callable[[Path], None], words
     file = tmp_path / "state.db"
     Kept(file).journal.close()
     harm(file)
-    with pytest.raises(DataError) as raised:
-        Store(100, SqliteJournal(file))
+    with pytest.raises(DataError) as raised, closing(SqliteJournal(file)) as journal:
+        Store(100, journal)
     assert str(raised.value).startswith(f"{file}: {words}")
     assert "\n" not in str(raised.value)
 

@@ -34,7 +34,7 @@ def test_templates_are_filled_in(text: str, filled: str) -> None:
         ("{{ range .Index }}", "pod.yaml, line 1: {{range .Index}} has range; functions are AddFloat"),
         (
             "{{ DivideInt .Index 0 }}",
-            "pod.yaml, line 1: {{DivideInt .Index 0}} cannot be computed: float division by zero",
+            "pod.yaml, line 1: {{DivideInt .Index 0}} cannot be computed: division by zero",
         ),
         ("{{ Mod .Index }}", "pod.yaml, line 1: {{Mod .Index}} cannot be computed"),
         ("{{ .Index .Count }}", "pod.yaml, line 1: {{.Index .Count}} is not understood"),

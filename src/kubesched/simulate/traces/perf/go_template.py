@@ -149,6 +149,9 @@ class _Reader:
         call, kind = _FUNCTIONS[function]
         try:
             return kind(call(*(float(operand) for operand in operands)))
+        except ZeroDivisionError:
+            # Pythons say it in different words
+            raise self._wrong("cannot be computed: division by zero") from None
         except (TypeError, ValueError, ArithmeticError) as error:
             raise self._wrong(f"cannot be computed: {error}") from None
 
