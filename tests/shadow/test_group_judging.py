@@ -29,7 +29,6 @@ def test_each_pod_of_a_gang_is_judged_beside_those_that_were_decided_before_it()
     story.bind("c", "big")
     tally = story.end()
     assert (tally.counts, tally.not_judged, story.told) == ({AMONG_BEST: 3}, {}, [])
-    assert tally.other_moments
 
 
 def test_a_pod_that_came_before_the_last_of_a_gang_may_be_decided_after_the_gang() -> None:
@@ -113,3 +112,23 @@ def test_without_the_gate_pods_of_a_group_are_pods_like_others() -> None:
     story.put(member("p"))
     story.bind("p", "a")
     assert story.end().judged == 1
+
+
+@pytest.mark.parametrize("count", [6, 9])
+def test_orders_of_large_gangs_are_found(count: int) -> None:
+    nodes = [a_node(f"n{number}", cpu="2") for number in range(count)]
+    story = Story(*nodes, a_group(min_count=count), gates=GATES)
+    story.put(*(member(f"p{number}") for number in range(count)))
+    for number in range(count):
+        story.bind(f"p{number}", f"n{number}")
+    assert (story.end().counts, story.told) == ({AMONG_BEST: count}, [])
+
+
+def test_nodes_that_each_pod_could_have_by_itself_and_that_do_not_go_together_are_a_difference() -> None:
+    # whichever came first, the other one belongs on the other node
+    story = Story(a_node("a"), a_node("b"), a_group(min_count=2), gates=GATES)
+    story.put(member("p"), member("q"))
+    story.bind("p", "a")
+    story.bind("q", "a")
+    assert story.end().counts == {SCORED_LESS: 1, AMONG_BEST: 1}, story.told
+    assert story.told[0].why == "in no order of its pod group's pods are their nodes among our best: p on a, q on a"

@@ -4,19 +4,21 @@ From changes in order to judgements, which are counted and told. A decision that
 too, since it was made before it was written.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 
 from kubesched.api.pods import Pod
 from kubesched.asking.group_attempts import is_in_group
-from kubesched.asking.model import ClusterModel
+from kubesched.asking.model import ClusterModel, name_of_object
+from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.extenders import is_interested
 from kubesched.core.scheduling.extender_calls import Asking, finished
 from kubesched.shadow.changes import ChangeStream, ClusterChange
 from kubesched.shadow.extender_judging import ask_about_binding, ask_about_failure, may_explain
 from kubesched.shadow.group_judging import judge_group_failure, not_comparable
+from kubesched.shadow.group_order import BoundMember, GroupOrderSearch
 from kubesched.shadow.history import ClusterHistory
-from kubesched.shadow.judgements import FOUND_NONE, NOT_JUDGED, Judgement
+from kubesched.shadow.judgements import AMONG_BEST, FOUND_NONE, NOT_JUDGED, SCORED_LESS, Judgement
 from kubesched.shadow.judging import judge_binding, judge_failure
 from kubesched.shadow.pod_changes import SCHEDULER_ERROR, WrittenDecision, decision_in
 from kubesched.shadow.pre_bind_writes import decided_by
@@ -26,6 +28,8 @@ INTERRUPTED = "the watch was interrupted: what happened meanwhile is not known"
 EXTENDERS = "extenders were not asked, and may be the reason of a difference"
 TOO_MUCH = "more changed between the decision and its write than could be tried"
 ITS_ERROR = "the cluster's scheduler ended the attempt with an error"
+
+NO_ORDER = "in no order of its pod group's pods are their nodes among our best"
 
 
 class ShadowScheduler:
@@ -103,6 +107,9 @@ class ShadowScheduler:
         why = self._why_not(info, decision, change)
         if why:
             return Judgement(pod.full_name, NOT_JUDGED, decision.node, why=why), False
+        members = self._members(info, decision)
+        if members:
+            return self._judge_together(info, change, members)
         plain = yield from self._now(info, decision)
         if plain.agrees:
             return plain, False
@@ -118,6 +125,53 @@ class ShadowScheduler:
             doubt = doubt or self._doubt(info, found)
         doubt = doubt or (TOO_MUCH if moments.more else "")
         return (Judgement(pod.full_name, NOT_JUDGED, decision.node, why=doubt) if doubt else plain), False
+
+    def _members(self, pod: PodInfo, decision: WrittenDecision) -> list[BoundMember]:
+        """Return the pods of a group that were bound at about the same time, the pod among them; empty if it is alone.
+
+        Pods that extenders are called for are judged one by one.
+        """
+        if not decision.node or not is_in_group(self._model, pod) or self._has_extenders(pod):
+            return []
+        found = {pod.uid: BoundMember(pod.pod, decision.node)}
+        for later in self._stream.ahead():
+            waiting = self._model.pods.get(f"{later.name.namespace}/{later.name.name}")
+            if not isinstance(later.obj, Pod) or waiting is None or waiting.uid != later.obj.uid or later.listed:
+                continue
+            node = later.obj.spec.node_name
+            if node and not waiting.spec.node_name and group_of(waiting) == group_of(pod):
+                found.setdefault(waiting.uid, BoundMember(waiting.pod, node))
+        return list(found.values()) if len(found) > 1 else []
+
+    def _judge_together(
+        self, pod: PodInfo, change: ClusterChange, members: Sequence[BoundMember]
+    ) -> tuple[Judgement, bool]:
+        """Judge the nodes of a group's pods together: there is an order in which each is among the best, or not."""
+        own, *others = members
+        names = {name_of_object(each.pod) for each in members}
+        moments = self.history.moments(own.pod, change.at, self._stream.ahead())
+        tried = [{}, *(moment for moment in moments.tried if not moment.keys() & names)]
+        search = GroupOrderSearch(self.history, members)
+        for moment in tried:
+            with self.history.as_of(moment):
+                found = search.finds_order()
+            if found:
+                for other in others:
+                    self._judged[other.pod.uid] = other.node
+                    agreed = Judgement(other.pod.full_name, AMONG_BEST, other.node, other.node)
+                    self.tally.take(agreed, other_moment=bool(moment))
+                return Judgement(pod.full_name, AMONG_BEST, own.node, own.node), bool(moment)
+        # orders within the group are not tried with each order of the pods beside it
+        if len(tried) > 1 or moments.more or search.exhausted:
+            return Judgement(pod.full_name, NOT_JUDGED, own.node, why=TOO_MUCH), False
+        alone = judge_binding(self._model, pod, own.node)
+        if alone.differs:
+            return alone, False
+        why = f"{NO_ORDER}: " + ", ".join(f"{each.pod.name} on {each.node}" for each in members)
+        return Judgement(pod.full_name, SCORED_LESS, own.node, alone.ours, why), False
+
+    def _has_extenders(self, pod: PodInfo) -> bool:
+        return any(is_interested(extender, pod.spec) for extender in self._model.loaded.config.extenders)
 
     def _why_not(self, pod: PodInfo, decision: WrittenDecision, change: ClusterChange) -> str:
         if change.listed:
@@ -136,8 +190,7 @@ class ShadowScheduler:
         return EXTENDERS if unknown else ""
 
     def _now(self, pod: PodInfo, decision: WrittenDecision) -> Asking[Judgement]:
-        extenders = self._model.loaded.config.extenders
-        asks = self._asks and any(is_interested(extender, pod.spec) for extender in extenders)
+        asks = self._asks and self._has_extenders(pod)
         if decision.node:
             if asks:
                 found = yield from ask_about_binding(self._model, pod, decision.node)
