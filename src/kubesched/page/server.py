@@ -184,13 +184,16 @@ class PageServer:
         answer = explain_named_pod(model, full_name, remedied=request.query.get("remedies") != "no")
         pod = model.pods.get(full_name)
         funnel = None if pod is None else funnel_of(model, pod)
-        seq = shown.seq
+        seq, later = shown.seq, False
         if simulation is not None and pod is not None:
-            answer = with_records(answer, await simulation.records_of(full_name), pod.uid, pod.spec.node_name)
+            records = await simulation.records_of(full_name)
+            later = records is None
+            if records is not None:
+                answer = with_records(answer, records, pod.uid, pod.spec.node_name)
         elif model.source.server is not None:
             # asks a scheduler, and waits for it
             answer = await asyncio.to_thread(remembered, model, answer, self._scheduler)
-        return json_answer({"seq": seq, "explanation": answer, "funnel": funnel})
+        return json_answer({"seq": seq, "explanation": answer, "funnel": funnel, "recordsLater": later})
 
     async def _remedies(self, request: web.Request) -> web.StreamResponse:
         """Send what takes longest to find."""

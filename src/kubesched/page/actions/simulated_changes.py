@@ -94,7 +94,7 @@ class SimulatedChanges:
 
     async def _scenario(self) -> PageScenario:
         """Return the scenario with all actions, also those that are not reported yet."""
-        return await self.simulation.ask(lambda run: run.scenario)
+        return await self.simulation.ask(lambda run: run.scenario, anywhere=True)
 
     def _documents(self) -> Documents:
         """Return the workloads that are known now: those after the last action."""

@@ -53,7 +53,7 @@ class ScenarioFileRoutes:
     async def _save(self, request: web.Request) -> web.StreamResponse:
         simulation = self._state.simulation
         if simulation is not None:
-            scenario = await simulation.ask(lambda run: run.scenario)
+            scenario = await simulation.ask(lambda run: run.scenario, anywhere=True)
         else:
             scenario = scenario_of(self._state.shown.model, self._state.configuration)
         content = await asyncio.to_thread(lambda: b"".join(scenario_lines(scenario)))

@@ -5,5 +5,6 @@
                                                        ▼
     the page's loop: PageSimulation ──▶ ShownCluster, clock, marks
 
-A simulation is a pure function of a scenario: trace, configuration, seed and actions. Going back is running again.
+A simulation is a pure function of a scenario: trace, configuration, seed and actions. Its thread keeps the history of
+what was shown, so that any moment of it is looked at without a run; to go on from there is running again.
 """

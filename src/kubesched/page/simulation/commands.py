@@ -58,10 +58,14 @@ class Rerun(msgspec.Struct, frozen=True):
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """Call a function with the run, between two turns; `done` has what it returns, which is immutable."""
+    """Call a function with the run, between two turns; `done` has what it returns, which is immutable.
+
+    It waits until the run is where it is looked at, unless it may be `anywhere`.
+    """
 
     function: Callable[[SteppedRun], Any]
     done: "Future[Any]"
+    anywhere: bool = False
 
 
 class TellRest(msgspec.Struct, frozen=True):
@@ -81,7 +85,8 @@ class SimulationClock(msgspec.Struct, frozen=True, rename="camel"):
     """The clock of a simulation.
 
     `furthest` and `furthest_cycles` are how far it is known; `target` is where it is going to while it seeks, None for
-    the end or a cycle. `problem` is why it cannot go on, `note` the last line that the scheduler wrote.
+    the end or a cycle. `problem` is why it cannot go on, `note` the last line that the scheduler wrote. `behind` is the
+    part of the way that the run has made to the moment that is shown, None if it is there.
     """
 
     seconds: float = 0.0
@@ -94,6 +99,7 @@ class SimulationClock(msgspec.Struct, frozen=True, rename="camel"):
     target: float | None = None
     problem: str = ""
     note: str = ""
+    behind: float | None = None
 
 
 class RunReport(msgspec.Struct, frozen=True):

@@ -138,17 +138,26 @@ class PageSimulation:
         self._send(Act(title, tuple(events), configuration, note, done))
         return await self._answer(done)
 
-    async def ask(self, function: Callable[[SteppedRun], T]) -> T:
-        """Return what a function makes of the run, in its thread, between two turns; an immutable value."""
+    async def ask(self, function: Callable[[SteppedRun], T], *, anywhere: bool = False) -> T:
+        """Return what a function makes of the run, in its thread, between two turns; an immutable value.
+
+        The run is at the moment that is shown, unless it may be `anywhere`.
+        """
         done: Future[T] = Future()
-        self._send(Ask(function, done))
+        self._send(Ask(function, done, anywhere))
         return await self._answer(done)
 
     async def _answer(self, done: "Future[T]") -> T:
-        try:
-            return await asyncio.wait_for(asyncio.wrap_future(done), PATIENCE_SECONDS)
-        except TimeoutError:
-            raise KubeschedError(NO_ANSWER) from None
+        """Wait for an answer; a run that catches up with what is shown may take its time, as long as it goes on."""
+        answer = asyncio.wrap_future(done)
+        while True:
+            taken = self._thread.acknowledged
+            found, _ = await asyncio.wait((answer,), timeout=PATIENCE_SECONDS)
+            if found:
+                return answer.result()
+            if self._thread.acknowledged == taken:
+                answer.cancel()
+                raise KubeschedError(NO_ANSWER)
 
     async def rested(self) -> SimulationClock:
         """Wait until it neither plays nor seeks and that is shown; return the clock."""
@@ -160,10 +169,17 @@ class PageSimulation:
             await self._taken.wait()
         return self.clock
 
-    async def records_of(self, pod: str) -> PodRecords:
-        """Return the decisions about a pod, `namespace/name`."""
+    async def records_of(self, pod: str) -> PodRecords | None:
+        """Return the decisions about a pod, `namespace/name`; None while the run catches up with what is shown."""
+        if self.clock.behind is not None:
+            self.catch_up()
+            return None
         page = await self.ask(lambda run: run.recorder.ring.page(pod, MOST_DECISIONS))
         return PodRecords(page.decisions, page.now, page.since)
+
+    def catch_up(self) -> None:
+        """Let the run come to the moment that is shown; the clock tells when it is there."""
+        self._send(Ask(lambda run: None, Future()))
 
     # -- reports
 

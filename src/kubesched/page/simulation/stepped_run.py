@@ -18,7 +18,8 @@ from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.errors import KubeschedError
 from kubesched.page.queue.history import QueueHistory
-from kubesched.page.simulation.object_mirror import ObjectMirror
+from kubesched.page.simulation.history import Checkpoint
+from kubesched.page.simulation.object_mirror import Journal, ObjectMirror
 from kubesched.page.simulation.scenario import Moment, PageScenario, SimulatedConfiguration, UserAction
 from kubesched.page.simulation.stepped_scheduler import SteppedScheduler
 from kubesched.page.timeline.marks import ACTION, MarkRecorder
@@ -41,12 +42,12 @@ PATIENCE_SECONDS = 3600.0
 class SteppedRun:
     """A scheduler and a cluster in virtual time; `scenario` may get further actions while it runs."""
 
-    def __init__(self, scenario: PageScenario, observers: Sequence[ObserverFactory] = ()) -> None:
+    def __init__(self, scenario: PageScenario, journal: Journal, observers: Sequence[ObserverFactory] = ()) -> None:
         # abstract are the methods of input alone, which raise NotImplementedError
         self.loop = TimerLoop()  # type: ignore[abstract]
         self.scenario = scenario
         self.notes: list[str] = []
-        self.mirror = ObjectMirror()
+        self.mirror = ObjectMirror(journal)
         self.marks = MarkRecorder(self.loop.time, lambda: self.cycles + self.scheduler.in_cycle)
         self.recorder = DecisionRecorder(RECORD_BYTES, self._epoch_seconds, self.loop.time)
         self.observers = [self.marks, self.recorder, *(make(self.loop.time) for make in observers)]
@@ -114,6 +115,15 @@ class SteppedRun:
     def cycles(self) -> int:
         """Return how many scheduling cycles there were."""
         return self.scheduler.cycles
+
+    @property
+    def checkpoint(self) -> Checkpoint | None:
+        """Return the moment as one that can be looked at, None between such moments."""
+        resting = self.resting
+        if not resting and not self.between_cycles:
+            return None
+        note = self.notes[-1] if self.notes else ""
+        return Checkpoint(self.moment, self.cycles, self.mirror.count, resting, note, self.configuration)
 
     # -- what happens
 

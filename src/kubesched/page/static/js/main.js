@@ -51,7 +51,7 @@ class Page {
     followTheme(byId("theme"), () => this.recolour());
     follow(this.server, {
       cluster: (data, broken) => this.start(data, broken),
-      clock: (clock) => this.time.take(clock),
+      clock: (clock) => this.tick(clock),
       changes: (data) => this.change(data),
       source: (source) => this.source(source),
       gone: (sentence) => this.banner("gone", sentence),
@@ -86,6 +86,14 @@ class Page {
       if (broken && this.cluster.source.state !== "lost") this.banner("back", "Connected again.");
       this.panel.refresh();
     }
+  }
+
+  /** The clock of a simulation has changed: where it goes to another moment at once, or its run is there, the panel follows. */
+  tick(clock) {
+    const before = this.time.clock;
+    this.time.take(clock);
+    const jumped = clock.state !== "playing" && (before?.cycles !== clock.cycles || before?.seconds !== clock.seconds);
+    if (before && (jumped || (before.behind !== null && clock.behind === null))) this.panel.refresh();
   }
 
   change(data) {

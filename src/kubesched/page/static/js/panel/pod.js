@@ -165,7 +165,7 @@ export function gapsView(gaps) {
 }
 
 /** All of the panel. */
-export function podView({ explanation, funnel }, on) {
+export function podView({ explanation, funnel, recordsLater }, on) {
   const decisions = explanation.decisions || [];
   const facts = [explanation.owner, `priority ${explanation.priority}`, explanation.nominatedNode ? `nominated to ${explanation.nominatedNode}` : null];
   return [
@@ -182,6 +182,7 @@ export function podView({ explanation, funnel }, on) {
     nearestView(explanation.nearest, on),
     groupView(explanation.group),
     waitsView(explanation.waits),
+    recordsLater ? section("Attempts on record", h("p.waiting", { role: "status" }, "They come when the run of this moment is worked out again …")) : null,
     attemptsView(explanation.pod, decisions, on),
     section("Message", explanation.message ? h("p.message", {}, explanation.message) : null),
     gapsView(explanation.gaps),

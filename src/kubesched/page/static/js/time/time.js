@@ -82,7 +82,8 @@ export class TimeBar {
     byId("time-back").disabled = clock.cycles === 0 || clock.state === "seeking";
     byId("time-end").disabled = clock.state === "ended";
     const end = clock.state === "seeking" && clock.target ? ` to ${clockText(clock.target)}` : "";
-    byId("time-clock").textContent = `${clockText(clock.seconds)} · ${STATES[clock.state]}${end} · ${count(clock.cycles, "scheduling cycle")}`;
+    const catching = clock.behind ? ` · its run is worked out again: ${Math.floor(100 * clock.behind)} %` : "";
+    byId("time-clock").textContent = `${clockText(clock.seconds)} · ${STATES[clock.state]}${end} · ${count(clock.cycles, "scheduling cycle")}${catching}`;
     byId("time").dataset.state = clock.state;
     if (!this.sliding) {
       this.slider.max = String(this.byCycles ? clock.furthestCycles : Math.max(clock.furthest, clock.seconds, 1e-3));

@@ -1,0 +1,69 @@
+"""The view of a simulation at a moment that is known, while its run is elsewhere.
+
+From the history to the objects of that moment, and to what leads there from what was reported.
+"""
+
+from kubesched.api.meta import ApiObject
+from kubesched.page.simulation.history import PastMoment, RunHistory
+from kubesched.page.simulation.object_mirror import ObjectKey
+from kubesched.page.simulation.stepped_run import SteppedRun
+
+
+class PastView:
+    """What is looked at: `past` is None where the run itself is shown."""
+
+    def __init__(self, history: RunHistory) -> None:
+        self._history = history
+        self.past: PastMoment | None = None
+        self.objects: dict[ObjectKey, ApiObject] = {}
+        # what leads from what was reported to what is shown
+        self._changes: dict[ObjectKey, ApiObject | None] = {}
+
+    def reaches(self, run: SteppedRun, found: PastMoment | None) -> bool:
+        """Return whether the history leads from what is shown to a moment."""
+        shown = run.mirror.count if self.past is None else self.past.point.changes
+        return found is not None and self._history.has(found.point.changes) and self._history.has(shown)
+
+    def look(self, run: SteppedRun, found: PastMoment) -> None:
+        """Look at a moment; the run stays where it is."""
+        shown = run.mirror.count
+        if self.past is None:
+            self.objects = dict(run.mirror.objects)
+            self._changes.update(run.mirror.take_changes())
+        else:
+            shown = self.past.point.changes
+        changed = self._history.between(shown, found.point.changes)
+        self._changes.update(changed)
+        for key, obj in changed.items():
+            if obj is None:
+                self.objects.pop(key, None)
+            else:
+                self.objects[key] = obj
+        self.past = found
+
+    def leave(self, run: SteppedRun) -> bool:
+        """Show the run where it is; return whether what is shown leads there, else everything has to be told anew."""
+        if self.past is None:
+            return True
+        known = self._history.has(run.mirror.count)
+        if known:
+            self._changes.update(self._history.between(self.past.point.changes, run.mirror.count))
+        run.mirror.take_changes()
+        self.past, self.objects = None, {}
+        return known
+
+    def forget(self) -> None:
+        """Show the run, and tell nothing about what was looked at."""
+        self.past, self.objects, self._changes = None, {}, {}
+
+    def take_changes(self) -> dict[ObjectKey, ApiObject | None]:
+        """Return what leads from what was reported to what is shown; the run's own changes come after it."""
+        changes, self._changes = self._changes, {}
+        return changes
+
+    def part_of_the_way(self, run: SteppedRun | None, *, moving: bool) -> float | None:
+        """Return the part of the way that the run has made to what is shown, None if it is there."""
+        if self.past is None:
+            return None
+        there = self.past.point.changes
+        return round(run.mirror.count / there, 3) if moving and run is not None and there else 0.0
