@@ -164,3 +164,17 @@ def test_nobody_is_told_of_a_browser_that_leaves(caplog: pytest.LogCaptureFixtur
 
     asyncio.run(story())
     assert not caplog.records
+
+
+@pytest.mark.parametrize(
+    ("origin", "status"),
+    [("http://evil.example", 403), ("null", 403), ("https://127.0.0.1:1", 403), ("own", 200), ("", 403)],
+)
+def test_pages_of_other_origins_are_refused_even_with_the_token(origin: str, status: int) -> None:
+    async def story() -> None:
+        async with browser(a_node("n")) as page:
+            given = page.base if origin == "own" else origin
+            found, _ = await page.get("/v1/cluster", Origin=given)
+            assert found == status
+
+    asyncio.run(story())

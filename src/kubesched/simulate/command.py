@@ -134,9 +134,9 @@ def simulate_command(
     def note(line: str) -> None:
         click.echo(line, err=True)
 
-    if header is not None and header.configurations_at:
+    if header is not None and header.configurations_at and configs:
         times = ", ".join(f"{seconds:g} s" for seconds in header.configurations_at)
-        note(f"another configuration was put in force at {times}: only the page simulates that; the first one counts")
+        note(f"the scenario puts another configuration in force at {times}: --config is the one of the beginning")
     trace = at_speed(read_traces(traces, kinds, mapping, note, durations, workload or ""), speed)
     if write_trace is not None:
         count = trace_writing.write_trace(trace, seeds[0], write_trace)

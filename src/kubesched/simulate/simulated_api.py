@@ -35,7 +35,7 @@ from kubesched.core.framework.effects import (
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_events import Dropped, Put
 from kubesched.simulate.claims import claims_of, owning_pod, released, with_decisions
-from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.trace import ClusterEvent, ObjectDeletion, ObjectPut, PodArrival, Trace
 from kubesched.simulate.volumes import volumes_after
 
 replace = msgspec.structs.replace
@@ -113,7 +113,7 @@ class SimulatedApi:
 
     # -- what the trace says
 
-    def apply(self, event: TraceEvent) -> None:
+    def apply(self, event: ClusterEvent) -> None:
         """Carry out an event of the trace."""
         if isinstance(event, PodArrival):
             self._arrive(event.pod, event.runs, 0)

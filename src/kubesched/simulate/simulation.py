@@ -21,13 +21,14 @@ from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 from kubesched.core.queue.queued_pod import Place
+from kubesched.simulate.configuration_changes import changed_configuration
 from kubesched.simulate.measuring.figures import Figures, figures_of
 from kubesched.simulate.measuring.measurements import Measurements
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
 from kubesched.simulate.simulated_api import Pace, SimulatedApi, pace_of
 from kubesched.simulate.trace_feed import TraceFeed
-from kubesched.simulate.traces.trace import ObjectPut, Trace, TraceEvent
+from kubesched.simulate.traces.trace import ConfigurationChange, ObjectPut, Trace, TraceEvent
 
 # pods in these places of the queue are tried without any further event
 _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
@@ -109,7 +110,7 @@ class _Simulation:
         sampling = loop.create_task(self._sample(measurements))
         try:
             async with asyncio.timeout_at(self._run.until):
-                await self._feed(api, measurements)
+                await self._feed(api, scheduler, measurements)
                 await _until_settled(api, scheduler, measurements, self._note)
         except TimeoutError:
             pass
@@ -128,11 +129,15 @@ class _Simulation:
         measurements.stayed(api.pods.values())
         return figures_of(self._run, measurements, loop.time())
 
-    async def _feed(self, api: SimulatedApi, measurements: Measurements) -> None:
+    async def _feed(self, api: SimulatedApi, scheduler: Scheduler, measurements: Measurements) -> None:
         """Carry out the events of the trace at their times."""
+        registry = self._run.registry
 
         def carry_out(event: TraceEvent) -> None:
-            api.apply(event)
+            if isinstance(event, ConfigurationChange):
+                scheduler.reconfigure(changed_configuration(event, self._run.trace, self._run.loaded, registry))
+            else:
+                api.apply(event)
             self._events += 1
             if self._groups_ignored and isinstance(event, ObjectPut):
                 self._tell_of_groups(event)

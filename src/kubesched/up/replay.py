@@ -21,7 +21,14 @@ from kubesched.controlplane.loading.loader import create
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
-from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.trace import (
+    ConfigurationChange,
+    ObjectDeletion,
+    ObjectPut,
+    PodArrival,
+    Trace,
+    TraceEvent,
+)
 from kubesched.up.replayed_objects import ReplayedObjects
 
 # between lines about the progress
@@ -49,7 +56,7 @@ class Replay:
         """Load what is there at the beginning; return how many objects."""
         manifests: list[Manifest] = []
         for event in self._events:
-            if event.at > 0 or isinstance(event, ObjectDeletion):
+            if event.at > 0 or isinstance(event, ObjectDeletion | ConfigurationChange):
                 self._events = chain([event], self._events)
                 break
             self.count += 1
@@ -82,7 +89,9 @@ class Replay:
 
     def _apply(self, event: TraceEvent) -> None:
         try:
-            if isinstance(event, ObjectDeletion):
+            if isinstance(event, ConfigurationChange):
+                self._tell([f"at {event.at:g} s: a replay does not put another configuration in force"])
+            elif isinstance(event, ObjectDeletion):
                 self._delete(event)
             elif isinstance(event, PodArrival) or not self._change(event):
                 self._tell(create(self._server, [self._manifest(event)]).problems)

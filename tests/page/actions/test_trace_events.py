@@ -43,6 +43,7 @@ def text_of(event: TraceEvent) -> str:
         return f"-{event.kind}/{event.full_name}"
     if isinstance(event, PodArrival):
         return f"+Pod/{event.pod.full_name}{'@' + event.pod.spec.node_name if event.pod.spec.node_name else ''}"
+    assert isinstance(event, ObjectPut)
     return f"={type(event.obj).__name__}/{event.obj.full_name}"
 
 

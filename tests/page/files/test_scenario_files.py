@@ -80,7 +80,12 @@ def test_a_scenario_is_the_same_when_it_is_opened(tmp_path: Path) -> None:
     file.write_bytes(asyncio.run(story()))
     found = CliRunner().invoke(simulate_command, [str(file), "-o", "json"])
     assert found.exit_code == 0, found.output
-    assert "another configuration was put in force at" in found.stderr
+    assert "another configuration" not in found.stderr
+    other = tmp_path / "other.yaml"
+    other.write_text(CONFIGURATION)
+    found = CliRunner().invoke(simulate_command, [str(file), "-o", "json", "--config", str(other)])
+    assert found.exit_code == 0, found.output
+    assert "the scenario puts another configuration in force at" in found.stderr
 
 
 def test_simulate_takes_configuration_and_seed_from_the_file(tmp_path: Path) -> None:
@@ -108,7 +113,8 @@ def test_exports_are_read_again(kind: str, tmp_path: Path) -> None:
     file.write_bytes(content)
     if kind == "simulator":
         events = list(read_traces([str(file)]).events(0))
-        found = [each.obj if isinstance(each, ObjectPut) else each.pod for each in events if not hasattr(each, "kind")]
+        found = [each.obj for each in events if isinstance(each, ObjectPut)]
+        found += [each.pod for each in events if isinstance(each, PodArrival)]
         assert {"schedulerConfig", "nodes", "pods"} <= set(msgspec.json.decode(content))
     else:
         found = list(read_files([str(file)]).objects)

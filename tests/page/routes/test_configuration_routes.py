@@ -97,6 +97,7 @@ FAULTS: dict[str, tuple[str, list[tuple[int, int, str]]]] = {
     "nothing": ("", [(1, 1, "apiVersion"), (1, 1, "kind")]),
     "a list": ("- a\n", [(1, 1, "")]),
     "too much by aliases": (BOMB, [(6, 1, "")]),
+    "deeper than a stack": ("[" * 50_000 + "]" * 50_000, [(1, 1, "")]),
 }
 
 

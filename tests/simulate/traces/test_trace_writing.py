@@ -20,6 +20,7 @@ def shown(event: TraceEvent) -> tuple[object, ...]:
     """Return an event without the UID, which a name stands for."""
     if isinstance(event, ObjectDeletion):
         return (event.at, event.kind, event.full_name)
+    assert isinstance(event, PodArrival | ObjectPut)
     obj = event.pod if isinstance(event, PodArrival) else event.obj
     named = msgspec.structs.replace(obj, metadata=msgspec.structs.replace(obj.metadata, uid=""))
     return (event.at, encode(named), event.runs if isinstance(event, PodArrival) else None)

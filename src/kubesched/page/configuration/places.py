@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import yaml
 
+from kubesched.config.document import MAX_DEPTH, DocumentError
 from kubesched.config.errors import ConfigError
 
 FieldPath = tuple[str | int, ...]
@@ -35,8 +36,19 @@ class Fault(NamedTuple):
 def first_document(text: str) -> yaml.Node | None:
     """Return the nodes of the first document, with their places; None where there is none.
 
-    The text has to be one that `parse` reads: that bounds its depth.
+    Raises DocumentError for one that `parse` would not read for its depth: whoever builds nodes calls itself for each
+    level, and the stack of the process would not hold that.
     """
+    depth = 0
+    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+        elif isinstance(event, yaml.DocumentEndEvent):
+            break
+        if depth > MAX_DEPTH:
+            raise DocumentError(f"nested deeper than {MAX_DEPTH} levels")
     node: yaml.Node | None = next(yaml.compose_all(text, Loader=yaml.CSafeLoader), None)
     return node
 
@@ -50,7 +62,7 @@ def faults_of(text: str, error: ConfigError) -> list[Fault]:
     """Return the faults of a configuration, in the order of the text."""
     try:
         root = first_document(text)
-    except (yaml.YAMLError, UnicodeError) as broken:
+    except (yaml.YAMLError, UnicodeError, DocumentError) as broken:
         return [_broken(broken, message) for message in error.errors]
     return sorted(_fault(root, message) for message in error.errors)
 

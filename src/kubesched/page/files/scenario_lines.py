@@ -23,7 +23,7 @@ from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.scenario_header import VERSION, ScenarioHeader, header_in
-from kubesched.simulate.traces.trace import Trace, TraceEvent
+from kubesched.simulate.traces.trace import ConfigurationChange, Trace, TraceEvent
 from kubesched.simulate.traces.trace_file import LONGEST_LINE, Line, LineReader
 from kubesched.simulate.traces.trace_writing import LineWriter
 
@@ -140,7 +140,9 @@ class _ScenarioReader:
             return
         if line.action:
             self._begin(line)
-        events.extend(self._reader.events_of_line(line))
+        # the configuration of an action is the action's
+        found = self._reader.events_of_line(line)
+        events.extend(event for event in found if not isinstance(event, ConfigurationChange))
 
     def _begin(self, line: Line) -> None:
         if line.lines < 0 or line.turns < 0 or line.at is None:

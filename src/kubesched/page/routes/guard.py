@@ -1,7 +1,8 @@
 """Who may read the page's interface: whoever has the token, from a page that was served here.
 
 From requests to refusals. Nothing is served to another host name, so that a page elsewhere cannot make a browser ask
-here under a name of its own (DNS rebinding). Every response says what the browser may do with it.
+here under a name of its own (DNS rebinding), nor to a page of another origin, whatever it knows. Every response says
+what the browser may do with it.
 """
 
 import hmac
@@ -51,6 +52,9 @@ def guard(token: str, hosts: Collection[str]) -> Middleware:
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.host not in hosts:
             return refusal(421, f"this server is {' or '.join(sorted(hosts))}, and not {request.host[:100]!r}")
+        origin = request.headers.get("Origin")
+        if origin is not None and origin.partition("://")[2] not in hosts:
+            return refusal(403, f"a page of {origin[:100]!r} may not ask here")
         if request.path.startswith(SECRET_PATHS):
             kind, _, given = request.headers.get("Authorization", "").partition(" ")
             if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):

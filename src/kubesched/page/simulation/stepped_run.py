@@ -25,10 +25,11 @@ from kubesched.page.simulation.stepped_scheduler import SteppedScheduler
 from kubesched.page.timeline.marks import ACTION, MarkRecorder
 from kubesched.serving.decisions.recorder import DecisionRecorder
 from kubesched.serving.queue.reading import read_queue
+from kubesched.simulate.configuration_changes import changed_configuration
 from kubesched.simulate.simulated_api import SimulatedApi, pace_of
 from kubesched.simulate.simulation import GROUPS_IGNORED, tried_again
 from kubesched.simulate.trace_feed import TraceFeed
-from kubesched.simulate.traces.trace import ObjectPut, TraceEvent
+from kubesched.simulate.traces.trace import ConfigurationChange, ObjectPut, TraceEvent
 
 Watching = TypeVar("Watching", bound=Observer)
 # makes an observer of one run; is given its clock, in simulated seconds
@@ -97,6 +98,12 @@ class SteppedRun:
         self.scheduling = self.loop.create_task(self.scheduler.run())
 
     def _apply(self, event: TraceEvent) -> None:
+        if isinstance(event, ConfigurationChange):
+            registry, before = self.scenario.registry, self.configuration.loaded
+            loaded = changed_configuration(event, self.scenario.trace, before, registry)
+            self.scheduler.reconfigure(loaded)
+            self.configuration = SimulatedConfiguration(event.text, loaded)
+            return
         self.api.apply(event)
         ignored = isinstance(event, ObjectPut) and isinstance(event.obj, PodGroup)
         if ignored and not self.configuration.loaded.gates.enabled("GangScheduling"):

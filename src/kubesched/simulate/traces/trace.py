@@ -36,7 +36,16 @@ class ObjectDeletion(msgspec.Struct, frozen=True, gc=False):
     full_name: str
 
 
-TraceEvent = PodArrival | ObjectPut | ObjectDeletion
+class ConfigurationChange(msgspec.Struct, frozen=True, gc=False):
+    """Another configuration of the scheduler is put in force: its text, empty for the default."""
+
+    at: float
+    text: str
+
+
+# what happens to the cluster itself
+ClusterEvent = PodArrival | ObjectPut | ObjectDeletion
+TraceEvent = ClusterEvent | ConfigurationChange
 
 
 class Trace(msgspec.Struct, frozen=True):

@@ -16,6 +16,7 @@ Recordings (`kubesched record`) have these as well:
 Scenarios, which the page saves, begin with their configuration and seed (`scenario_header`), and say what users did:
 
     {"at": 9, "action": "Cordon node n1", "turns": 2, "lines": 1}  a title; the next line is what it does
+    {"at": 9, "action": "Apply a configuration", "configuration": "apiVersion: ..."}  it is put in force
 
 From lines, in the order of their times, to events; a file is read while it is simulated. Files that end in .gz are
 unpacked. What is wrong is told with the file, the line, and the field.
@@ -35,7 +36,14 @@ from kubesched.simulate.traces.admission import TraceAdmission, renamed
 from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.run_times import Durations, RunTimes, is_recording, run_times
 from kubesched.simulate.traces.scenario_header import header_in
-from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.trace import (
+    ConfigurationChange,
+    ObjectDeletion,
+    ObjectPut,
+    PodArrival,
+    Trace,
+    TraceEvent,
+)
 
 LONGEST_LINE = 1 << 24
 _EVENT_FIELDS = ("object", "from_", "delete", "change", "bound", "ended")
@@ -158,6 +166,8 @@ class LineReader:
             return
         at = self._time(line)
         if line.action:
+            if line.configuration is not None:
+                yield ConfigurationChange(at, line.configuration)
             return
         given = [field for field in _EVENT_FIELDS if getattr(line, field)]
         if len(given) != 1:

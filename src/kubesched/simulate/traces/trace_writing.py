@@ -18,7 +18,7 @@ from kubesched.api.pods import Pod
 from kubesched.common.extras import extra_module
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.parquet_trace import REPLACEMENTS
-from kubesched.simulate.traces.trace import ObjectDeletion, PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.trace import ConfigurationChange, ObjectDeletion, PodArrival, Trace, TraceEvent
 
 SUFFIXES = (".jsonl", ".jsonl.gz", ".parquet")
 BATCH = 4096
@@ -60,6 +60,8 @@ class LineWriter:
             yield {"at": event.at, "delete": f"{event.kind}/{event.full_name}"}
         elif isinstance(event, PodArrival):
             yield from self._arrival(event)
+        elif isinstance(event, ConfigurationChange):
+            yield {"at": event.at, "action": "Apply a configuration", "configuration": event.text}
         else:
             # a pod that is there already changes
             field = "change" if isinstance(event.obj, Pod) else "object"
@@ -114,6 +116,8 @@ def _write_parquet(trace: Trace, seed: int, file: BinaryIO) -> int:
     with files.ParquetWriter(file, schema) as writer:
         for line in lines_of(trace, seed):
             count += "at" in line
+            if "action" in line:
+                raise TraceError("another configuration in the midst of a trace has no place in Parquet: write .jsonl")
             # which a column for all pods would be too much for
             line.pop("uid", None)
             for name in ("object", "change"):

@@ -14,7 +14,7 @@ from kubesched.simulate.errors import TraceError
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
 from kubesched.simulate.traces.reading import read_traces
-from kubesched.simulate.traces.trace import ObjectPut, PodArrival, Trace
+from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace
 
 DATA = Path(__file__).parent / "data"
 FILE = DATA / "performance-config.yaml"
@@ -59,6 +59,7 @@ def shown(trace: Trace) -> Iterator[str]:
         elif isinstance(event, ObjectPut):
             yield f"{event.at:g} {type(event.obj).__name__} {event.obj.full_name}"
         else:
+            assert isinstance(event, ObjectDeletion)
             yield f"{event.at:g} delete {event.kind} {event.full_name}"
 
 
