@@ -1,10 +1,14 @@
 """Pods of pod groups: the group is decided at once, in an order that nobody tells."""
 
+from typing import Any
+
 import pytest
 from tests.support.pod_groups import a_group, member
 from tests.support.shadow_stories import Story
 
 from kubesched.api.pods import PodResourceClaim
+from kubesched.asking.group_attempts import try_group
+from kubesched.shadow import group_judging
 from kubesched.shadow.group_judging import DEVICES, DRAWN, TOO_FEW, TOPOLOGY
 from kubesched.shadow.judgements import AMONG_BEST, FOUND_ONE, OTHER_MESSAGE, REJECTED, SAME_MESSAGE, SCORED_LESS
 from kubesched.testing import a_node, a_pod
@@ -132,3 +136,21 @@ def test_nodes_that_each_pod_could_have_by_itself_and_that_do_not_go_together_ar
     story.bind("q", "a")
     assert story.end().counts == {SCORED_LESS: 1, AMONG_BEST: 1}, story.told
     assert story.told[0].why == "in no order of its pod group's pods are their nodes among our best: p on a, q on a"
+
+
+def test_attempts_of_a_group_that_takes_long_are_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+    attempts: list[object] = []
+
+    def counted(*arguments: Any, **options: Any) -> Any:
+        attempts.append(arguments)
+        return try_group(*arguments, **options)
+
+    monkeypatch.setattr(group_judging, "try_group", counted)
+    story = Story(*(a_node(f"n{number}", cpu="2") for number in range(4)), a_group(min_count=8), gates=GATES)
+    story.put(*(member(f"p{number}") for number in range(8)), *(a_pod(f"q{number}", cpu="1") for number in range(6)))
+    for number in range(6):
+        story.bind(f"q{number}", f"n{number % 4}")
+    story.fail("p0", "something else")
+    assert story.end().not_judged == {DRAWN: 1}
+    whole, other = 2 * group_judging.MOST_ORDERS, 2 * group_judging.ORDERS_IN_A_MOMENT * group_judging.MOST_MOMENTS
+    assert len(attempts) <= whole + other

@@ -12,7 +12,7 @@ from kubesched.asking.model import name_of_object
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
 from kubesched.shadow.judgements import AMONG_BEST, FOUND_NONE, REJECTED, SAME_MESSAGE, SCORED_LESS
 from kubesched.shadow.shadow_scheduler import INTERRUPTED, ITS_ERROR
-from kubesched.testing import a_custom_object, a_node, a_pod
+from kubesched.testing import a_custom_object, a_node, a_pod, an_affinity
 
 
 def test_a_binding_is_judged_with_the_cluster_as_it_was_before() -> None:
@@ -270,3 +270,23 @@ def test_moments_before_a_pod_was_replaced_leave_nothing_behind() -> None:
     }
     assert placed == {"default/r": "b", "default/p": "b"}
     assert sorted(pod.uid for pod in model.cluster.table.pods.values() if pod.name == "r") == ["2"]
+
+
+def test_a_pod_that_failed_before_may_have_been_tried_before_some_and_after_others() -> None:
+    shy = a_pod("shy", node="b", cpu="1", labels={"app": "shy"})
+    story = Story(a_node("a"), a_node("b"), shy)
+    story.put(a_pod("p", cpu="3", affinity=an_affinity(apart="app=shy@kubernetes.io/hostname")))
+    story.fail("p", "it broke", "SchedulerError")
+    story.put(a_pod("q", cpu="2"), a_pod("r", cpu="3"))
+    # tried when q was assumed and r was not: after the one, before the other
+    story.bind("r", "b")
+    story.fail("p", BESIDE_Q)
+    story.bind("q", "a")
+    tally = story.end()
+    assert (tally.counts[SAME_MESSAGE], tally.other_moments >= 1) == (1, True), story.told
+
+
+BESIDE_Q = (
+    "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match pod anti-affinity rules. no new claims to "
+    "deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."
+)

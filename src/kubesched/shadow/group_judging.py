@@ -20,6 +20,8 @@ DRAWN: Final = "the order and the draws of its pod group's cycle are not known; 
 TOO_FEW: Final = "its pod group waits for more pods here"
 # orders of the pods of a group that are tried; all orders of four pods
 MOST_ORDERS = 24
+# attempts of a group take long: so many moments are tried for a message, and so many orders in each
+MOST_MOMENTS, ORDERS_IN_A_MOMENT = 8, 4
 
 
 def not_comparable(model: ClusterModel, pod: PodInfo) -> str:
@@ -34,14 +36,14 @@ def not_comparable(model: ClusterModel, pod: PodInfo) -> str:
     return TOPOLOGY if constrained and model.loaded.gates.enabled("TopologyAwareWorkloadScheduling") else ""
 
 
-def judge_group_failure(model: ClusterModel, pod: PodInfo, message: str) -> Judgement:
+def judge_group_failure(model: ClusterModel, pod: PodInfo, message: str, most_orders: int = MOST_ORDERS) -> Judgement:
     """Return what we say of the message of a pod of a group that has no node."""
     members, draws = members_to_try(model, pod), _Draws()
     if all(member.uid != pod.uid for member in members):
         return Judgement(pod.full_name, NOT_JUDGED, why=TOO_FEW)
-    orders = list(islice(_orders(members, pod), MOST_ORDERS + 1))
+    orders = list(islice(_orders(members, pod), most_orders + 1))
     fits, ours = "", ""
-    for order in orders[:MOST_ORDERS]:
+    for order in orders[:most_orders]:
         for draw in (draws.first, draws.last):
             context = CycleContext(model.engine, pick=draw)
             context.extenders = ()
@@ -52,7 +54,7 @@ def judge_group_failure(model: ClusterModel, pod: PodInfo, message: str) -> Judg
                 return Judgement(pod.full_name, SAME_MESSAGE)
             ours = failure.message if failure is not None else ours
             fits = fits or next((each.node_name for each in tried.placed if each.attempt.queued.uid == pod.uid), "")
-    if draws.drawn or len(orders) > MOST_ORDERS:
+    if draws.drawn or len(orders) > most_orders:
         return Judgement(pod.full_name, NOT_JUDGED, why=DRAWN)
     if fits:
         why = f"{fits} takes it; it says: {message}"

@@ -30,7 +30,7 @@ WATCH_SECONDS = 2.0
 MOST_KEPT = 2000
 # own writes before and after a decision whose order is tried
 MOST_REORDERED = 32
-# pods whose order with a pod of a group is not certain: so many are tried in all combinations
+# pods whose order with a pod is not certain: so many are tried in all combinations
 MOST_COMBINED = 6
 # latest changes of others that the scheduler may not have seen
 MOST_UNSEEN = 64
@@ -165,10 +165,8 @@ class ClusterHistory:
         later = list(self._decided_later(pod, ahead))
         earlier = [each for each in recent if each.is_own and self._is_still(each, pod.uid)]
         more = len(later) > MOST_REORDERED or len(recent) > MOST_UNSEEN
-        if self._is_grouped(pod):
-            # its group was decided at once, before or after each of them
-            more |= len(earlier) + len(later) > MOST_COMBINED
         orders = list(self._orders(pod, earlier[-MOST_REORDERED:], later[:MOST_REORDERED]))
+        more |= sum(self._comes_before(each, pod) is None for each in (*earlier, *later)) > MOST_COMBINED
         unseen = _unseen(recent[-MOST_UNSEEN:], keeps_own=not has_failed(pod))
         # the first order is the likeliest
         return Moments(_different(iter(orders), ({**each, **orders[0]} for each in unseen)), more)
@@ -203,10 +201,9 @@ class ClusterHistory:
             open_ones = [(name, obj) for before, name, obj in group if before is None]
             yield from ({**certain, **dict(open_ones[: count + 1])} for count in range(len(open_ones)))
             yield from ({**certain, name: obj} for name, obj in open_ones)
-        if self._is_grouped(pod):
-            both = [(name, obj) for before, name, obj in (*undone, *taken) if before is None]
-            sizes = range(2, len(both) + 1) if len(both) <= MOST_COMBINED else ()
-            yield from ({**certain, **dict(some)} for size in sizes for some in combinations(both, size))
+        both = [(name, obj) for before, name, obj in (*undone, *taken) if before is None]
+        sizes = range(2, len(both) + 1) if len(both) <= MOST_COMBINED else ()
+        yield from ({**certain, **dict(some)} for size in sizes for some in combinations(both, size))
 
     def _is_grouped(self, pod: Pod) -> bool:
         """Return whether a pod is decided with its pod group, in an order that is not known."""

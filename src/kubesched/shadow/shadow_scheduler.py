@@ -5,6 +5,7 @@ too, since it was made before it was written.
 """
 
 from collections.abc import Callable, Collection, Sequence
+from itertools import islice
 
 from kubesched.api.pods import Pod
 from kubesched.asking.group_attempts import is_in_group
@@ -15,7 +16,13 @@ from kubesched.core.framework.extenders import is_interested
 from kubesched.core.scheduling.extender_calls import Asking, finished
 from kubesched.shadow.changes import ChangeStream, ClusterChange
 from kubesched.shadow.extender_judging import ask_about_binding, ask_about_failure, may_explain
-from kubesched.shadow.group_judging import judge_group_failure, not_comparable
+from kubesched.shadow.group_judging import (
+    MOST_MOMENTS,
+    MOST_ORDERS,
+    ORDERS_IN_A_MOMENT,
+    judge_group_failure,
+    not_comparable,
+)
 from kubesched.shadow.group_order import BoundMember, GroupOrderSearch
 from kubesched.shadow.history import ClusterHistory
 from kubesched.shadow.judgements import AMONG_BEST, FOUND_NONE, NOT_JUDGED, SCORED_LESS, Judgement
@@ -115,15 +122,16 @@ class ShadowScheduler:
             return plain, False
         doubt = self._doubt(info, plain)
         moments = self.history.moments(pod, change.at, self._stream.ahead())
-        for moment in moments.tried:
+        most = MOST_MOMENTS if is_in_group(self._model, info) and decision.message else None
+        for moment in islice(moments.tried, most):
             with self.history.as_of(moment):
                 then = self._model.pods.get(pod.full_name)
                 waits = then is not None and not then.spec.node_name
-                found = (yield from self._now(then, decision)) if then is not None and waits else plain
+                found = (yield from self._now(then, decision, whole=False)) if then and waits else plain
             if found.agrees:
                 return found, True
             doubt = doubt or self._doubt(info, found)
-        doubt = doubt or (TOO_MUCH if moments.more else "")
+        doubt = doubt or (TOO_MUCH if moments.more or next(moments.tried, None) else "")
         return (Judgement(pod.full_name, NOT_JUDGED, decision.node, why=doubt) if doubt else plain), False
 
     def _members(self, pod: PodInfo, decision: WrittenDecision) -> list[BoundMember]:
@@ -189,7 +197,8 @@ class ShadowScheduler:
         unknown = not asked and may_explain(self._model.loaded.config.extenders, pod, judgement.verdict)
         return EXTENDERS if unknown else ""
 
-    def _now(self, pod: PodInfo, decision: WrittenDecision) -> Asking[Judgement]:
+    def _now(self, pod: PodInfo, decision: WrittenDecision, *, whole: bool = True) -> Asking[Judgement]:
+        """Return what we say on the model as it is; less is tried unless it is that of right before the write."""
         asks = self._asks and self._has_extenders(pod)
         if decision.node:
             if asks:
@@ -199,7 +208,8 @@ class ShadowScheduler:
             if found.verdict != FOUND_NONE or not decision.message:
                 return found
         if is_in_group(self._model, pod):
-            return judge_group_failure(self._model, pod, decision.message)
+            orders = MOST_ORDERS if whole else ORDERS_IN_A_MOMENT
+            return judge_group_failure(self._model, pod, decision.message, orders)
         if asks:
             return (yield from ask_about_failure(self._model, pod, decision.message))
         return judge_failure(self._model, pod, decision.message)
