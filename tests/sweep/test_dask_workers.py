@@ -26,7 +26,7 @@ SWEEP = [sys.executable, "-m", "kubesched", "sweep", "sweep.yaml", "-o", "json"]
 
 
 def sweep(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([*SWEEP, *words], capture_output=True, text=True, timeout=180, check=False)
+    return subprocess.run([*SWEEP, *words], capture_output=True, text=True, timeout=500, check=False)
 
 
 def workers_below(pid: int) -> list[int]:
@@ -99,7 +99,7 @@ def test_a_dask_worker_that_is_killed_half_way_makes_no_difference(write_sweep: 
         assert len(workers) == 2
         assert set(listening([process.pid, *workers])) == {"0100007F"}
         os.kill(workers[0], signal.SIGKILL)
-        out, told = process.communicate(timeout=180)
+        out, told = process.communicate(timeout=500)
     assert process.returncode == 0, told
     assert "Traceback" not in told
     assert out == plain.stdout
@@ -112,7 +112,7 @@ def test_ctrl_c_ends_a_local_cluster_and_results_are_kept(write_sweep: Any) -> N
     command = [*SWEEP, "--dask", "local:2", "--results", "dask"]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, process_group=0) as process:
         while not list(Path("dask/runs").glob("part-*")):
-            assert process.poll() is None
+            assert process.poll() is None, process.communicate()
             time.sleep(0.01)
         workers = workers_below(process.pid)
         os.killpg(process.pid, signal.SIGINT)
@@ -144,7 +144,7 @@ def test_while_a_local_cluster_is_made_ready_an_interrupt_prints_no_traceback(
         kubesched()
     """
     command = [sys.executable, "-c", program, *SWEEP[3:], "--dask", "local:2", "--results", "dask"]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=180, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=500, check=False)
     assert ran.returncode in (1, 130)
     assert ran.stderr.splitlines() == [
         "0 of 2000 runs done",

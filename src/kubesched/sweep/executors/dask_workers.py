@@ -33,6 +33,8 @@ LOCAL = "local:"
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://\S+:\d+")
 CONNECTING_SECONDS = 10
 WORKERS_SECONDS = 30
+# processes of this machine come in the end, however busy it is
+LOCAL_SECONDS = 120
 CLOSING_SECONDS = 5
 # above all that the library logs
 SILENT = logging.CRITICAL + 1
@@ -130,7 +132,9 @@ class DaskWorkers:
         # the library tells of what we tell in a sentence
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(SILENT)
+        connecting, workers = CONNECTING_SECONDS, WORKERS_SECONDS
         if address.startswith(LOCAL):
+            connecting = workers = LOCAL_SECONDS
             with self._interrupts.held():
                 self._cluster = self._local(address)
                 _be_quiet(self._cluster)
@@ -138,7 +142,7 @@ class DaskWorkers:
         elif not _ADDRESS.fullmatch(address):
             raise SweepError(f"--dask {address}: expected the address of a scheduler, tcp://HOST:PORT, or local:2")
         try:
-            self._client = _client(self._distributed, address)
+            self._client = _client(self._distributed, address, connecting)
         except (OSError, ValueError, TimeoutError) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise SweepError(
@@ -146,7 +150,7 @@ class DaskWorkers:
             ) from None
         _be_quiet(self._client)
         try:
-            self._client.wait_for_workers(1, timeout=WORKERS_SECONDS)
+            self._client.wait_for_workers(1, timeout=workers)
         except TimeoutError:
             raise SweepError(f"--dask {address}: the scheduler has no workers; start some with dask worker") from None
 
@@ -193,14 +197,14 @@ class DaskWorkers:
                 self._cluster.close(timeout=CLOSING_SECONDS)
 
 
-def _client(distributed: Any, address: str) -> Any:
+def _client(distributed: Any, address: str, seconds: int) -> Any:
     """Return a client that is connected, which its owner closes; one that was interrupted before is just left."""
 
     class ClosedClient(distributed.Client):  # type: ignore[misc]
         def __del__(self) -> None:
             """Do not wait for a scheduler that does not answer."""
 
-    return ClosedClient(address, timeout=CONNECTING_SECONDS, set_as_default=False)
+    return ClosedClient(address, timeout=seconds, set_as_default=False)
 
 
 def _be_quiet(of: Any) -> None:
