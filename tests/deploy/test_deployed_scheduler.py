@@ -89,7 +89,8 @@ def page(port: int, path: str, token: str = "") -> tuple[int, str]:
         with urllib.request.urlopen(request, timeout=30, context=trusting) as answer:
             return int(answer.status), answer.read().decode()
     except urllib.error.HTTPError as error:
-        return error.code, ""
+        with error:
+            return error.code, ""
 
 
 def test_it_schedules_with_these_rights_and_asks_for_no_others(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -26,4 +26,5 @@ def fetch(port: int, path: str, token: str = "") -> tuple[int, str]:
         with urlopen(Request(f"https://127.0.0.1:{port}{path}", headers=headers), context=trusting) as answer:
             return answer.status, answer.read().decode()
     except HTTPError as error:
-        return error.code, error.read().decode()
+        with error:
+            return error.code, error.read().decode()
