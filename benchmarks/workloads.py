@@ -28,6 +28,8 @@ from kubesched.testing.devices import a_device, a_device_class, a_device_request
 from kubesched.testing.shorthand import HOSTNAME, ZONE
 
 ZONES = 10
+# the nodes that pods for one node are for
+DAEMON_NODES = 500
 APP = {"app": "web"}
 
 
@@ -105,6 +107,36 @@ def _claim(number: int) -> tuple[ApiObject, ...]:
 def _local_volume(number: int) -> tuple[ApiObject, ...]:
     host = f"{HOSTNAME}=node-{number:05}"
     return (a_volume(f"disk-{number:05}", size=f"{10 + number % 7}Gi", storage_class="disks", nodes=host, version="1"),)
+
+
+def _of_daemon_set(number: int) -> Pod:
+    """Return a pod of a DaemonSet as its controller makes it: for one node, with tolerations of what ails nodes."""
+    tolerated = ("not-ready:NoExecute", "unreachable:NoExecute", "disk-pressure:NoSchedule", "unschedulable:NoSchedule")
+    return a_pod(
+        f"agent-{number:06}",
+        # another DaemonSet once each node has a pod
+        cpu=f"{100 + number // DAEMON_NODES}m",
+        memory="200Mi",
+        labels={"app": "agent"},
+        owner="DaemonSet/agent",
+        affinity=an_affinity(nodes=f"metadata.name=node-{number % DAEMON_NODES:05}"),
+        tolerations=[f"node.kubernetes.io/{taint}" for taint in tolerated],
+    )
+
+
+def _bound_claim(number: int) -> tuple[ApiObject, ...]:
+    name, disk, host = f"data-{number:06}", f"bound-{number:06}", f"node-{number % DAEMON_NODES:05}"
+    volume = a_volume(
+        disk,
+        size="10Gi",
+        storage_class="disks",
+        nodes=f"{HOSTNAME}={host}",
+        claimed_by=f"default/{name}",
+        claim_uid=f"default-{name}",
+        phase="Bound",
+        version="1",
+    )
+    return volume, a_claim(name, size="10Gi", storage_class="disks", bound_to=disk, version="1")
 
 
 def _with_device(number: int) -> Pod:
@@ -227,6 +259,8 @@ WORKLOADS = (
         ),
         objects_of_pod=_claim,
     ),
+    Workload("DaemonSet", _of_daemon_set),
+    Workload("volumes, bound to disks of nodes", _with_claim, (a_storage_class("disks"),), objects_of_pod=_bound_claim),
     Workload(
         "devices",
         _with_device,

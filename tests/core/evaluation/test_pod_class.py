@@ -8,8 +8,9 @@ from kubesched import Reads, Registry, build_engine
 from kubesched.core.evaluation.pod_class import WORST
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
 from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.scheduling.decision import Decision, decide
 from kubesched.core.scheduling.engine import Engine
-from kubesched.testing import a_node, a_pod
+from kubesched.testing import a_node, a_pod, an_affinity
 
 CONFIG = """
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -184,3 +185,37 @@ def test_another_node_on_a_row_is_asked_about_whatever_a_plugin_says_that_it_rea
     engine.cluster.add(a_node("even"))
     assert engine.cluster.table.row_of["even"] == 0, "rows are recycled"
     assert feasible(engine) == ["even", "b"]
+
+
+def test_pods_for_one_node_each_share_every_question_but_which_node_that_is() -> None:
+    engine = build_engine()
+    for name in ("a", "b", "full"):
+        engine.cluster.add(a_node(name, cpu="2"))
+    engine.cluster.add(a_pod("big", node="full", cpu="2"))
+
+    def for_node(name: str) -> Any:
+        return evaluation(engine, affinity=an_affinity(nodes=f"metadata.name={name}"), tolerations=["x:NoSchedule"])
+
+    first, second = for_node("a"), for_node("b")
+    shared = {one.plugin.name for one, other in pairs(first, second) if one is other}
+    assert {one.plugin.name for one, _ in pairs(first, second)} - shared == {"NodeAffinity"}
+    assert [decide(now, lambda _: 0).node_name for now in (first, second)] == ["a", "b"]
+    assert "Insufficient cpu" in decide(for_node("full"), lambda _: 0).message
+    engine.cluster.remove_pod("default-big")
+    engine.cluster.add(a_pod("other", node="b", cpu="2"))
+    assert decide(for_node("full"), lambda _: 0).node_name == "full"
+    assert "Insufficient cpu" in decide(for_node("b"), lambda _: 0).message
+
+
+def pairs(first: Any, second: Any) -> list[tuple[Any, Any]]:
+    return list(zip(first.pod_class.filters, second.pod_class.filters, strict=True))
+
+
+def test_a_pod_for_several_nodes_is_scored_on_them() -> None:
+    engine = build_engine()
+    for name, cpu in (("a", "4"), ("b", "8"), ("c", "64")):
+        engine.cluster.add(a_node(name, cpu=cpu))
+    now = evaluation(engine, affinity=an_affinity(nodes="metadata.name in (a)"))
+    assert now.score().failure is None
+    several = an_affinity(nodes=["metadata.name=a", "metadata.name=b"])
+    assert decide(evaluation(engine, affinity=several), lambda _: 0) == Decision("b", 2)

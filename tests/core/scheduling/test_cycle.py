@@ -378,3 +378,54 @@ def test_the_same_seed_makes_the_same_decisions() -> None:
 
     assert decisions() == decisions()
     assert len(set(decisions())) > 1
+
+
+# -- pods that fail for reasons that are known
+
+
+def failed(engine: Engine, name: str, **fields: Any) -> Failed:
+    outcome = attempt(engine, a_pod(name, cpu="2", **fields))
+    assert isinstance(outcome, Failed)
+    return outcome
+
+
+def test_pods_of_a_class_that_fail_share_their_verdicts_until_the_table_changes() -> None:
+    engine = an_engine()
+    for name in ("n1", "n2"):
+        engine.cluster.add(a_node(name, cpu="2"))
+        engine.cluster.add(a_pod(f"on-{name}", node=name, cpu="1"))
+    first, second = failed(engine, "p"), failed(engine, "q")
+    assert second.verdicts is first.verdicts
+    assert second.message == first.message
+    assert second.unschedulable_plugins == first.unschedulable_plugins == {"NodeResourcesFit"}
+    assert second.nominated_node_name == first.nominated_node_name == ""
+    engine.cluster.add(a_node("n2", cpu="2", taints=["x:NoSchedule"]))
+    third = failed(engine, "r")
+    assert third.message.startswith("0/2 nodes are available: 1 Insufficient cpu, 1 node(s) had untolerated taint(s).")
+    assert third.unschedulable_plugins == {"NodeResourcesFit", "TaintToleration"}
+    assert "1 No preemption victims found for incoming pod, 1 Preemption is not helpful" in third.message
+
+
+def test_that_preemption_does_not_help_is_known_for_pods_of_the_same_priority_only() -> None:
+    engine = an_engine()
+    engine.cluster.add(a_node("n1", cpu="2"))
+    engine.cluster.add(a_pod("low", node="n1", cpu="2", priority=5))
+    assert "No preemption victims" in failed(engine, "p", priority=5).message
+    never = failed(engine, "never", priority=5, preemption_policy="Never")
+    assert "not eligible due to preemptionPolicy=Never." in never.message
+    assert failed(engine, "q", priority=5).preemption is None
+    preempts = failed(engine, "r", priority=6).preemption
+    assert preempts is not None
+    assert [victim.name for victim in preempts.victims] == ["low"]
+    assert failed(engine, "s", priority=5).preemption is None
+
+
+def test_what_is_known_of_a_failure_is_not_taken_for_a_pod_that_nominations_count_for() -> None:
+    engine = an_engine()
+    engine.cluster.add(a_node("n1", cpu="2"))
+    engine.cluster.add(a_pod("big", node="n1", cpu="1"))
+    known = failed(engine, "p").verdicts
+    reader = engine.cluster.reader
+    engine.cluster.nominate(reader.read(a_pod("vip", cpu="2", priority=10)), "n1")
+    for name, priority in (("q", 0), ("r", 20)):
+        assert failed(engine, name, priority=priority).verdicts is not known

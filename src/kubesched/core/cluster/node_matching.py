@@ -84,6 +84,11 @@ def count_of(rows: Rows) -> int:
     return rows.stop - (rows.start or 0) if isinstance(rows, slice) else len(rows)
 
 
+def indices_of(rows: Rows) -> NDArray[np.intp]:
+    """Return rows as an array of their numbers, not to be changed."""
+    return np.arange(rows.start or 0, rows.stop) if isinstance(rows, slice) else rows
+
+
 def _rows_of_terms(table: NodeTable, selector: CompiledNodeSelector, rows: Rows) -> NDArray[np.bool_]:
     mask = np.zeros(count_of(rows), np.bool_)
     for term in selector.terms:
@@ -132,6 +137,5 @@ def _rows_of_field(table: NodeTable, check: FieldCheck, rows: Rows) -> NDArray[n
         # the name does not matter: other fields are empty on every node
         return np.full(count_of(rows), check.matches(""))
     row = table.row_of.get(check.value, -1)
-    numbers = np.arange(rows.start or 0, rows.stop) if isinstance(rows, slice) else rows
-    mask: NDArray[np.bool_] = (numbers == row) == check.wanted
+    mask: NDArray[np.bool_] = (indices_of(rows) == row) == check.wanted
     return mask

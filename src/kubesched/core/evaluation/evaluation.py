@@ -4,7 +4,8 @@ From a pod's class to verdicts and scores. Each step runs on demand and only onc
 table changes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -120,7 +121,7 @@ class Evaluation:
                 if not question.passes_everywhere:
                     mask = mask & (question.ids == 0)
                     version.append(question.cursor.seq)
-        blocked = self._blocked_by_nominations()
+        blocked = list(self._blocked) if len(self.cluster.nominations) else []
         alive_filters = [question for question in pod_class.alive_filters if not question.skip]
         if blocked or alive_filters:
             mask = mask.copy()
@@ -196,12 +197,25 @@ class Evaluation:
                 question.refresh()
                 if not question.passes_everywhere:
                     np.copyto(ids, question.ids, where=ids == 0)
-        for row, verdict in self._nomination_verdicts(None).items():
+        for row, verdict in self._blocked.items():
             ids[row] = verdict
         return ids
 
     def verdicts(self) -> NodeVerdicts:
-        """Return the verdicts for PostFilter."""
+        """Return the verdicts for PostFilter; the same ones for pods of a class until the table changes."""
+        pod_class = self.pod_class
+        alone = self.within is not None or len(self.cluster.nominations) > 0
+        if alone or any(not question.skip for question in pod_class.alive_filters):
+            # nominations count by a pod's priority, and `alive_only` filters are not cached
+            return self._verdicts()
+        seq = self.table.log.seq
+        known = pod_class.rejected
+        if known is None or known[0] != seq:
+            known = pod_class.rejected = seq, self._verdicts()
+            known[1].ids.flags.writeable = False
+        return known[1]
+
+    def _verdicts(self) -> NodeVerdicts:
         pre = self.pre_filtered
         if pre.rejection is not None:
             nothing = np.zeros(self.table.size, np.bool_)
@@ -243,23 +257,28 @@ class Evaluation:
 
     # -- nominated pods and other worlds
 
+    @cached_property
+    def _ahead(self) -> dict[int, list[PodInfo]]:
+        """Return the nominated pods that count for this pod, by row."""
+        return self.cluster.nominations.qualifying(self.pod)
+
     def what_if(self, rows: NDArray[np.intp]) -> Worlds:
         """Return a batch of worlds over `rows`."""
-        return Worlds(self.cluster, self.statuses, self.pod, self.active_filters, rows)
+        return Worlds(self.statuses, self.active_filters, rows, self._ahead)
 
-    def _nomination_verdicts(self, among: set[int] | None) -> dict[int, int]:
+    @cached_property
+    def _blocked(self) -> dict[int, int]:
         """Return the rows on which the pod is rejected once nominated pods are added, with status indices."""
-        ahead = self.cluster.nominations.qualifying(self.pod)
-        rows = [row for row in ahead if self.table.present[row] and (among is None or row in among)]
+        return self._nomination_verdicts(self._ahead)
+
+    def _nomination_verdicts(self, among: Container[int]) -> dict[int, int]:
+        """Return those of some rows on which the pod is rejected once nominated pods are added."""
+        ahead = self._ahead
+        rows = [row for row in ahead if row in among and self.table.present[row]]
         if not rows:
             return {}
         ids = self.what_if(np.array(rows, np.intp)).judge_with(ahead)
         return {row: int(verdict) for row, verdict in zip(rows, ids, strict=True) if verdict}
-
-    def _blocked_by_nominations(self) -> list[int]:
-        if not len(self.cluster.nominations):
-            return []
-        return list(self._nomination_verdicts(None))
 
     # -- Score
 

@@ -10,14 +10,14 @@ from typing import TypeVar
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.evaluation.pod_class import PodClass
+from kubesched.core.evaluation.pod_class import PodClass, Weighted
 from kubesched.core.evaluation.question_cache import PreFilterOnly, PreScoreOnly, Questioner, Recent
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import failed, is_interrupt
 from kubesched.core.framework.observer import UNTIMED, Stopwatch
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
 from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
+from kubesched.core.framework.questions import FilterQuestion, Question, ScoreQuestion
 from kubesched.core.framework.status import StatusTable
 
 # where plugins are that are tested to read what they say
@@ -35,7 +35,7 @@ REASONS = 500_000
 STATUSES = 30_000
 
 
-Q = TypeVar("Q")
+Q = TypeVar("Q", bound=Question)
 # a question; before it the key that it is kept under, None if it is not kept; after it whether it is new
 Found = tuple[Hashable, Q, bool]
 
@@ -44,6 +44,10 @@ class TemplateKeys:
     """The keys that all pods of a template share; compared by identity, hence hashed fast."""
 
     __slots__ = ()
+
+
+# of templates whose pods ask something that is not kept, so that their classes are not
+UNKEPT = TemplateKeys()
 
 
 class Evaluator:
@@ -83,8 +87,7 @@ class Evaluator:
         self._classes: Recent[PodClass] = Recent(CLASSES, SPECIFIED_BYTES)
         self._filters: Recent[FilterQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
         self._scores: Recent[ScoreQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
-        self._templates: dict[tuple[tuple[Hashable, ...], tuple[Hashable, ...]], TemplateKeys] = {}
-        self._template_bytes = 0
+        self._templates: Recent[TemplateKeys] = Recent(4 * CLASSES, 2 * SPECIFIED_BYTES)
 
     def evaluation_of(
         self, pod: PodInfo, stopwatch: Stopwatch = UNTIMED, group_state: CycleState | None = None
@@ -94,9 +97,7 @@ class Evaluator:
         `group_state` is there where the pod is tried as a part of its group.
         """
         statuses = self.statuses
-        crowded = len(statuses) > STATUSES or statuses.reasons > REASONS
-        crowded = crowded or len(self._templates) > 4 * CLASSES or self._template_bytes > 2 * SPECIFIED_BYTES
-        if crowded:
+        if len(statuses) > STATUSES or statuses.reasons > REASONS:
             self._start()
         began = stopwatch.now()
         cycle = CycleState(group_state)
@@ -108,7 +109,10 @@ class Evaluator:
 
     def _class_of(self, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch) -> PodClass:
         try:
-            class_key = (pod.derive(self._template_of), tuple([key(pod) for key in self._own_keys]))
+            template = pod.derive(self._template_of)
+            if template is UNKEPT:
+                return self._new_class(UNKEPT, pod, cycle, stopwatch)
+            class_key = (template, tuple([key(pod) for key in self._own_keys]))
             known = self._classes.get(class_key)
         except BaseException as raised:
             if is_interrupt(raised):
@@ -118,49 +122,52 @@ class Evaluator:
         return known if known is not None else self._new_class(class_key, pod, cycle, stopwatch)
 
     def _new_class(self, class_key: Hashable, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch) -> PodClass:
-        """Return a new class, remembered under its key if it may be."""
+        """Return a new class, remembered under its key if it may be, and its new questions."""
         filters = [self._filter_question(i, plugin, pod, cycle, stopwatch) for i, plugin in enumerate(self._asking)]
-        scores = [self._score_question(i, plugin, pod, cycle, stopwatch) for i, plugin in enumerate(self._scoring)]
+        questions = [question for _, question, _ in filters]
         made = PodClass(
             self.cluster.table,
-            [filters[i][1] for i in self._pre_filter_order],
-            [question for _, question, _ in filters[: len(self.profile.filter)]],
-            [scores[i][1] for i in self._pre_score_order],
-            [(q, self.profile.weights[q.plugin.name]) for _, q, _ in scores[: len(self.profile.score)]],
+            [questions[i] for i in self._pre_filter_order],
+            questions[: len(self.profile.filter)],
+            lambda: self._score_questions(pod, cycle, stopwatch)[0],
         )
-        if class_key is not None and not made.narrowed:
-            # What a narrowed pod asks is asked of few rows, and hardly ever again.
-            self._keep(class_key, made, filters, scores, pod.digest.weight)
+        if class_key is None:
+            return made
+        # Of a pod for some nodes, the question that says so is its own; the others are those of pods for other nodes.
+        shared = [found for found in filters if found[1].node_names is None]
+        kept = self._keep(self._filters, shared, pod.digest.weight) and class_key is not UNKEPT
+        if kept and len(shared) == len(filters):
+            scores, kept = self._score_questions(pod, cycle, stopwatch)
+            made.take_scores(*scores)
+            self._classes.limit = min(CLASSES, max(FEWEST, CELLS // max(1, self.cluster.table.size)))
+            if kept:
+                self._classes.put(class_key, made, pod.digest.weight)
         return made
 
-    def _keep(
-        self,
-        class_key: Hashable,
-        pod_class: PodClass,
-        filters: Sequence[Found[FilterQuestion]],
-        scores: Sequence[Found[ScoreQuestion]],
-        weight: int,
-    ) -> None:
-        """Remember the new questions that may be kept, and the class if all of its questions may.
+    def _keep(self, known: Recent[Q], found: Sequence[Found[Q]], weight: int) -> bool:
+        """Remember the new questions that may be kept; return whether all may.
 
         One whose plugin failed may not: it is asked again.
         """
         kept = True
-        size = max(1, self.cluster.table.size)
-        self._classes.limit = min(CLASSES, max(FEWEST, CELLS // size))
-        self._filters.limit = self._scores.limit = min(QUESTIONS, max(FEWEST, 2 * CELLS // size))
-        for filter_key, filter_question, new in filters:
-            if filter_key is None or not filter_question.keep:
+        known.limit = min(QUESTIONS, max(FEWEST, 2 * CELLS // max(1, self.cluster.table.size)))
+        for key, question, new in found:
+            if key is None or not question.keep:
                 kept = False
             elif new:
-                self._filters.put(filter_key, filter_question, weight)
-        for score_key, score_question, new in scores:
-            if score_key is None or not score_question.keep:
-                kept = False
-            elif new:
-                self._scores.put(score_key, score_question, weight)
-        if kept:
-            self._classes.put(class_key, pod_class, weight)
+                known.put(key, question, weight)
+        return kept
+
+    def _score_questions(
+        self, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
+    ) -> tuple[tuple[Sequence[ScoreQuestion], Sequence[Weighted]], bool]:
+        """Return the questions of PreScore, and those of Score with their weights; and whether all are remembered."""
+        found = [self._score_question(i, plugin, pod, cycle, stopwatch) for i, plugin in enumerate(self._scoring)]
+        kept = self._keep(self._scores, found, pod.digest.weight)
+        scores = [question for _, question, _ in found[: len(self.profile.score)]]
+        weights = self.profile.weights
+        in_order = [found[i][1] for i in self._pre_score_order], [(q, weights[q.plugin.name]) for q in scores]
+        return in_order, kept
 
     def _filter_question(
         self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
@@ -211,12 +218,14 @@ class Evaluator:
         question.outlive_cycle(self._classes.clear, trusted=trusted)
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
-        filters = tuple(plugin.key(pod) for plugin in self._asking if plugin.key_of_template)
+        filters = tuple([plugin.key(pod) for plugin in self._asking if plugin.key_of_template])
+        if any(key is UNCACHED for key in filters):
+            return UNKEPT
         scores = tuple(plugin.score_key(pod) for plugin in self._scoring if plugin.score_key_of_template)
         known = self._templates.get((filters, scores))
         if known is None:
-            known = self._templates[filters, scores] = TemplateKeys()
-            self._template_bytes += pod.digest.weight
+            known = TemplateKeys()
+            self._templates.put((filters, scores), known, pod.digest.weight)
         return known
 
 

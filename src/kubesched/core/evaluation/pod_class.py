@@ -9,7 +9,8 @@ From questions to combined columns over all rows, which follow the change log (`
 Filters and scores that look at several rows at once (spreading, affinity) stay apart and are combined last.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from kubesched.core.cluster.following import CombinedColumn, Cursor
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.evaluation.leaders import Leaders
 from kubesched.core.evaluation.pre_filtering import PreFiltered, pre_filter
+from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.plugin import MAX_NODE_SCORE
 from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.core.framework.row_questions import RowFilterQuestion
@@ -153,15 +155,18 @@ class Ranking(CombinedColumn):
 
 
 class PodClass:
-    """The questions of one kind of pod, in the profile's order."""
+    """The questions of one kind of pod, in the profile's order.
+
+    `make_scores` returns those of PreScore, and those of Score with their weights; it is called when nodes are scored,
+    unless they were taken before. A pod that can go to one node only needs none.
+    """
 
     def __init__(
         self,
         table: NodeTable,
         pre_filters: Sequence[FilterQuestion],
         filters: Sequence[FilterQuestion],
-        pre_scores: Sequence[ScoreQuestion],
-        scores: Sequence[tuple[ScoreQuestion, int]],
+        make_scores: Callable[[], tuple[Sequence[ScoreQuestion], Sequence[Weighted]]],
     ) -> None:
         self.table = table
         self.pre_filters = pre_filters
@@ -172,11 +177,7 @@ class PodClass:
         self.filter_names: dict[tuple[bool, ...], Names] = {}
         self.score_names: dict[tuple[bool, ...], Names] = {}
         self.filters = filters
-        self.pre_scores = pre_scores
-        self.scores = scores
-        self.scored = [question for question, _ in scores]
-        # every question of scoring once, those that PreScore asks first
-        self.scoring = list(dict.fromkeys([*pre_scores, *self.scored]))
+        self._make_scores = make_scores
         self.row_filters: list[FilterQuestion] = []
         self.wide_filters: list[FilterQuestion] = []
         self.alive_filters: list[FilterQuestion] = []
@@ -190,13 +191,38 @@ class PodClass:
                 self.row_filters.append(question)
         self.passing = Passing(table, self.row_filters)
         self.scoring_cursor = Cursor(table, ANYTHING)
-        # half the memory unless weights are enormous
-        highest = MAX_NODE_SCORE * sum(weight for _, weight in scores)
-        self._dtype: type[np.int32] | type[np.int64] = np.int32 if highest < 2**30 else np.int64
         # made when it is known which scores are skipped
         self._base_scores: BaseScores | None = None
         self._active: Sequence[Weighted] = ()
         self._ranking: Ranking | None = None
+        # the verdicts at a change of the table on pods for which there was no node
+        self.rejected: tuple[int, NodeVerdicts] | None = None
+
+    def take_scores(self, pre_scores: Sequence[ScoreQuestion], scores: Sequence[Weighted]) -> None:
+        """Take the questions of PreScore, and those of Score with their weights."""
+        self.pre_scores, self.scores = pre_scores, scores
+
+    @cached_property
+    def pre_scores(self) -> Sequence[ScoreQuestion]:
+        """Return the questions of PreScore."""
+        self.take_scores(*self._make_scores())
+        return self.pre_scores
+
+    @cached_property
+    def scores(self) -> Sequence[Weighted]:
+        """Return the questions of Score with their weights."""
+        self.take_scores(*self._make_scores())
+        return self.scores
+
+    @cached_property
+    def scored(self) -> Sequence[ScoreQuestion]:
+        """Return the questions of Score."""
+        return [question for question, _ in self.scores]
+
+    @cached_property
+    def scoring(self) -> Sequence[ScoreQuestion]:
+        """Return every question of scoring once, those that PreScore asks first."""
+        return list(dict.fromkeys([*self.pre_scores, *self.scored]))
 
     def pre_filter(self) -> PreFiltered:
         """Return what PreFilter as a whole says, its questions' outcomes brought up to date."""
@@ -210,16 +236,13 @@ class PodClass:
             known = self._pre_filtered = pre_filter(self.pre_filters)
         return known
 
-    @property
-    def narrowed(self) -> bool:
-        """Return whether PreFilter narrows the search to some nodes."""
-        return any(question.node_names is not None for question in self.pre_filters)
-
     def base_scores(self, active: Sequence[Weighted]) -> Totals:
         """Return the weighted sum of some scores, brought up to date."""
         if self._base_scores is None or active != self._active:
             self._active = active
-            self._base_scores = BaseScores(self.table, active, self._dtype)
+            # half the memory unless weights are enormous
+            highest = MAX_NODE_SCORE * sum(weight for _, weight in self.scores)
+            self._base_scores = BaseScores(self.table, active, np.int32 if highest < 2**30 else np.int64)
             self._ranking = Ranking(self.table, self.passing, self._base_scores)
         self._base_scores.refresh()
         return self._base_scores.totals

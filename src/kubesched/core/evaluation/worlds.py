@@ -10,27 +10,24 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.questions import FilterQuestion, FilterWorlds, shallow_copy
 from kubesched.core.framework.status import StatusTable
 
 
 class Worlds:
-    """One `FilterWorlds` per active filter, changed together."""
+    """One `FilterWorlds` per active filter, changed together; `ahead` are the nominated pods that count, by row."""
 
     def __init__(
         self,
-        cluster: ClusterState,
         statuses: StatusTable,
-        pod: PodInfo,
         filters: Sequence[FilterQuestion],
         rows: NDArray[np.intp],
+        ahead: Mapping[int, Sequence[PodInfo]],
     ) -> None:
         self.rows = rows
         self.statuses = statuses
-        self._cluster = cluster
-        self._pod = pod
+        self._ahead = ahead
         self._filters = filters
         self._parts: list[FilterWorlds] = [question.worlds(rows) for question in filters]
 
@@ -44,7 +41,7 @@ class Worlds:
         """Return the status index of the first rejection in all (or some) worlds, with nominated pods counted."""
         batch = self if worlds is None else self._select(worlds)
         ids = batch._first_objectors()
-        ahead = self._cluster.nominations.qualifying(self._pod)
+        ahead = self._ahead
         if not ahead:
             return ids
         crowded = np.flatnonzero(np.isin(batch.rows, list(ahead)))

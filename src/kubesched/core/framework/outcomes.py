@@ -3,8 +3,8 @@
 From plugins to the cycle and back: PreFilter's narrowing, the verdicts for PostFilter, and PostFilter's result.
 """
 
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Hashable, Sequence
+from typing import Any, NamedTuple
 
 import msgspec
 import numpy as np
@@ -25,13 +25,16 @@ class PreFilterResult(NamedTuple):
 class NodeVerdicts(msgspec.Struct, frozen=True):
     """The argument of PostFilter: the status of the first rejection on each judged row.
 
-    `judged` is None if every row with a node was; the other rows have the status `absent`.
+    `judged` is None if every row with a node was; the other rows have the status `absent`. Pods of one class share
+    their verdicts as long as the table does not change. `remembered` has answers that depend on nothing but the
+    verdicts, the table and their key, so that the next pod with these verdicts gets them at once.
     """
 
     ids: NDArray[np.int16]
     judged: NDArray[np.bool_] | None
     absent: Status
     statuses: StatusTable
+    remembered: dict[Hashable, Any] = msgspec.field(default_factory=dict)
 
     def rows_with(self, code: Code, present: NDArray[np.bool_]) -> NDArray[np.intp]:
         """Return the rows, among those present, whose status has a code."""

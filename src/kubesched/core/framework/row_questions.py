@@ -23,7 +23,7 @@ from kubesched.core.framework.answers import (
 )
 from kubesched.core.framework.column_worlds import ColumnWorlds
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.forms import filter_each
+from kubesched.core.framework.forms import filter_alone, filter_each
 from kubesched.core.framework.hooks import ask, filter_node, filter_nodes, score_node, score_nodes
 from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.normalizing import invalid_score
@@ -45,6 +45,9 @@ from kubesched.core.framework.verdict import Verdict
 # Groups that change with pods: a filter that reads none of them has the same answer in every world.
 OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
 
+
+# Up to so many nodes are judged one by one: that takes less than to begin with columns.
+FEW_NODES = 4
 
 _WORLDS = instance_of(FilterWorlds)  # type: ignore[type-abstract]
 
@@ -112,8 +115,16 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
         return filter_nodes(self.plugin, self.cycle, self.pod, nodes)
 
     def judge(self, rows: NDArray[np.intp]) -> NDArray[np.int16]:
-        """Call the plugin for some rows."""
-        return self.indices(self._ask(Nodes(self.table, rows)))
+        """Call the plugin for some rows, for a few of them one by one."""
+        if len(rows) > FEW_NODES or type(self.plugin).filter is filter_alone:
+            return self.indices(self._ask(Nodes(self.table, rows)))
+        plugin, cycle, pod, table = self.plugin, self.cycle, self.pod, self.table
+        ids = np.zeros(len(rows), np.int16)
+        for place, row in enumerate(rows.tolist()):
+            status = filter_node(plugin, cycle, pod, NodeRow(table, row))
+            if status is not None:
+                ids[place] = self.index(status)
+        return ids
 
     def worlds(self, rows: NDArray[np.intp]) -> FilterWorlds:
         """Return the plugin's worlds; otherwise worlds that ignore pods, or in each of which the plugin is called."""

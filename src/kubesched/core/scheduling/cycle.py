@@ -28,7 +28,7 @@ from kubesched.core.framework.status import Status, unschedulable
 from kubesched.core.queue.queueing_hints import EXTENDER
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.decision import NO_NODES, Decision, choose
-from kubesched.core.scheduling.diagnosis import Diagnosis, diagnose, pending
+from kubesched.core.scheduling.diagnosis import Diagnosis, diagnose, message_of, pending
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.extender_calls import Asking, FilteredNodes, ask_filters, ask_preemption, ask_priorities
 from kubesched.core.scheduling.outcomes import (
@@ -312,7 +312,7 @@ def _post_filtered(
         return Failed(
             attempt,
             UNSCHEDULABLE,
-            diagnosis.message(),
+            message_of(verdicts, diagnosis, ""),
             plugins,
             diagnosis.pending_plugins,
             verdicts=verdicts,
@@ -333,7 +333,7 @@ def _post_filtered(
     return Failed(
         attempt,
         UNSCHEDULABLE,
-        diagnosis.message(message),
+        message_of(verdicts, diagnosis, message),
         plugins,
         diagnosis.pending_plugins,
         nominated_node_name=nominated,

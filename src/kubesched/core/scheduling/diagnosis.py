@@ -29,8 +29,23 @@ class Diagnosis(msgspec.Struct, frozen=True):
         return fit_error_message(self.node_count, self.reason_counts, self.pre_filter_message, post_filter_message)
 
 
+def message_of(verdicts: NodeVerdicts, diagnosis: Diagnosis, post_filter_message: str) -> str:
+    """Return the text of the condition of a pod with these verdicts."""
+    known: str | None = verdicts.remembered.get(post_filter_message)
+    if known is None:
+        known = verdicts.remembered[post_filter_message] = diagnosis.message(post_filter_message)
+    return known
+
+
 def diagnose(evaluation: Evaluation, verdicts: NodeVerdicts) -> Diagnosis:
     """Return why the judged nodes (or all, if PreFilter rejected the pod) are not feasible."""
+    known: Diagnosis | None = verdicts.remembered.get(Diagnosis)
+    if known is None:
+        known = verdicts.remembered[Diagnosis] = _diagnose(evaluation, verdicts)
+    return known
+
+
+def _diagnose(evaluation: Evaluation, verdicts: NodeVerdicts) -> Diagnosis:
     pre = evaluation.pre_filtered
     node_count = evaluation.node_count
     if pre.rejection is not None:

@@ -63,15 +63,24 @@ def dry_run(
     return DryRun(rows, ids, victims, chosen, violations)
 
 
+def has_lower(table: NodeTable, priority: int) -> bool:
+    """Return whether there may be a pod of lower priority on any row."""
+    slots = table.slots
+    return bool((slots.priority[: slots.size] < priority).any())
+
+
 def potential_victims(table: NodeTable, priority: int, rows: NDArray[np.intp]) -> NDArray[np.intp]:
     """Return a line for each row: its pods of lower priority, by slot, filled up with NOBODY."""
     slots = table.slots
+    lower = np.flatnonzero(slots.priority[: slots.size] < priority)
+    if not len(lower):
+        return np.full((len(rows), 0), NOBODY, np.intp)
     line_of_row = np.full(table.size + 1, NOBODY, np.intp)
     line_of_row[rows] = np.arange(len(rows))
     # the last entry is for pods on no row
-    line = line_of_row[slots.row[: slots.size]]
-    lower = np.flatnonzero((line != NOBODY) & (slots.priority[: slots.size] < priority))
-    line = line[lower]
+    line = line_of_row[slots.row[lower]]
+    there = line != NOBODY
+    line, lower = line[there], lower[there]
     # 16-bit integers are sorted in linear time
     keys = line.astype(np.uint16) if len(rows) <= 2**16 else line
     order = np.argsort(keys, kind="stable")

@@ -31,7 +31,7 @@ from kubesched.core.framework.preemption import (
 from kubesched.core.framework.sampling import CANDIDATE_DRAW, preemption_candidates_to_find
 from kubesched.core.framework.status import SUCCESS, Code, Status, StatusTable, error, unresolvable, unschedulable
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
-from kubesched.core.plugins.default_preemption.dry_run import NO_VICTIMS, DryRun, dry_run
+from kubesched.core.plugins.default_preemption.dry_run import NO_VICTIMS, DryRun, dry_run, has_lower
 from kubesched.core.plugins.default_preemption.group_preemption import victims_for_group
 
 NEVER = "not eligible due to preemptionPolicy=Never."
@@ -94,12 +94,20 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
         table = self._cluster.table
         if not table.node_count:
             return PostFilterResult(error("preemption: no nodes available"))
+        key = self.name, pod.priority
+        helpless: PostFilterResult | None = verdicts.remembered.get(key)
+        if helpless is not None:
+            return helpless
         rows = verdicts.rows_with(Code.UNSCHEDULABLE, table.present[: table.size])
         draw = cycle.get(CANDIDATE_DRAW)
         runs = list(self._runs(cycle, pod, rows, draw))
         candidates = self._candidates(runs, len(rows) if draw is None else self._limit(len(rows)))
         if not len(candidates):
-            return self._helpless(runs, verdicts.statuses)
+            helpless = self._helpless(runs, verdicts.statuses)
+            if helpless.status.rejected:
+                # every row was tried, whatever the draw; no budget can help
+                verdicts.remembered[key] = helpless
+            return helpless
         best = candidates.best()
         nominated = best[0 if draw is None else draw // len(rows) % len(best)]
         return PostFilterResult(SUCCESS, nominated, candidates)
@@ -153,7 +161,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
     def _runs(self, cycle: CycleState, pod: PodInfo, rows: NDArray[np.intp], draw: int | None) -> Iterator[DryRun]:
         """Yield dry runs: one over all rows, or with a draw over parts of them until there are enough candidates."""
         table = self._cluster.table
-        if draw is None or not len(rows):
+        if draw is None or not len(rows) or not has_lower(table, pod.priority):
             yield dry_run(cycle, pod, table, rows, self._budgets)
             return
         limit = max(self._limit(len(rows)), 1)

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from kubesched.api.devices import AllocationResult, ResourceClaim
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
-from kubesched.core.cluster.node_matching import matching_rows
+from kubesched.core.cluster.node_matching import indices_of, matching_rows
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.nodes import NodeRow, Nodes, row_numbers, table_row
+from kubesched.core.framework.nodes import NodeRow, Nodes, row_numbers, table_row, table_rows
 from kubesched.core.framework.status import Status, unresolvable
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.dynamic_resources.extended import Variant, variant
@@ -51,7 +51,7 @@ class DeviceFilter:
     def judge(self, pod: PodInfo, state: PodDevices, nodes: Nodes) -> Verdict:
         """Return the verdict; the rows that passed are stored in the state."""
         verdicts = _Verdicts(len(nodes))
-        rows = np.array(row_numbers(nodes), np.intp)
+        rows = indices_of(table_rows(nodes)[1])
         state.resize(self._table.size)
         state.passed[rows] = False
         state.scores[rows] = 0

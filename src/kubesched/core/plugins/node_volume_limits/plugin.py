@@ -10,18 +10,19 @@ from numpy.typing import NDArray
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
+from kubesched.core.cluster.node_matching import indices_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volume_users import volume_uses
 from kubesched.core.framework.cycle import CycleState, StateKey
 from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes, row_numbers, table_row
+from kubesched.core.framework.nodes import NodeRow, Nodes, table_row, table_rows
 from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin, QuestionFilterPlugin
 from kubesched.core.framework.questions import FilterWorlds
 from kubesched.core.framework.row_questions import RowFilterQuestion
 from kubesched.core.framework.status import SKIP, Status, StatusTable, error
 from kubesched.core.framework.verdict import Verdict
 from kubesched.core.plugins.node_volume_limits import hints
-from kubesched.core.plugins.node_volume_limits.request import Requests, VolumeLimitRequest
+from kubesched.core.plugins.node_volume_limits.request import NOTHING_WANTED, Requests, VolumeLimitRequest
 from kubesched.core.plugins.node_volume_limits.worlds import EXCEEDED, LimitWorlds, has_driver, not_installed
 from kubesched.core.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 
@@ -86,8 +87,10 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
         """Reject the nodes to which the pod's volumes cannot be attached."""
         request = self._asked(cycle, pod)
+        if request == NOTHING_WANTED:
+            return Verdict.uniform(len(nodes), None)
         self._attached.refresh()
-        return LimitWorlds(self._cluster, request, np.array(row_numbers(nodes), np.intp)).verdict()
+        return LimitWorlds(self._cluster, request, indices_of(table_rows(nodes)[1])).verdict()
 
     def _asked(self, cycle: CycleState, pod: PodInfo) -> VolumeLimitRequest:
         """Return the request of the question, or the pod's own if there is none."""

@@ -25,7 +25,7 @@ from kubesched.api.storage import (
 )
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.columns import Rows
-from kubesched.core.cluster.node_matching import count_of, matching_rows, rows_with_labels
+from kubesched.core.cluster.node_matching import count_of, indices_of, matching_rows, rows_with_labels
 from kubesched.core.cluster.storage.csi_translation import TranslationError, in_tree_plugin_of_pv, translate_pv
 from kubesched.core.cluster.storage.free_volumes import (
     FILESYSTEM,
@@ -208,7 +208,7 @@ class VolumeSearch:
                 others.append(claim)
                 continue
             selected.append(claim)
-            elsewhere = _row_numbers(findings.rows) != self._table.row_of.get(node_name, -1)
+            elsewhere = indices_of(findings.rows) != self._table.row_of.get(node_name, -1)
             elsewhere &= ~findings.settled
             findings.object_to(elsewhere, _BIND_CONFLICT)
             findings.settled |= elsewhere
@@ -311,10 +311,6 @@ def _fits(volume: PersistentVolume, demand: Demand, size: Size) -> bool:
         and kind.attributes_class == demand.attributes_class
         and volume.metadata.deletion_timestamp is None
     )
-
-
-def _row_numbers(rows: Rows) -> NDArray[np.intp]:
-    return np.arange(rows.start or 0, rows.stop) if isinstance(rows, slice) else rows
 
 
 # upstream: pkg/apis/core/v1/helper/helpers.go, MatchTopologySelectorTerms (v1.36)
