@@ -341,3 +341,28 @@ class TestLargeCluster:
         expect(page.locator(".plugins")).to_contain_text("NodeResourcesFit")
         page.get_by_role("button", name="Change", exact=True).click()
         expect(page.locator("#actions-menu")).to_contain_text("Try it in a simulation")
+
+
+@pytest.fixture(scope="module")
+def long_named() -> Iterator[ServedPage]:
+    with served_page(a_model(a_node("n" * 253, cpu="4"), a_node("n2", cpu="4"), a_pod("giant", cpu="16"))) as page:
+        yield page
+
+
+WIDER = "(selector) => (({ scrollWidth, clientWidth }) => scrollWidth > clientWidth)(document.querySelector(selector))"
+
+
+def test_long_names_leave_room_for_the_rest_on_wide_and_narrow_screens(long_named: ServedPage, opened: Opener) -> None:
+    page = opened(long_named.address)
+    page.keyboard.press("2")
+    expect(page.locator("#table thead th").last).to_be_in_viewport()
+    assert not page.evaluate(WIDER, "#table")
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert not page.evaluate(WIDER, ".about")
+    assert not page.evaluate(WIDER, "html")
+    page.evaluate("kubesched.openPod('default', 'giant')")
+    plugin = page.locator("#panel .funnel .plugin", has_text="NodeResourcesFit").first
+    expect(plugin).to_be_visible()
+    box = plugin.bounding_box()
+    assert box is not None
+    assert box["height"] < 30, "its name is on one line"
