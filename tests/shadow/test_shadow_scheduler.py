@@ -290,3 +290,11 @@ BESIDE_Q = (
     "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) didn't match pod anti-affinity rules. no new claims to "
     "deallocate, preemption: 0/2 nodes are available: 2 No preemption victims found for incoming pod."
 )
+
+
+def test_a_node_that_came_a_moment_ago_is_judged() -> None:
+    story = Story(a_node("a", cpu="8"))
+    story.put(a_node("b", cpu="2"), a_pod("p", cpu="1"))
+    story.bind("p", "b")
+    tally = story.end()
+    assert (tally.counts, tally.not_judged) == ({SCORED_LESS: 1}, {})

@@ -166,7 +166,9 @@ class ClusterHistory:
         earlier = [each for each in recent if each.is_own and self._is_still(each, pod.uid)]
         more = len(later) > MOST_REORDERED or len(recent) > MOST_UNSEEN
         orders = list(self._orders(pod, earlier[-MOST_REORDERED:], later[:MOST_REORDERED]))
-        more |= sum(self._comes_before(each, pod) is None for each in (*earlier, *later)) > MOST_COMBINED
+        if has_failed(pod) or self._is_grouped(pod):
+            # its place in the queue is not known at all
+            more |= len(earlier) + len(later) > MOST_COMBINED
         unseen = _unseen(recent[-MOST_UNSEEN:], keeps_own=not has_failed(pod))
         # the first order is the likeliest
         return Moments(_different(iter(orders), ({**each, **orders[0]} for each in unseen)), more)

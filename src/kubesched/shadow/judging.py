@@ -28,13 +28,15 @@ from kubesched.shadow.judgements import (
     Judgement,
 )
 
+UNKNOWN_NODE = "its node is not known here"
+
 
 def judge_binding(model: ClusterModel, pod: PodInfo, node: str) -> Judgement:
     """Return what we say of the node that was chosen for a pod."""
     name, evaluation = pod.full_name, model.engine.evaluation_of(pod)
     row = model.cluster.table.row_of.get(node)
     if row is None or model.cluster.table.nodes[row] is None:
-        return Judgement(name, NOT_JUDGED, node, why="its node is not known here")
+        return Judgement(name, NOT_JUDGED, node, why=UNKNOWN_NODE)
     decision = choose(evaluation, pick=lambda count: 0)
     if decision.node_name == node:
         return Judgement(name, AMONG_BEST, node, node)

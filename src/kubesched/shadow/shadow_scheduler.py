@@ -26,7 +26,7 @@ from kubesched.shadow.group_judging import (
 from kubesched.shadow.group_order import BoundMember, GroupOrderSearch
 from kubesched.shadow.history import ClusterHistory
 from kubesched.shadow.judgements import AMONG_BEST, FOUND_NONE, NOT_JUDGED, SCORED_LESS, Judgement
-from kubesched.shadow.judging import judge_binding, judge_failure
+from kubesched.shadow.judging import UNKNOWN_NODE, judge_binding, judge_failure
 from kubesched.shadow.pod_changes import SCHEDULER_ERROR, WrittenDecision, decision_in
 from kubesched.shadow.pre_bind_writes import decided_by
 from kubesched.shadow.tally import ShadowTally
@@ -130,7 +130,8 @@ class ShadowScheduler:
                 found = (yield from self._now(then, decision, whole=False)) if then and waits else plain
             if found.agrees:
                 return found, True
-            doubt = doubt or self._doubt(info, found)
+            # a moment before its node came is none in which it was chosen
+            doubt = doubt or (self._doubt(info, found) if found.why != UNKNOWN_NODE else "")
         doubt = doubt or (TOO_MUCH if moments.more or next(moments.tried, None) else "")
         return (Judgement(pod.full_name, NOT_JUDGED, decision.node, why=doubt) if doubt else plain), False
 
