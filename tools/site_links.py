@@ -14,7 +14,7 @@ _LINK = re.compile(r"\]\((\.\./[^)\s#]+)(#[^)\s]*)?\)")
 
 def on_page_markdown(markdown: str, *, page: Any, config: Any, files: Any) -> str:
     """Return a page's text with links that the site can serve."""
-    return with_links(markdown, page.file.src_uri, config["repo_url"])
+    return with_links(markdown, page.file.src_uri, config["extra"]["repository"])
 
 
 def with_links(markdown: str, page: str, repository: str) -> str:

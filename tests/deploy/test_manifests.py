@@ -312,16 +312,6 @@ def test_no_priority_class_and_an_annotation_of_the_name_of_the_checksum(tmp_pat
     assert template["metadata"]["annotations"]["checksum/config"] != "mine"
 
 
-def test_it_takes_over_as_a_deployment_with_the_lease_of_kube_scheduler(tmp_path: Path) -> None:
-    values = (
-        "schedulerName=default-scheduler,allowDefaultScheduler=true,config.leaderElection.resourceName=kube-scheduler"
-    )
-    found = chart(*IMAGE, "--set", values, home=tmp_path)
-    loaded = load(only(found, "ConfigMap")["data"]["config.yaml"])
-    assert [profile.scheduler_name for profile in loaded.profiles] == ["default-scheduler"]
-    assert only(found, "Role")["rules"][0]["resourceNames"] == ["kube-scheduler"]
-
-
 def test_a_digest_takes_the_place_of_the_tag(tmp_path: Path) -> None:
     digest = "sha256:" + "0" * 64
     found = only(chart(*IMAGE, "--set", f"image.digest={digest},image.tag=x", home=tmp_path), "Deployment")

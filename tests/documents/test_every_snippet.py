@@ -12,6 +12,7 @@ import pytest
 import yaml
 from click.testing import CliRunner
 from tests.cli.test_documents import ROOT, blocks
+from tests.support.rendering import IMAGE, WHY_NO_HELM, chart, only, path_of_helm
 
 from kubesched.cli import main
 from kubesched.config.load import load
@@ -25,7 +26,14 @@ ELSEWHERE = {
     "docs/tutorial.md": "tests/cli/test_cookbook.py",
     "docs/contrib": "contrib/tests/test_distribution.py",
 }
-HERE = {"docs/deploying.md", "docs/migrating.md", "docs/running.md", "docs/simulating.md", "docs/sweeping.md"}
+HERE = {
+    "docs/deploying.md",
+    "docs/migrating.md",
+    "docs/operating.md",
+    "docs/running.md",
+    "docs/simulating.md",
+    "docs/sweeping.md",
+}
 TESTING = ROOT / "docs/testing.md"
 
 
@@ -53,6 +61,16 @@ def test_kustomizations_name_what_is_there() -> None:
     kustomization = yaml.safe_load(text)
     for reference in (*kustomization["resources"], *kustomization["components"]):
         assert (ROOT / reference.removeprefix("github.com/kubesched/kubesched/") / "kustomization.yaml").exists()
+
+
+@pytest.mark.skipif(not path_of_helm(), reason=WHY_NO_HELM)
+def test_the_values_of_a_switch_are_those_of_the_chart(tmp_path: Path) -> None:
+    (text,) = blocks(ROOT / "docs/operating.md", "yaml")
+    (tmp_path / "values.yaml").write_text(text)
+    made = chart(*IMAGE, "-f", str(tmp_path / "values.yaml"), home=tmp_path)
+    loaded = load(only(made, "ConfigMap")["data"]["config.yaml"])
+    assert [profile.scheduler_name for profile in loaded.profiles] == ["default-scheduler"]
+    assert loaded.config.leader_election.resource_name == "kube-scheduler"
 
 
 @pytest.fixture

@@ -63,4 +63,5 @@ def test_the_dev_container_has_the_environment_on_its_path() -> None:
 
 def test_urls_lead_to_the_repository() -> None:
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
-    assert urls["Source"] == urls["Homepage"] == yaml.safe_load((ROOT / "mkdocs.yml").read_text())["repo_url"]
+    site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
+    assert urls["Source"] == urls["Homepage"] == site["extra"]["repository"]

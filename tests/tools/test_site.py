@@ -31,7 +31,10 @@ def test_every_page_is_in_the_navigation_once() -> None:
 def test_the_site_loads_nothing_from_elsewhere() -> None:
     assert SITE["theme"]["font"] is False
     assert "extra_javascript" not in SITE
-    assert "extra_css" not in SITE
+    # with it every page asks the repository's host for the number of its stars
+    assert "repo_url" not in SITE
+    for path in SITE["extra_css"]:
+        assert "url(" not in (ROOT / "docs" / path).read_text()
 
 
 @pytest.mark.parametrize(
