@@ -76,7 +76,8 @@ def pages() -> dict[str, str]:
 def _page(path: tuple[str, ...], command: click.Command) -> str:
     name = "-".join(path)
     formatter = ManualFormatter()
-    command.format_help(click.Context(command, info_name=" ".join(path)), formatter)
+    names = main.context_settings["help_option_names"]
+    command.format_help(click.Context(command, info_name=" ".join(path), help_option_names=names), formatter)
     return (
         f'.TH {roff(name.upper())} {SECTION} "" "kubesched {__version__}" "kubesched"\n'
         f".SH NAME\n{roff(name)} \\- {roff(_sentence(command))}\n"
