@@ -1,5 +1,6 @@
 """The scheduler that the chart deploys, as a process: it works with the rendered flags, configuration and rights."""
 
+import itertools
 import re
 import socket
 import ssl
@@ -168,6 +169,14 @@ def pages(api: ApiClient, port: int) -> None:
     reader = api.ok("POST", f"{ACCOUNT}/kubesched-metrics/token", {"spec": {}})["status"]["token"]
     other = api.ok("POST", f"{ACCOUNT}/default/token", {"spec": {}})["status"]["token"]
     assert code_of(port, "/livez") == code_of(port, "/readyz") == 200
+    numbers = itertools.count()
+
+    def plugins_were_timed() -> bool:
+        api.create(a_pod(f"one-more-{next(numbers)}"))
+        return "scheduler_plugin_execution_duration_seconds" in page(port, "/metrics", reader)[1]
+
+    # in a tenth of the cycles, which are drawn
+    eventually(plugins_were_timed, "a cycle in which plugins are timed")
     scraped = "".join(page(port, path, reader)[1] for path in ("/metrics", "/metrics/slis"))
     families = set(re.findall(r"^# TYPE (\w+) ", scraped, re.MULTILINE))
     series = {name for text in EXPRESSIONS.values() for name in used(text).metrics if name not in RECORDED}
