@@ -58,7 +58,7 @@ class ClusterModel:
         gaps = list(self.source.gaps)
         extenders = self.loaded.config.extenders
         if extenders and not self.asks_extenders:
-            names = ", ".join(extender.url_prefix for extender in extenders)
+            names = ", ".join(extender.shown_url for extender in extenders)
             gaps.append(Gap(f"extenders {names}", "they are not called", "they may reject more nodes"))
         background = self.engine.services.background
         for plugin in background.idle if isinstance(background, NoBackground) else ():

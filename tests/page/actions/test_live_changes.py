@@ -15,12 +15,14 @@ from kubesched.client.rest import RestClient
 from kubesched.core.assembly import load_config
 from kubesched.errors import KubeschedError
 from kubesched.page.actions.live_changes import LiveChanges
+from kubesched.page.actions.live_requests import LiveRequest, deletion_of
 from kubesched.page.actions.requests import ActionRequest
 from kubesched.page.actions.templates import TEMPLATES
 from kubesched.page.shown.shown_cluster import ShownCluster
 
 Story = Callable[[LiveChanges, RestClient], Coroutine[Any, Any, None]]
 DEPLOYMENT = TEMPLATES["Deployment, spread over zones"]
+BAD_POD = TEMPLATES["Pod"].replace("image:", "imge:")
 
 
 def document(kind: str, name: str, version: str = "v1", **fields: Any) -> dict[str, Any]:
@@ -160,6 +162,49 @@ def test_objects_are_created_scaled_and_taken_back(cluster: ServedCluster) -> No
     told(cluster, story)
 
 
+NAMED_BY_THE_SERVER = """
+apiVersion: v1
+kind: Pod
+metadata: {generateName: job-}
+spec: {containers: [{name: c, image: i}]}
+"""
+
+
+@pytest.mark.parametrize("refused", [False, True], ids=["undone", "taken back, since the next one is refused"])
+def test_a_pod_that_the_server_named_is_deleted_and_no_other(cluster: ServedCluster, refused: bool) -> None:
+    async def story(changes: LiveChanges, rest: RestClient) -> None:
+        before = await names(rest, PODS)
+        if refused:
+            with pytest.raises(KubeschedError, match="the API server refuses"):
+                await changes.do(ActionRequest("create", yaml=f"{NAMED_BY_THE_SERVER}---\n{BAD_POD}"))
+        else:
+            await changes.do(ActionRequest("create", yaml=NAMED_BY_THE_SERVER))
+            assert len(await names(rest, PODS)) == len(before) + 1
+            await changes.undo()
+        assert await names(rest, PODS) == before
+
+    told(cluster, story)
+
+
+def test_undo_leaves_another_object_of_the_same_name(cluster: ServedCluster) -> None:
+    async def story(changes: LiveChanges, rest: RestClient) -> None:
+        await changes.do(ActionRequest("create", yaml=DEPLOYMENT))
+        created = await got(rest, f"{DEPLOYMENTS}/web")
+        await rest.send("DELETE", f"{DEPLOYMENTS}/web")
+        created["metadata"] = {"name": "web", "namespace": "default"}
+        await rest.send("POST", DEPLOYMENTS, msgspec.json.encode(created))
+        assert await changes.undo() == "Undone: Create Deployment web"
+        assert await names(rest, DEPLOYMENTS) == ["web"]
+
+    told(cluster, story)
+
+
+@pytest.mark.parametrize("answer", [b"", b"<html>", b"{}", b'{"metadata": {"name": ""}}', b'{"metadata": {"name": 1}}'])
+def test_an_answer_without_a_name_leads_to_no_deletion(answer: bytes) -> None:
+    with pytest.raises(KubeschedError, match=r"^Pod default/job-: the API server did not say what it created"):
+        deletion_of(LiveRequest("POST", PODS, "Pod default/job-"), answer)
+
+
 def test_nodes_come_and_go(cluster: ServedCluster) -> None:
     async def story(changes: LiveChanges, rest: RestClient) -> None:
         await changes.do(ActionRequest("add-nodes", like="n2", count=2))
@@ -190,7 +235,7 @@ def test_what_the_api_server_refuses_is_told_and_nothing_is_left_half_done(clust
         assert changes.done() == []
 
     async def half(changes: LiveChanges, rest: RestClient) -> None:
-        text = DEPLOYMENT + "---\n" + TEMPLATES["Pod"].replace("image:", "imge:")
+        text = f"{DEPLOYMENT}---\n{BAD_POD}"
         with pytest.raises(KubeschedError, match="Pod default/one: the API server refuses"):
             await changes.do(ActionRequest("create", yaml=text))
         assert await names(rest, DEPLOYMENTS) == []

@@ -52,6 +52,11 @@ CASES: dict[str, tuple[str, str, Any]] = {
         "it.commandOf({object: {apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'a', name: 'b'}, patch: []})",
         "kubectl patch deployment.v1.apps b -n a --type=json -p '[]'",
     ),
+    "names that a shell would run": (
+        "panel/commands",
+        "it.commandOf({object: {apiVersion: 'v1', kind: 'P$(a)', namespace: 'a b', name: '-b; rm'}, delete: true})",
+        "kubectl delete 'p$(a)' '-b; rm' -n 'a b'",
+    ),
     "a deletion as a command": (
         "panel/commands",
         "it.commandOf({object: {apiVersion: 'v1', kind: 'Pod', namespace: 'a', name: 'b'}, delete: true})",

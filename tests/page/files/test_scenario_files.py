@@ -38,6 +38,12 @@ async def download(page: Acting, path: str) -> tuple[str, bytes]:
         return found.headers["Content-Disposition"].partition("filename=")[2].strip('"'), await found.read()
 
 
+async def read(page: Acting, path: str) -> bytes:
+    async with page._session.get(path) as found:
+        assert found.status == 200
+        return await found.read()
+
+
 async def upload(page: Acting, name: str, content: bytes) -> tuple[int, Any]:
     async with page._session.post("/v1/scenario", params={"name": name}, data=io.BytesIO(content)) as found:
         return found.status, await found.json()
@@ -124,6 +130,52 @@ def test_exports_are_read_again(kind: str, tmp_path: Path) -> None:
         assert again.metadata.labels == obj.metadata.labels
         assert getattr(again.spec, "node_name", "") == getattr(obj.spec, "node_name", "")
     assert len(named) == len(objects)
+
+
+WITH_SECRETS = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+extenders:
+- {urlPrefix: "http://user:S3CRET-url@127.0.0.1:1/x", filterVerb: f, tlsConfig: {insecure: true, keyData: UzNDUkVU}}
+profiles:
+- plugins: {score: {disabled: [{name: ImageLocality}]}}
+"""
+LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/v1/scenario",
+        "/v1/export?as=snapshot",
+        "/v1/export?as=manifests",
+        "/v1/export?as=simulator",
+        "/v1/cluster",
+        "/v1/pods/default/p",
+    ],
+)
+def test_secrets_are_not_in_what_is_given_away(path: str) -> None:
+    annotations = {LAST_APPLIED: '{"env": "S3CRET-env"}'}
+    pod = a_pod("p", annotations=annotations)
+
+    async def story() -> bytes:
+        async with acting(a_node("n"), pod, simulate=False, config=WITH_SECRETS) as page:
+            return await read(page, path)
+
+    content = asyncio.run(story())
+    text = (gzip.decompress(content) if content.startswith(b"\x1f\x8b") else content).decode()
+    assert "default" in text
+    assert [word for word in ("S3CRET", "UzNDUkVU") if word in text] == []
+
+
+def test_a_configuration_without_secrets_is_saved_as_it_was_written(tmp_path: Path) -> None:
+    async def story() -> bytes:
+        async with acting(*small()) as page:
+            await page.act("/v1/configuration", yaml=CONFIGURATION)
+            return (await download(page, "/v1/scenario"))[1]
+
+    lines = [msgspec.json.decode(line) for line in asyncio.run(story()).splitlines()]
+    assert [line["configuration"] for line in lines if "action" in line] == [CONFIGURATION]
 
 
 HEADER = b'{"scenario":{"version":1}}\n'

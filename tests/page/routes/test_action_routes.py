@@ -9,6 +9,7 @@ import aiohttp
 import pytest
 from tests.support.models import a_model
 
+from kubesched.page.page_state import PageState
 from kubesched.page.server import PageServer
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.testing import a_node, a_pod
@@ -59,8 +60,9 @@ class Acting:
 
 
 @asynccontextmanager
-async def acting(*objects: Any, simulate: bool = True) -> AsyncIterator[Acting]:
-    server = PageServer(ShownCluster(a_model(*objects)), token="t")
+async def acting(*objects: Any, simulate: bool = True, config: str = "") -> AsyncIterator[Acting]:
+    state = PageState(ShownCluster(a_model(*objects, config=config or None)), configuration=config)
+    server = PageServer(state, token="t")
     base = (await server.start()).partition("/#")[0]
     try:
         async with aiohttp.ClientSession(base, headers={"Authorization": "Bearer t"}) as session:

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from kubesched.client.rest import Refused, RestClient
-from kubesched.page.actions.live_requests import LiveAction, LiveRequest, live_action
+from kubesched.page.actions.live_requests import LiveAction, LiveRequest, deletion_of, live_action
 from kubesched.page.actions.requests import ActionError, ActionRequest
 from kubesched.page.actions.simulated_changes import NOTHING_TO_REDO, NOTHING_TO_UNDO
 from kubesched.page.actions.trace_events import drained
@@ -20,7 +20,7 @@ from kubesched.page.shown.shown_cluster import ShownCluster
 
 # as kubectl waits between two tries
 AGAIN_SECONDS: Final = 5.0
-TOO_MANY, NOT_FOUND = 429, 404
+TOO_MANY, NOT_FOUND, CONFLICT = 429, 404, 409
 
 
 class RunningDrain(NamedTuple):
@@ -96,26 +96,41 @@ class LiveChanges:
     async def _perform(self, action: LiveAction) -> str:
         if action.evicted and self._running is not None:
             raise ActionError(f"{self._running.title} goes on: wait until it is done, or undo it")
-        await self._send_all(action.requests, action.undo_each)
+        if action.creates:
+            action = action._replace(undo=await self._create_all(action.requests))
+        else:
+            await self._send_all(action.requests)
         self._done.append(action)
         return await self._drain(action) if action.drained else action.title
 
-    async def _send_all(self, requests: Sequence[LiveRequest], undo_each: Sequence[LiveRequest] = ()) -> None:
-        """Send requests; if one is refused, those before it are taken back where that can be."""
-        for number, request in enumerate(requests):
+    async def _create_all(self, creations: Sequence[LiveRequest]) -> tuple[LiveRequest, ...]:
+        """Create objects; return what deletes them, the last one first. If one is refused, none is left."""
+        deletions: list[LiveRequest] = []
+        try:
+            for creation in creations:
+                try:
+                    deletions.insert(0, deletion_of(creation, await self._send(creation)))
+                except Refused as refused:
+                    raise _refusal(creation, refused) from None
+        except ActionError:
+            for deletion in deletions:
+                with suppress(Refused):
+                    await self._send(deletion)
+            raise
+        return tuple(deletions)
+
+    async def _send_all(self, requests: Sequence[LiveRequest]) -> None:
+        """Send requests up to one that is refused; an object that is gone, or whose name another has, is deleted."""
+        for request in requests:
             try:
                 await self._send(request)
             except Refused as refused:
-                if refused.code == NOT_FOUND and request.method == "DELETE":
-                    continue
-                for undoing in reversed(undo_each[:number]):
-                    with suppress(Refused):
-                        await self._send(undoing)
-                raise ActionError(f"{request.what}: the API server refuses: {refused}") from None
+                if request.method != "DELETE" or refused.code not in (NOT_FOUND, CONFLICT):
+                    raise _refusal(request, refused) from None
 
-    async def _send(self, request: LiveRequest) -> None:
+    async def _send(self, request: LiveRequest) -> bytes:
         body = None if request.body is None else msgspec.json.encode(request.body)
-        await self._rest.send(request.method, request.path, body, content_type=request.content_type)
+        return await self._rest.send(request.method, request.path, body, content_type=request.content_type)
 
     # -- drains
 
@@ -150,5 +165,9 @@ class LiveChanges:
                     held_up.append(eviction)
                     why = str(refused)
                 elif refused.code != NOT_FOUND:
-                    raise ActionError(f"{eviction.what}: the API server refuses: {refused}") from None
+                    raise _refusal(eviction, refused) from None
         return held_up, why
+
+
+def _refusal(request: LiveRequest, refused: Refused) -> ActionError:
+    return ActionError(f"{request.what}: the API server refuses: {refused}")

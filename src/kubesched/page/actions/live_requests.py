@@ -48,15 +48,16 @@ class LiveRequest(NamedTuple):
 
 
 class LiveAction(NamedTuple):
-    """Requests of an action, and those that undo it; `undo_each` has the opposite of each, where there is one.
+    """Requests of an action, and those that undo it.
 
-    A drain has `drained` nodes, evictions, and a number of pods that it leaves.
+    What `creates` objects is undone by deleting what the API server answered with (`deletion_of`), since names and UIDs
+    are known only then. A drain has `drained` nodes, evictions, and a number of pods that it leaves.
     """
 
     title: str
     requests: tuple[LiveRequest, ...]
     undo: tuple[LiveRequest, ...] = ()
-    undo_each: tuple[LiveRequest, ...] = ()
+    creates: bool = False
     cannot_undo: str = ""
     drained: tuple[str, ...] = ()
     evicted: tuple[LiveRequest, ...] = ()
@@ -191,9 +192,7 @@ async def _create(model: ClusterModel, asked: ActionRequest, rest: RestClient) -
 
 
 def _created(title: str, documents: list[dict[str, Any]], namespace: str = "default") -> LiveAction:
-    deletions = tuple(_deletion(each, namespace) for each in documents)
-    creations = tuple(_creation(each, namespace) for each in documents)
-    return LiveAction(title, creations, tuple(reversed(deletions)), deletions)
+    return LiveAction(title, tuple(_creation(each, namespace) for each in documents), creates=True)
 
 
 async def _delete(model: ClusterModel, asked: ActionRequest, rest: RestClient) -> LiveAction:
@@ -232,31 +231,46 @@ def _anew(document: Mapping[str, Any]) -> dict[str, Any]:
     return new
 
 
-def _place(document: Mapping[str, Any], namespace: str, *, named_object: bool) -> tuple[str, str]:
-    """Return the path of an object or of its collection, and what it is called."""
+def _creation(document: Mapping[str, Any], namespace: str = "default") -> LiveRequest:
     kind, version = str(document.get("kind", "")), str(document.get("apiVersion", ""))
     metadata = document.get("metadata") or {}
-    name = str(metadata.get("name", ""))
     known = next((each for each in RESOURCES if each.kind == kind and each.api_version == version), None)
     space = metadata.get("namespace") or namespace
     if known is not None and not known.namespaced:
         space = ""
     plural = known.plural if known is not None else plural_of(kind)
     parts = ["/apis" if "/" in version else "/api", version, *(("namespaces", space) if space else ()), plural]
-    if named_object:
-        parts.append(name)
-    return "/".join(parts), f"{kind} {space + '/' if space else ''}{name}"
+    name = metadata.get("name") or metadata.get("generateName", "")
+    return LiveRequest("POST", "/".join(parts), f"{kind} {space + '/' if space else ''}{name}", document)
 
 
-def _creation(document: Mapping[str, Any], namespace: str = "default") -> LiveRequest:
-    path, what = _place(document, namespace, named_object=False)
-    return LiveRequest("POST", path, what, document)
+def deletion_of(creation: LiveRequest, answer: bytes) -> LiveRequest:
+    """Return the request that deletes the very object that an API server answered a creation with.
+
+    Without a name the path would be that of all objects of the kind: raises ActionError.
+    """
+    try:
+        metadata = msgspec.json.decode(answer, type=_Created).metadata
+    except msgspec.DecodeError:
+        metadata = _CreatedMetadata()
+    if not (metadata.name and metadata.uid):
+        raise ActionError(f"{creation.what}: the API server did not say what it created, so it cannot be taken back")
+    body = {
+        "apiVersion": "v1",
+        "kind": "DeleteOptions",
+        "propagationPolicy": "Background",
+        "preconditions": {"uid": metadata.uid},
+    }
+    return LiveRequest("DELETE", f"{creation.path}/{metadata.name}", creation.what, body)
 
 
-def _deletion(document: Mapping[str, Any], namespace: str = "default") -> LiveRequest:
-    path, what = _place(document, namespace, named_object=True)
-    body = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
-    return LiveRequest("DELETE", path, what, body)
+class _CreatedMetadata(msgspec.Struct):
+    name: str = ""
+    uid: str = ""
+
+
+class _Created(msgspec.Struct):
+    metadata: _CreatedMetadata = msgspec.field(default_factory=_CreatedMetadata)
 
 
 _MAKERS: Mapping[str, Callable[[ClusterModel, ActionRequest, RestClient], Awaitable[LiveAction]]] = {

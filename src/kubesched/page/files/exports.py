@@ -1,6 +1,6 @@
 """The cluster that is shown as a file for other tools: a snapshot, manifests, an import of kube-scheduler-simulator.
 
-From the objects of a model to bytes and a name.
+From the objects of a model to bytes and a name. All have no more of an object than a snapshot has.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -12,6 +12,7 @@ from kubesched.api.codec import to_builtins
 from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.meta import ApiObject
 from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.sources.reduction import reduced
 from kubesched.asking.sources.snapshots import written
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
@@ -57,7 +58,7 @@ def _items(objects: Iterable[ApiObject], kind: str) -> list[dict[str, Any]]:
 
 def _document(obj: ApiObject) -> dict[str, Any]:
     """Return an object as kubectl prints it, under its version and kind; with a UID it is taken as it is."""
-    document = to_builtins(obj)
+    document = to_builtins(reduced(obj))
     metadata = {key: value for key, value in document["metadata"].items() if key != "resourceVersion"}
     document["metadata"] = {**metadata, "uid": obj.uid or obj.full_name}
     kind = type(obj).__name__

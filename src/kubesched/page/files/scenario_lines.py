@@ -6,6 +6,7 @@
     {"at": 12.5, "object": {...}}
 
 From scenarios to lines and back. `kubesched simulate` runs such a file, too: to it an action is events like all others.
+Secrets of configurations are left out of the file.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,6 +18,7 @@ import msgspec
 from kubesched.config.errors import ConfigError
 from kubesched.config.load import Loaded
 from kubesched.core.framework.registry import Registry
+from kubesched.page.configuration.questions import shown_text
 from kubesched.page.simulation.scenario import Moment, PageScenario, SimulatedConfiguration, UserAction
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.simulated_api import Pace
@@ -41,7 +43,7 @@ def scenario_lines(scenario: PageScenario) -> Iterator[bytes]:
     header = ScenarioHeader(
         VERSION,
         scenario.trace.name,
-        scenario.configuration.text,
+        _written(scenario.configuration),
         scenario.seed,
         scenario.trace.has_replacements,
         {
@@ -63,6 +65,11 @@ def scenario_lines(scenario: PageScenario) -> Iterator[bytes]:
         yield from map(_encoded, _action_lines(action, writer))
 
 
+def _written(configuration: SimulatedConfiguration) -> str:
+    """Return the text of a configuration without secrets, empty for the default one."""
+    return configuration.text and shown_text(configuration.text, configuration.loaded)
+
+
 def _encoded(line: object) -> bytes:
     return msgspec.json.encode(line) + b"\n"
 
@@ -73,7 +80,7 @@ def _action_lines(action: UserAction, writer: LineWriter) -> Iterator[dict[str, 
     lines = [line for event in action.events for line in writer.lines_of(msgspec.structs.replace(event, at=at))]
     head: dict[str, Any] = {"at": at, "action": action.title, "turns": action.at.turns, "lines": len(lines)}
     if action.configuration is not None:
-        head["configuration"] = action.configuration.text
+        head["configuration"] = _written(action.configuration)
     if isinstance(action.note, tuple) and action.note:
         head["workloads"] = list(action.note)
     yield head

@@ -1,7 +1,8 @@
 """Traces of any format as a trace file: JSON lines or Parquet.
 
 From events to lines, each with the fields that `trace_file` reads. Pods that differ in their names alone are copies of
-a template. What is read again gives the same events.
+a template. What is read again gives the same events, but for what kubectl keeps in an annotation: the manifest as it
+was applied, with environment and commands, is not for those whom a trace is given to.
 """
 
 import gzip
@@ -13,9 +14,10 @@ from typing import Any, BinaryIO
 import msgspec
 
 from kubesched.api.codec import encode, to_builtins
-from kubesched.api.meta import ApiObject
+from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.common.extras import extra_module
+from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.parquet_trace import REPLACEMENTS
 from kubesched.simulate.traces.trace import ConfigurationChange, ObjectDeletion, PodArrival, Trace, TraceEvent
@@ -83,12 +85,19 @@ class LineWriter:
 
 def _unnamed(pod: Pod) -> Pod:
     """Return a pod as a template; one with a UID is taken as it is."""
-    return replace(pod, metadata=replace(pod.metadata, name="template", uid="template"))
+    return replace(pod, metadata=replace(_written(pod.metadata), name="template", uid="template"))
 
 
 def _taken(obj: ApiObject) -> ApiObject:
     """Return an object with a UID, so that it is taken as it is."""
-    return obj if obj.uid else replace(obj, metadata=replace(obj.metadata, uid=obj.full_name))
+    return replace(obj, metadata=replace(_written(obj.metadata), uid=obj.uid or obj.full_name))
+
+
+def _written(meta: ObjectMeta) -> ObjectMeta:
+    """Return metadata without the manifest that kubectl applied last."""
+    if LAST_APPLIED not in meta.annotations:
+        return meta
+    return replace(meta, annotations={key: text for key, text in meta.annotations.items() if key != LAST_APPLIED})
 
 
 def _write_lines(trace: Trace, seed: int, file: BinaryIO, *, packed: bool) -> int:
