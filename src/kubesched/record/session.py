@@ -13,9 +13,9 @@ from typing import Any
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.sources.followed_kinds import PATIENCE, FollowableKinds, followable_kinds
-from kubesched.asking.sources.live import UNCERTAIN, server_version
-from kubesched.asking.sources.patience import patiently
+from kubesched.asking.sources.followed_kinds import FollowableKinds, release_and_kinds
+from kubesched.asking.sources.live import UNCERTAIN
+from kubesched.asking.sources.patience import unless_stopped
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
 from kubesched.client.rest import Rest
@@ -92,8 +92,10 @@ class RecordingSession:
         return self._progress()
 
     async def _record(self) -> None:
-        version = await patiently(lambda: server_version(self._rest), PATIENCE)
-        kinds = await followable_kinds(self._rest, self._pod_selector)
+        found = await unless_stopped(self.stop, release_and_kinds(self._rest, self._pod_selector))
+        if found is None:
+            return
+        version, kinds = found
         for kind, why in kinds.left_out:
             uncertain = UNCERTAIN.get(kind, f"nothing depends on {kind}")
             self._note(f"left out: {kind}: {why}; in simulations {uncertain}")

@@ -16,9 +16,9 @@ from kubesched.api.meta import ApiObject
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
-from kubesched.asking.sources.followed_kinds import PATIENCE, FollowableKinds, followable_kinds
-from kubesched.asking.sources.live import UNCERTAIN, server_version
-from kubesched.asking.sources.patience import patiently
+from kubesched.asking.sources.followed_kinds import FollowableKinds, release_and_kinds
+from kubesched.asking.sources.live import UNCERTAIN
+from kubesched.asking.sources.patience import unless_stopped
 from kubesched.client.extenders import HttpExtenderClient
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
@@ -82,8 +82,11 @@ class ShadowSession:
 
     async def run(self) -> ShadowAnswer:
         """Judge until the end; raises KubeschedError, Refused, Unreachable."""
-        version = await patiently(lambda: server_version(self._rest), PATIENCE)
-        kinds = await followable_kinds(self._rest)
+        found = await unless_stopped(self.stop, release_and_kinds(self._rest))
+        if found is None:
+            names = self._options.schedulers or tuple(each.scheduler_name for each in self._loaded.config.profiles)
+            return self.tally.answer(self._origin, "", names, 0.0, ())
+        version, kinds = found
         gaps = _gaps(kinds)
         for gap in gaps:
             self._note(f"not known: {gap.what}: {gap.why}; {gap.uncertain}")

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import msgspec
 
 from kubesched.api.paths import path_of, plural_of
-from kubesched.asking.sources.live import OLDER_VERSIONS, ListedKind, listed_kinds
+from kubesched.asking.sources.live import OLDER_VERSIONS, ListedKind, listed_kinds, server_version
 from kubesched.asking.sources.patience import PASSING, patiently
 from kubesched.client.informers.watched_kinds import ALWAYS, WatchedKind
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
@@ -28,6 +28,12 @@ class FollowableKinds(NamedTuple):
 
     watched: Sequence[WatchedKind]
     left_out: Sequence[tuple[str, str]]
+
+
+async def release_and_kinds(rest: Rest, pod_selector: str = "") -> tuple[str, FollowableKinds]:
+    """Return the release of the API server, and the kinds that can be watched there; raises KubeschedError."""
+    release = await patiently(lambda: server_version(rest), PATIENCE)
+    return release, await followable_kinds(rest, pod_selector)
 
 
 async def followable_kinds(rest: Rest, pod_selector: str = "", custom_kinds: Collection[str] = ()) -> FollowableKinds:

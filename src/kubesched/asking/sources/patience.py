@@ -1,11 +1,11 @@
-"""Requests that are made again: if the connection breaks, or the server asks for patience.
+"""Requests that are made again, if the connection breaks or the server asks for patience; and the end of patience.
 
 From a request to what it returns, or to the error of the last attempt.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from typing import Final, TypeVar
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Any, Final, TypeVar
 
 from kubesched.client.rest import Refused, Unreachable
 
@@ -33,3 +33,15 @@ async def patiently(ask: Callable[[], Awaitable[T]], attempts: int, *, hurries: 
             wait = refused.retry_after_seconds or AGAIN_SECONDS
         await asyncio.sleep(wait)
     raise AssertionError("there is at least one attempt")
+
+
+async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
+    """Return what some work returns; None if `stop` is set before, whatever the work waits for."""
+    tasks = working, _ = asyncio.create_task(work), asyncio.create_task(stop.wait())
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        return working.result() if working.done() else None
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
