@@ -2,10 +2,12 @@
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from kubesched.cli import COMMANDS, main
 from kubesched.cli.command_group import CommandWithSubcommands, summary
 from kubesched.cli.command_tree import all_commands, subcommands
+from kubesched.errors import KubeschedError
 
 ALL = dict(all_commands(("kubesched",), main))
 
@@ -31,3 +33,15 @@ def test_every_command_is_described_whole_and_shown_by_an_example(path: tuple[st
     if not subcommands(command):
         # kube-scheduler's own help has the form of Go's
         assert path[-1] == "run" or "  kubesched " in (command.help or "")
+
+
+def test_errors_that_quote_a_server_do_not_steer_the_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused() -> None:
+        raise KubeschedError("the server says \x1b]0;title\x07 and \u202eback\nok: all is well")
+
+    monkeypatch.setattr(main, "get_command", lambda ctx, name: click.Command(name, callback=refused))
+    found = CliRunner().invoke(main, ["version"])
+    assert (found.exit_code, found.stderr) == (
+        1,
+        "the server says \ufffd]0;title\ufffd and \ufffdback ok: all is well\n",
+    )

@@ -171,6 +171,21 @@ def test_the_pages_tell_what_is_in_force_and_since_when(tmp_path: Path) -> None:
             assert "kubesched_config_last_reload_successful 0\n" in metrics
 
 
+def test_a_named_pipe_in_the_place_of_the_file_is_refused_and_a_later_file_is_taken(tmp_path: Path) -> None:
+    random, file = Random(2), tmp_path / "scheduler.yaml"
+    with a_cluster_process(tmp_path, [a_node("n")]) as cluster:
+        replace(file, yaml.safe_dump(a_config(cluster.kubeconfig, random)))
+        with reloading(cluster, file, "--secure-port=0") as scheduler:
+            cluster.api.create(a_pod("first"))
+            bound(cluster.api, "first")
+            pipe = tmp_path / "pipe"
+            os.mkfifo(pipe)
+            os.replace(pipe, file)
+            assert "is a named pipe, which cannot be read again" in scheduler.says("Configuration refused")
+            replace(file, yaml.safe_dump(a_config(cluster.kubeconfig, random)))
+            scheduler.says("Configuration reloaded")
+
+
 def test_an_extender_comes_with_a_reload_and_goes_with_another(tmp_path: Path) -> None:
     service = Service(
         {"filter": lambda body: {"NodeNames": ["n2"]}, "prioritize": lambda body: [{"Host": "n2", "Score": 10}]}

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import click
 from click.shell_completion import CompletionItem
 
+from kubesched.cli.notes import note
 from kubesched.errors import KubeschedError
 
 # characters
@@ -75,7 +76,7 @@ class CommandGroup(click.Group):
             return super().invoke(ctx)
         except KubeschedError as error:
             for problem in problems(error):
-                click.echo(problem, err=True)
+                note(problem)
             ctx.exit(1)
 
 

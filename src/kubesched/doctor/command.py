@@ -11,7 +11,6 @@ import click
 
 from kubesched import __version__
 from kubesched.asking.reports.blocks import Paragraph, Report, Section, Table, Tone, Toned
-from kubesched.asking.reports.printable import printable
 from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.live import to_check
 from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
@@ -24,6 +23,7 @@ from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.files import UnusableFileError, read_at_most
+from kubesched.common.printable import printable
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
 from kubesched.doctor.asked_cluster import ASK_AGAIN

@@ -5,8 +5,8 @@ From a cluster's source, or from traces, to a server on loopback, until Ctrl-C.
 
 import asyncio
 import signal
-import webbrowser
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -22,11 +22,13 @@ from kubesched.cli.asking.options import question_options, read_source
 from kubesched.cli.asking.scheduler_options import scheduler_options
 from kubesched.cli.config import read
 from kubesched.cli.event_loop import run_loop
+from kubesched.cli.notes import note
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.load import Loaded
 from kubesched.core.framework.registry import Registry
 from kubesched.page.configuration.questions import ConfigurationReader
 from kubesched.page.files.scenario_lines import read_scenario
+from kubesched.page.opening import opened_in_browser
 from kubesched.page.page_state import PageState
 from kubesched.page.queue.feed import QueueFeed
 from kubesched.page.server import PageServer
@@ -90,7 +92,7 @@ def page(
         given = SimulatedConfiguration(configuration, loaded)
         scenario = _saved((*traces, *more), given, registry)
         if scenario is None:
-            trace = read_traces((*traces, *more), kinds, mapping, lambda line: click.echo(line, err=True))
+            trace = read_traces((*traces, *more), kinds, mapping, note)
             scenario = PageScenario(trace, given, registry, seed)
         run_loop(_serve(PageState(None), port, opens, scenario=scenario))
     else:
@@ -148,6 +150,7 @@ async def _serve(
     queue = None if state.source is None else _queue_of(state.source, scheduler)
     server = PageServer(state, queue=queue, scheduler=scheduler)
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ending.wait())]
+    shown = ExitStack()
     try:
         if scenario is not None:
             await state.simulate(scenario)
@@ -155,7 +158,7 @@ async def _serve(
         click.echo(address)
         click.echo("Ctrl-C ends it.", err=True)
         if opens:
-            webbrowser.open(address)
+            shown.enter_context(opened_in_browser(address))
         tasks += _following(state.source, queue)
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
@@ -163,6 +166,7 @@ async def _serve(
     finally:
         for task in tasks:
             task.cancel()
+        shown.close()
         await server.close()
 
 
@@ -172,4 +176,4 @@ def _following(source: ShownCluster | None, queue: QueueFeed | None) -> Iterator
         yield asyncio.create_task(queue.run())
     target = source.model.source.server if source is not None else None
     if source is not None and target is not None:
-        yield asyncio.create_task(follow(source, target, lambda line: click.echo(line, err=True)))
+        yield asyncio.create_task(follow(source, target, note))

@@ -17,6 +17,7 @@ from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.live import to_check
 from kubesched.cli.asking.options import live_source_option
 from kubesched.cli.event_loop import run_loop
+from kubesched.cli.notes import note
 from kubesched.client.rest import Refused, RestClient, Unreachable
 from kubesched.errors import KubeschedError
 from kubesched.record.line_encoder import PLAIN, anonymising_encoder
@@ -165,7 +166,7 @@ class _RecordingTeller:
     def note(self, line: str) -> None:
         """Write a line of its own."""
         self.end()
-        click.echo(line, err=True)
+        note(line)
 
     def end(self) -> None:
         """End a line that is written over."""

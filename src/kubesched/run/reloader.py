@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 
 import msgspec
 
+from kubesched.common.files import oddity
 from kubesched.config.load import Loaded
 from kubesched.core.framework.effects import EffectError, Read
 from kubesched.core.framework.texts import described
@@ -54,7 +55,8 @@ class Reloader:
 
     async def reload(self) -> None:
         """Read the configuration; put it in force, or keep the last good one; tell which."""
-        outcome = await reloaded(lambda: reload_options(self._options), self._scheduler.engine.loaded, self._swap)
+        file, in_force = self._options.flags["config"], self._scheduler.engine.loaded
+        outcome = await reloaded(file, lambda: reload_options(self._options), in_force, self._swap)
         engine = self._scheduler.engine
         if outcome.result == APPLIED:
             self._instruments.expect(engine.profiles.values())
@@ -79,9 +81,10 @@ class Reloader:
         self.reports.in_force(self._scheduler.engine.generation, self._scheduler.configurations.since)
 
 
-async def reloaded(read: Callable[[], Loaded], in_force: Loaded, swap: ConfigurationSwap) -> ReloadOutcome:
+async def reloaded(file: str, read: Callable[[], Loaded], in_force: Loaded, swap: ConfigurationSwap) -> ReloadOutcome:
     """Read and validate a configuration, beside the loop, and put it in force; return what became of it."""
     try:
+        _refuse_endless(file)
         new = await asyncio.to_thread(read)
         config, restart = with_restart_fields_of(in_force.config, new.config)
         if config == in_force.config:
@@ -92,3 +95,10 @@ async def reloaded(read: Callable[[], Loaded], in_force: Loaded, swap: Configura
     except Exception as error:
         return ReloadOutcome(REFUSED, f"internal error: {described(error)}")
     return ReloadOutcome(APPLIED, needs_restart=tuple(restart))
+
+
+def _refuse_endless(file: str) -> None:
+    """Raise KubeschedError for a named pipe or a device, which may never end; a missing file is told by reading."""
+    with suppress(OSError):
+        if kind := oddity(file):
+            raise KubeschedError(f"--config {file} is {kind}, which cannot be read again: put a regular file there")

@@ -14,13 +14,13 @@ import msgspec
 from kubesched import __version__
 from kubesched.asking.reports.html import as_page
 from kubesched.asking.reports.markdown import as_markdown
-from kubesched.asking.reports.printable import printable
 from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.live import to_check
 from kubesched.cli.asking.options import live_source_option, load_configuration
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.gate_options import gate_options
+from kubesched.cli.notes import note
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.client.rest import Refused, RestClient, Unreachable
 from kubesched.config.feature_gates import FeatureGates
@@ -93,7 +93,7 @@ def shadow(
 
     async def work() -> ShadowAnswer:
         rest = RestClient(target, f"kubesched/{__version__}")
-        session = ShadowSession(rest, loaded, registry, options, origin=target.origin, note=_note, tell=_tell)
+        session = ShadowSession(rest, loaded, registry, options, origin=target.origin, note=note, tell=_tell)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, session.stop.set)
@@ -124,15 +124,11 @@ def write_report(file: Path, text: str) -> None:
 
 async def _announce(session: ShadowSession) -> None:
     await session.begun.wait()
-    _note("the cluster is listed; decisions are judged from now on; Ctrl-C ends it")
-
-
-def _note(line: str) -> None:
-    click.echo(printable(line), err=True)
+    note("the cluster is listed; decisions are judged from now on; Ctrl-C ends it")
 
 
 def _tell(judgement: Judgement) -> None:
-    _note(f"different: {judgement.sentence()}")
+    note(f"different: {judgement.sentence()}")
 
 
 def _renamed(

@@ -11,6 +11,7 @@ from click.core import ParameterSource
 
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.gate_options import gate_options
+from kubesched.cli.notes import note
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.feature_gates import FeatureGates
@@ -131,9 +132,6 @@ def simulate_command(
     loaded = loaded_configs(texts, gates, registry)
     kinds = sorted({kind for each in loaded.values() for kind in custom_kinds_of(each, registry)})
 
-    def note(line: str) -> None:
-        click.echo(line, err=True)
-
     if header is not None and header.configurations_at and configs:
         times = ", ".join(f"{seconds:g} s" for seconds in header.configurations_at)
         note(f"the scenario puts another configuration in force at {times}: --config is the one of the beginning")
@@ -158,4 +156,4 @@ def _run(run: Run, number: int, of: int, log: RunWriter | None) -> Figures:
     name = f"{run.config_name}, seed {run.seed}" + (f" ({number} of {of})" if of > 1 else "")
     pod_log = PodLog(log(run.config_name, run.seed)) if log is not None else None
     with progress_of(name, run.until) as tell:
-        return simulate(run, lambda line: click.echo(f"{name}: {line}", err=True), tell, pod_log)
+        return simulate(run, lambda line: note(f"{name}: {line}"), tell, pod_log)

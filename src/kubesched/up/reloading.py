@@ -31,7 +31,7 @@ async def follow_config(file: ConfigFile, scheduler: Scheduler, swap: Configurat
     changed = ChangedFile(file.path, file.stamp)
     while True:
         await changed.change()
-        outcome = await reloaded(file.read, scheduler.engine.loaded, swap)
+        outcome = await reloaded(file.path, file.read, scheduler.engine.loaded, swap)
         if outcome.result == REFUSED:
             note(f"configuration refused, the last good one stays in force: {outcome.reason}")
         elif outcome.result == APPLIED:

@@ -10,6 +10,7 @@ from tests.support.models import a_model
 from tests.support.served_page import ServedPage, served_page
 
 from kubesched.asking.sources.files import read_files
+from kubesched.page.opening import opened_in_browser
 
 pytestmark = pytest.mark.slow
 
@@ -34,6 +35,16 @@ def test_every_view_opens(quickstart: ServedPage, opened: Opener) -> None:
     expect(page.locator("#panel .body")).to_contain_text("does not fit on any of 12 nodes")
     page.evaluate("kubesched.openNode('node-a-large')")
     expect(page.locator("#panel .body")).to_contain_text("node-a-large")
+
+
+def test_the_file_that_a_browser_is_given_leads_to_the_page(
+    quickstart: ServedPage, opened: Opener, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files: list[str] = []
+    monkeypatch.setattr("webbrowser.open", files.append)
+    with opened_in_browser(quickstart.address):
+        page = opened(files[0], allow=("file://", quickstart.address.partition("/#")[0]))
+        expect(page.locator("#counts")).to_contain_text("12 nodes")
 
 
 def test_it_is_played_to_its_end(quickstart: ServedPage, opened: Opener) -> None:

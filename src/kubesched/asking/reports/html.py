@@ -22,7 +22,7 @@ from kubesched.asking.reports.blocks import (
     Tone,
     tone_of,
 )
-from kubesched.asking.reports.printable import printable
+from kubesched.common.printable import printable
 
 _STYLES = """
 .kubesched { --text: #1f2328; --muted: #59636e; --line: #d1d9e0; --back: #ffffff; --code: #f6f8fa;

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Sequence
 
 from kubesched.asking.reports.blocks import Bars, Block, Commands, Facts, Item, Items, Paragraph, Picture, Report, Table
-from kubesched.asking.reports.printable import printable
+from kubesched.common.printable import printable
 
 _MARKUP = re.compile(r"[\\`*_\[\]|~$]")
 # what begins a block at the beginning of a line: a heading, an entry, a quotation, a rule

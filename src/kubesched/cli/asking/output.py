@@ -19,8 +19,8 @@ from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.reports.blocks import Report
 from kubesched.asking.reports.html import as_page
 from kubesched.asking.reports.markdown import as_markdown
-from kubesched.asking.reports.printable import printable
 from kubesched.cli.asking.terminal import as_terminal_text
+from kubesched.common.printable import printable
 
 F = TypeVar("F", bound=Callable[..., Any])
 

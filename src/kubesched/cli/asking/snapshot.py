@@ -14,6 +14,7 @@ from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import counts_of, written
 from kubesched.cli.asking.options import source_options
+from kubesched.cli.notes import note
 
 # kinds that the line names; the others are summed
 _NAMED = ("Node", "Pod")
@@ -62,7 +63,7 @@ def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObje
         write_snapshot(Path(output), content)
     click.echo(_summary(output, objects, len(content)), err=True)
     for gap in objects.gaps:
-        click.echo(f"Left out: {gap.what}: {gap.why}; {gap.uncertain}", err=True)
+        note(f"Left out: {gap.what}: {gap.why}; {gap.uncertain}")
 
 
 def _summary(output: str, objects: ClusterObjects, size: int) -> str:

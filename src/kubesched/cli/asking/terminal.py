@@ -26,8 +26,8 @@ from kubesched.asking.reports.blocks import (
     Tone,
     tone_of,
 )
-from kubesched.asking.reports.printable import printable
 from kubesched.cli.asking.column_widths import column_widths
+from kubesched.common.printable import printable
 
 # characters in a line, where nobody says how many there is room for
 WIDE = 120

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kubesched.asking.reports.printable import printable
 from kubesched.common.extras import extra_module
+from kubesched.common.printable import printable
 from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.reports.curves import (

@@ -7,7 +7,7 @@ Every picture has a title and a description, and texts are escaped.
 from collections.abc import Sequence
 from html import escape
 
-from kubesched.asking.reports.printable import printable
+from kubesched.common.printable import printable
 from kubesched.simulate.reports.curves import BarChart, Curve, CurveChart
 from kubesched.simulate.reports.scales import Mark, round_marks, time_marks, waiting_marks, waiting_place
 
