@@ -29,6 +29,10 @@ def metadata(wheel: Path) -> Message:
         return Parser().parsestr(archive.read(name).decode())
 
 
+def pythons(found: Message) -> list[str]:
+    return [each for each in found.get_all("Classifier", []) if ":: Python ::" in each]
+
+
 def links(text: str) -> list[tuple[bool, str]]:
     """Return whether each link is a picture, and where it leads."""
     found = re.findall(r"(!?)\[[^\]]*\]\(([^)\s]+)\)", text)
@@ -40,6 +44,12 @@ def test_the_program_that_publishes_has_no_complaints(name: str, wheels: dict[st
     command = [sys.executable, "-m", "twine", "check", "--strict", str(wheels[name])]
     ran = subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_both_are_for_the_same_pythons(wheels: dict[str, Path]) -> None:
+    ours, plugins = (metadata(wheel) for wheel in wheels.values())
+    assert pythons(ours) == pythons(plugins)
+    assert ours["Requires-Python"] == plugins["Requires-Python"]
 
 
 @each_distribution
