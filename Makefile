@@ -74,6 +74,7 @@ dist: $(READY)
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2> /dev/null || echo 1577836800) sh -ec ' \
 		$(BIN)/python -m hatchling build -d "$(CURDIR)/dist"; \
 		cd contrib; "$(CURDIR)/$(BIN)/python" -m hatchling build -d "$(CURDIR)/dist"'
+	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
 	$(BIN)/python -m tools.sbom requirements-runtime.lock > dist/kubesched.cdx.json
 
 release-check: $(READY)
@@ -129,8 +130,8 @@ lock:
 		--no-emit-index-url --no-header --no-annotate -o requirements.lock
 	uv pip compile pyproject.toml --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate --constraint requirements.lock -o requirements-runtime.lock
-	echo hatchling | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \
-		--constraint requirements.lock -o requirements-build.lock
+	printf '%s\n' hatch-fancy-pypi-readme hatchling | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+		--no-header --no-annotate --constraint requirements.lock -o requirements-build.lock
 
 clean:
 	rm -rf $(VENV) $(SITE) .site .coverage .coverage-html coverage.xml dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

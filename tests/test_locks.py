@@ -30,6 +30,6 @@ def test_what_runs_is_what_was_tested() -> None:
 
 
 def test_every_pin_has_hashes() -> None:
-    for name in ("requirements.lock", "requirements-runtime.lock", "requirements-site.lock"):
+    for name in ("requirements.lock", "requirements-build.lock", "requirements-runtime.lock", "requirements-site.lock"):
         entries = re.split(r"\n(?=\S)", (ROOT / name).read_text().strip())
         assert [entry for entry in entries if "--hash=sha256:" not in entry] == []

@@ -1,7 +1,7 @@
 """A release: `python -m tools.release v0.2.0` checks that all places name the version of the tag, and prints its notes.
 
-From a tag and the files of the repository to the section of CHANGELOG.md; or to what does not agree, one line each, and
-exit code 1.
+From a tag and the files of the repository to the section of CHANGELOG.md, with links to the files of the tag; or to
+what does not agree, one line each, and exit code 1.
 """
 
 import re
@@ -17,6 +17,7 @@ import kubesched
 
 ROOT = Path(__file__).parents[1]
 CHANGES, CHART, CONTRIB = "CHANGELOG.md", "deploy/charts/kubesched/Chart.yaml", "contrib/pyproject.toml"
+FILES = "https://github.com/kubesched/kubesched/blob/"
 
 
 def versions(root: Path = ROOT) -> dict[str, str]:
@@ -24,10 +25,22 @@ def versions(root: Path = ROOT) -> dict[str, str]:
     chart: Mapping[str, Any] = yaml.safe_load((root / CHART).read_text())
     return {
         "src/kubesched/__init__.py": kubesched.__version__,
-        f"version in {CONTRIB}": tomllib.loads((root / CONTRIB).read_text())["project"]["version"],
+        f"version in {CONTRIB}": _contrib(root)["version"],
         f"version in {CHART}": str(chart["version"]),
         f"appVersion in {CHART}": str(chart["appVersion"]),
     }
+
+
+def required_by_contrib(root: Path = ROOT) -> str:
+    """Return the versions of kubesched that the plugins of contrib ask for."""
+    (found,) = (str(each) for each in _contrib(root)["dependencies"] if each.startswith("kubesched"))
+    return found
+
+
+def fitting_requirement(version: str) -> str:
+    """Return what they have to ask for at a version: until 1.0 a minor version may change the Python API."""
+    major, minor, _ = version.split(".")
+    return f"kubesched>={major}.{minor},<{major}.{int(minor) + 1}"
 
 
 def notes(changes: str, version: str) -> str:
@@ -36,14 +49,25 @@ def notes(changes: str, version: str) -> str:
     return found[1].strip() if found is not None else ""
 
 
-def problems(tag: str, named: Mapping[str, str], changes: str) -> list[str]:
+def notes_of_tag(changes: str, tag: str) -> str:
+    """Return the section of a tag's version, with links to the files of the tag."""
+    return re.sub(r"\]\((?!https:)", f"]({FILES}{tag}/", notes(changes, tag.removeprefix("v")))
+
+
+def problems(tag: str, named: Mapping[str, str], required: str, changes: str) -> list[str]:
     """Return what does not agree with a tag, one sentence each."""
     version = tag.removeprefix("v")
-    if version == tag or not re.fullmatch(r"\d+\.\d+\.\d+(?:(?:a|b|rc)\d+)?", version):
-        return [f"the tag is {tag!r}: expected v and a version, such as v0.2.0 or v0.2.0rc1"]
+    if re.fullmatch(r"v\d+\.\d+\.\d+-?(a|b|rc)\.?\d+", tag):
+        return [f"the tag is {tag!r}: pre-releases are not made, Helm and Python write their versions differently"]
+    if not re.fullmatch(r"v\d+\.\d+\.\d+", tag):
+        return [f"the tag is {tag!r}: expected v and three numbers, such as v0.2.0"]
     found = [f"{place} says {each}, the tag {tag}" for place, each in named.items() if each != version]
+    if required != (fitting := fitting_requirement(version)):
+        found.append(f"{CONTRIB} requires {required}: write {fitting}")
     if not notes(changes, version):
         found.append(f"{CHANGES} has no section `## {version}`: rename Unreleased, and begin a new one")
+    elif notes(changes, "Unreleased"):
+        found.append(f"{CHANGES} has changes in Unreleased that the notes would not tell: move them to `## {version}`")
     return found
 
 
@@ -51,12 +75,17 @@ def main() -> int:
     """Check a tag."""
     (tag,) = sys.argv[1:]
     changes = (ROOT / CHANGES).read_text()
-    found = problems(tag, versions(), changes)
+    found = problems(tag, versions(), required_by_contrib(), changes)
     for line in found:
         print(line, file=sys.stderr)
     if not found:
-        print(notes(changes, tag.removeprefix("v")))
+        print(notes_of_tag(changes, tag))
     return 1 if found else 0
+
+
+def _contrib(root: Path) -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((root / CONTRIB).read_text())["project"]
+    return project
 
 
 if __name__ == "__main__":

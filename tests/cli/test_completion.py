@@ -1,13 +1,13 @@
 """Shell completion: a script for the shell, and the commands and options that a line may go on with."""
 
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
+from tests.support.programs import needs
 
 from kubesched.cli import COMMANDS, main
 
@@ -98,8 +98,6 @@ complete --do-complete {quoted}
 
 def asked(shell: str, words: list[str]) -> set[str]:
     """Return what a real shell offers for the last word."""
-    if not shutil.which(shell):
-        pytest.skip(f"no {shell} on PATH: apt-get install {shell}")
     folder = Path(sys.executable).parent
     line = " ".join(f"'{word}'" for word in words)
     script = IN_A_SHELL[shell].format(kubesched=folder / "kubesched", line=line, quoted=f"'{' '.join(words)}'")
@@ -113,7 +111,7 @@ def asked(shell: str, words: list[str]) -> set[str]:
     return {line.partition("\t")[0] for line in ran.stdout.splitlines()}
 
 
-@pytest.mark.parametrize("shell", IN_A_SHELL)
+@pytest.mark.parametrize("shell", [pytest.param(shell, marks=needs(shell)) for shell in IN_A_SHELL])
 @pytest.mark.parametrize(
     ("words", "offered"),
     [
@@ -127,7 +125,7 @@ def test_a_real_shell_completes(shell: str, words: list[str], offered: set[str])
     assert asked(shell, words) == offered
 
 
-@pytest.mark.skipif(not shutil.which("zsh"), reason="no zsh on PATH: apt-get install zsh")
+@needs("zsh")
 def test_zsh_takes_the_script(tmp_path: Path) -> None:
     script = f'autoload -Uz compinit && compinit -D && eval "$({Path(sys.executable).parent}/kubesched completion zsh)"'
     ran = subprocess.run(

@@ -1,13 +1,13 @@
 """Manual pages: one for each command, in roff that `man` understands, with all that `--help` says."""
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
+from tests.support.programs import needs
 
 from kubesched.cli import COMMANDS, main
 from kubesched.cli.command_tree import all_commands
@@ -111,12 +111,12 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("program", "options"),
-    [("groff", ["-ww", "-z", "-man", "-Kutf8"]), ("mandoc", ["-T", "lint", "-W", "error"])],
-    ids=["groff", "mandoc"],
+    [
+        pytest.param("groff", ["-ww", "-z", "-man", "-Kutf8"], id="groff", marks=needs("groff")),
+        pytest.param("mandoc", ["-T", "lint", "-W", "error"], id="mandoc", marks=needs("mandoc")),
+    ],
 )
 def test_a_program_that_reads_pages_has_no_complaints(program: str, options: list[str], tmp_path: Path) -> None:
-    if not shutil.which(program):
-        pytest.skip(f"no {program} on PATH: apt-get install {program}")
     for name, text in PAGES.items():
         (tmp_path / name).write_text(text)
     command = [program, *options, *sorted(str(path) for path in tmp_path.iterdir())]
@@ -124,7 +124,7 @@ def test_a_program_that_reads_pages_has_no_complaints(program: str, options: lis
     assert (ran.returncode, ran.stderr + ran.stdout) == (0, "")
 
 
-@pytest.mark.skipif(not shutil.which("man"), reason="no man on PATH: apt-get install man-db")
+@needs("man", "man-db")
 def test_man_shows_a_page(tmp_path: Path) -> None:
     (tmp_path / "kubesched-up.1").write_text(PAGES["kubesched-up.1"])
     ran = subprocess.run(

@@ -1,11 +1,13 @@
 """`kubesched plugins new`: a package that passes its own test, and nothing that was there is lost."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
 
 from kubesched.cli import main
@@ -27,6 +29,15 @@ def test_each_kind_can_be_checked(kind: str, tmp_path: Path) -> None:
     source = str(folder / "src" / "quiet_nodes" / "__init__.py")
     result = CliRunner().invoke(main, ["plugins", "show", "QuietNodes", "--plugin", source])
     assert "  label: str, default" in result.output, result.output
+
+
+def test_its_workflow_may_only_read_and_pins_actions_as_ours_do(tmp_path: Path) -> None:
+    assert begun("QuietNodes", "--directory", str(tmp_path / "made")).exit_code == 0
+    text = (tmp_path / "made" / ".github" / "workflows" / "test.yaml").read_text()
+    assert yaml.safe_load(text)["permissions"] == {"contents": "read"}
+    used = re.findall(r"uses: .*", text)
+    assert len(used) == 2
+    assert set(used) <= set(re.findall(r"uses: .*", (ROOT / ".github" / "workflows" / "tests.yml").read_text()))
 
 
 @pytest.mark.slow

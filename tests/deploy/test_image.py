@@ -10,6 +10,7 @@ import yaml
 from tests.support import root_filesystem
 from tests.support.api_client import ApiClient, document_of
 from tests.support.clusters import bound
+from tests.support.programs import is_there
 from tests.support.served_cluster import a_served_cluster
 
 from kubesched import __version__
@@ -72,7 +73,9 @@ def root(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-needs_root = pytest.mark.skipif(not root_filesystem.can_mount(), reason=root_filesystem.WHY_NOT)
+needs_root = pytest.mark.skipif(
+    not is_there("mount", root_filesystem.can_mount(), root_filesystem.WHY_NOT), reason=root_filesystem.WHY_NOT
+)
 
 
 @pytest.mark.slow

@@ -1,15 +1,14 @@
 """The dashboard, the recording rules and the alerts: built on metrics and labels that exist, and documented."""
 
 import json
-import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from tests.support.programs import needs
 from tests.support.promql import Used, used
 
 from kubesched.serving.metrics import catalog
@@ -22,7 +21,6 @@ RUNBOOKS = "https://github.com/kubesched/kubesched/blob/main/docs/alerts.md#"
 METRICS = {each.name: each for each in vars(catalog).values() if isinstance(each, Metric)}
 # what Prometheus adds
 TARGET = {"job", "instance"}
-WHY_NO_PROMTOOL = "no promtool on PATH: it is in Debian's package prometheus"
 
 
 def rules(name: str) -> list[dict[str, Any]]:
@@ -133,28 +131,22 @@ def test_what_expressions_use_is_found(expression: str, metrics: set[str], label
     assert used(expression) == Used(frozenset(metrics), frozenset(labels))
 
 
-def path_of_promtool() -> str:
-    found = shutil.which("promtool") or ""
-    if not found and "promtool" in os.environ.get("KUBESCHED_REQUIRE", "").split():
-        raise RuntimeError(f"{WHY_NO_PROMTOOL}; KUBESCHED_REQUIRE says that tests need it")
-    return found
+needs_promtool = needs("promtool", "prometheus")
 
 
-@pytest.mark.skipif(not path_of_promtool(), reason=WHY_NO_PROMTOOL)
+@needs_promtool
 @pytest.mark.parametrize(
     "words", [["check", "rules", "alerts.yaml", "recording.yaml"], ["test", "rules", "tests.yaml"]]
 )
 def test_promtool_is_content(words: list[str]) -> None:
-    found = subprocess.run([path_of_promtool(), *words], capture_output=True, text=True, timeout=60, cwd=PROMETHEUS)
+    found = subprocess.run(["promtool", *words], capture_output=True, text=True, timeout=60, cwd=PROMETHEUS)
     assert found.returncode == 0, found.stdout + found.stderr
 
 
-@pytest.mark.skipif(not path_of_promtool(), reason=WHY_NO_PROMTOOL)
+@needs_promtool
 def test_panels_are_promql(tmp_path: Path) -> None:
     file = tmp_path / "panels.yaml"
     records = [{"record": f"panel:{n}", "expr": text} for n, text in enumerate(EXPRESSIONS.values())]
     file.write_text(yaml.safe_dump({"groups": [{"name": "panels", "rules": records}]}))
-    found = subprocess.run(
-        [path_of_promtool(), "check", "rules", str(file)], capture_output=True, text=True, timeout=60
-    )
+    found = subprocess.run(["promtool", "check", "rules", str(file)], capture_output=True, text=True, timeout=60)
     assert found.returncode == 0, found.stdout + found.stderr

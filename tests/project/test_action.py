@@ -13,7 +13,18 @@ import yaml
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
 STEPS: dict[str, dict[str, Any]] = {step["name"]: step for step in ACTION["runs"]["steps"]}
-START = STEPS["Start the cluster"]
+INSTALL, START = STEPS["Install kubesched"], STEPS["Start the cluster"]
+# python3 for a step: its environments have a pip that writes down what it is asked for, and installs a program
+PYTHON = """#!/bin/bash
+if [ "$2" = venv ]; then mkdir -p "$3/bin" && cp "$0" "$3/bin/python"; exit; fi
+shift 5
+echo "$@" >> "$ASKED"
+touch "${0%/*}/kubesched" && chmod +x "${0%/*}/kubesched"
+"""
+OWN = [
+    "--require-hashes -r {action}/requirements-runtime.lock -r {action}/requirements-build.lock",
+    "--no-deps --no-index --no-build-isolation {action}",
+]
 
 
 @pytest.mark.parametrize("step", STEPS.values(), ids=list(STEPS))
@@ -33,13 +44,76 @@ def test_inputs_come_as_variables_since_a_script_could_be_made_of_them(step: dic
 
 
 def test_files_that_are_installed_from_are_there() -> None:
-    named = re.findall(r"\$GITHUB_ACTION_PATH/([\w.-]+)", STEPS["Install kubesched"]["run"])
-    assert named == ["requirements-runtime.lock"]
+    named = re.findall(r"\$GITHUB_ACTION_PATH/([\w.-]+)", INSTALL["run"])
+    assert named == ["requirements-runtime.lock", "requirements-build.lock"]
     assert all((ROOT / name).exists() for name in named)
 
 
 def test_inputs_have_descriptions_and_defaults() -> None:
     assert all({"description", "default"} <= set(each) for each in ACTION["inputs"].values())
+
+
+class Installing:
+    """A runner on which the first step is run, once or more often."""
+
+    def __init__(self, folder: Path) -> None:
+        (folder / "bin").mkdir()
+        (folder / "bin" / "python3").write_text(PYTHON)
+        (folder / "bin" / "python3").chmod(0o755)
+        self.folder, self.action = folder, folder / "actions" / "v0.2.0"
+        self.asked, self.path = folder / "asked", folder / "path"
+
+    def run(self, version: str) -> int:
+        """Return the exit code for a version that is asked for."""
+        environment = {
+            "PATH": f"{self.folder / 'bin'}{os.pathsep}{os.environ['PATH']}",
+            "RUNNER_TEMP": str(self.folder / "temp"),
+            "GITHUB_ACTION_PATH": str(self.action),
+            "GITHUB_PATH": str(self.path),
+            "ASKED": str(self.asked),
+            "VERSION": version,
+        }
+        ran = subprocess.run(["bash", "-c", INSTALL["run"]], env=environment, capture_output=True, check=False)
+        return ran.returncode
+
+    def lines(self, file: Path) -> list[str]:
+        """Return what was written into a file."""
+        return file.read_text().splitlines() if file.exists() else []
+
+
+@pytest.mark.parametrize(
+    ("versions", "asked", "folders"),
+    [
+        ([""], OWN, ["v0.2.0"]),
+        (["0.1.0"], ["kubesched==0.1.0"], ["0.1.0"]),
+        (["0.1.0", "0.1.0"], ["kubesched==0.1.0"], ["0.1.0", "0.1.0"]),
+        (["0.1.0", "0.1.1"], ["kubesched==0.1.0", "kubesched==0.1.1"], ["0.1.0", "0.1.1"]),
+        (["", "0.1.1"], [*OWN, "kubesched==0.1.1"], ["v0.2.0", "0.1.1"]),
+    ],
+    ids=[
+        "the action's own, all with hashes",
+        "a version of PyPI",
+        "the same once more",
+        "another one",
+        "another one than its own",
+    ],
+)
+def test_what_is_asked_for_is_installed(
+    versions: list[str], asked: list[str], folders: list[str], tmp_path: Path
+) -> None:
+    runner = Installing(tmp_path)
+    assert [runner.run(version) for version in versions] == [0] * len(versions)
+    assert runner.lines(runner.asked) == [line.format(action=runner.action) for line in asked]
+    programs = [tmp_path / "temp" / f"kubesched-{name}" / "bin" for name in folders]
+    assert runner.lines(runner.path) == [str(each) for each in programs]
+    assert all(os.access(each / "kubesched", os.X_OK) for each in programs)
+
+
+@pytest.mark.parametrize("version", ["0.1\n/tmp/evil", "../elsewhere", "0.1 --index-url=x"])
+def test_what_is_no_version_comes_to_no_path(version: str, tmp_path: Path) -> None:
+    runner = Installing(tmp_path)
+    assert runner.run(version) == 1
+    assert (runner.lines(runner.asked), runner.lines(runner.path)) == ([], [])
 
 
 @pytest.mark.slow
@@ -76,18 +150,23 @@ def test_the_steps_start_a_cluster_and_tell_where_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_cluster_that_cannot_start_fails_the_step(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    ("options", "name", "said"),
+    [("missing.yaml", "ci", "missing.yaml"), ("", "ci\nPATH=/tmp/evil", "is no name of a cluster")],
+    ids=["a file that is not there", "a name that would set another variable"],
+)
+def test_a_cluster_that_cannot_start_fails_the_step(options: str, name: str, said: str, tmp_path: Path) -> None:
     environment = {
         "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
         **{name: str(tmp_path) for name in ("HOME", "RUNNER_TEMP")},
         **{name: str(tmp_path / name) for name in ("GITHUB_ENV", "GITHUB_OUTPUT")},
         "NODES": "0",
-        "OPTIONS": "missing.yaml",
-        "NAME": "ci",
+        "OPTIONS": options,
+        "NAME": name,
     }
     ran = subprocess.run(
         ["bash", "-c", START["run"]], env=environment, capture_output=True, text=True, check=False, timeout=120
     )
-    assert ran.returncode == 1
-    assert "missing.yaml" in ran.stderr
+    assert ran.returncode != 0
+    assert said in ran.stderr
     assert not (tmp_path / "GITHUB_ENV").exists()

@@ -1,24 +1,21 @@
 """Debian's Chromium, for tests of the page: a browser without a window, driven by Playwright."""
 
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 from playwright.sync_api import Browser, Page, sync_playwright
+from tests.support.programs import path_of
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 WHY_MISSING = "no chromium on PATH: apt-get install chromium"
 
 
 def path_of_chromium() -> str:
-    """Return the path of the browser, empty without one; an error where KUBESCHED_REQUIRE says that tests need it."""
-    found = next(filter(None, map(shutil.which, NAMES)), "")
-    if not found and "chromium" in os.environ.get("KUBESCHED_REQUIRE", "").split():
-        raise RuntimeError(f"{WHY_MISSING}; KUBESCHED_REQUIRE says that tests need it")
-    return found
+    """Return the path of the browser, empty without one."""
+    return path_of("chromium", WHY_MISSING, names=NAMES)
 
 
 @contextmanager

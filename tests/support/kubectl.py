@@ -12,19 +12,16 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from tests.support.programs import is_there
+
 SECONDS = 60.0
 OLDEST = (1, 30)
 WHY_MISSING = "no kubectl 1.30 or later on PATH"
-# programs that tests may not do without; CI says `kubectl`
-REQUIRED = os.environ.get("KUBESCHED_REQUIRE", "").split()
 
 
 def is_missing() -> bool:
-    """Return whether there is no kubectl on PATH that is new enough; an error where it is required."""
-    missing = _is_missing()
-    if missing and "kubectl" in REQUIRED:
-        raise RuntimeError(f"{WHY_MISSING}, though KUBESCHED_REQUIRE says that tests need it")
-    return missing
+    """Return whether there is no kubectl on PATH that is new enough."""
+    return not is_there("kubectl", not _is_missing(), WHY_MISSING)
 
 
 @cache

@@ -17,11 +17,11 @@ ROOT = Path(__file__).parents[2]
 SECONDS = 120.0
 
 
-def build_wheel(folder: Path) -> Path:
-    """Return the wheel of the repository, built into a folder."""
+def build_wheel(folder: Path, source: Path = ROOT) -> Path:
+    """Return the wheel of the repository, or of another folder with sources, built into a folder."""
     command = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(command, cwd=ROOT, capture_output=True, check=True, timeout=SECONDS)
-    (wheel,) = folder.glob("kubesched-*.whl")
+    subprocess.run(command, cwd=source, capture_output=True, check=True, timeout=SECONDS)
+    (wheel,) = folder.glob("*.whl")
     return wheel
 
 

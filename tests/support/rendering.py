@@ -6,13 +6,13 @@ is done here, so that they are tested where there is no kubectl; a test compares
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any
 
 import yaml
+from tests.support.programs import path_of
 
 Document = dict[str, Any]
 
@@ -25,11 +25,8 @@ SECONDS = 60.0
 
 
 def path_of_helm() -> str:
-    """Return the path of helm, empty without one; an error where KUBESCHED_REQUIRE says that tests need it."""
-    found = shutil.which("helm", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}") or ""
-    if not found and "helm" in os.environ.get("KUBESCHED_REQUIRE", "").split():
-        raise RuntimeError(f"{WHY_NO_HELM}, though KUBESCHED_REQUIRE says that tests need it")
-    return found
+    """Return the path of helm, empty without one."""
+    return path_of("helm", WHY_NO_HELM, path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', '')}")
 
 
 def run_helm(*arguments: str, home: Path) -> subprocess.CompletedProcess[str]:

@@ -169,12 +169,17 @@ $$ kubesched plugins check $module
 _CI = Template("""\
 name: test
 on: [push, pull_request]
+permissions:
+  contents: read
 jobs:
   test:
     runs-on: ubuntu-latest
+    timeout-minutes: 20
     steps:
-    - uses: actions/checkout@v4
-    - uses: actions/setup-python@v5
+    # a tag can be moved, a commit cannot
+    - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7.0.1
+      with: {persist-credentials: false}
+    - uses: actions/setup-python@5fda3b95a4ea91299a34e894583c3862153e4b97 # v7.0.0
       with: {python-version: "3.12"}
     - run: pip install -e ".[test]"
     - run: pytest
