@@ -95,7 +95,7 @@ class ScenarioFileRoutes:
         saved = read_scenario(path, lambda text: reader.load(text or None), model.registry) if _is_lines(path) else None
         if saved is not None:
             return saved
-        trace = read_traces([str(path)], custom_kinds_of(model.loaded, model.registry or Registry()))
+        trace = read_traces([str(path)], custom_kinds_of(model.loaded, model.registry or Registry()), alone=True)
         for number, _ in enumerate(trace.events(0)):
             if number > MOST_CHECKED:
                 break

@@ -9,6 +9,8 @@ are there at the beginning.
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
+import msgspec
+
 from kubesched.common.files import read_at_most
 from kubesched.common.notes import Note
 from kubesched.config.document import DocumentError, parse
@@ -35,10 +37,13 @@ def read_traces(
     note: Note = lambda line: None,
     durations: Durations = Durations.COMPLETED,
     workload: str = "",
+    *,
+    alone: bool = False,
 ) -> Trace:
     """Return the trace in some files; raises TraceError.
 
     `mapping` is for CSV files, `durations` for recordings; `workload` picks one of scheduler_perf's, as FILE#NAME does.
+    With `alone` a file may name no other files.
     """
     clusters: list[str] = []
     traces: list[Trace] = []
@@ -58,7 +63,8 @@ def read_traces(
                 traces.append(trace_of_workload(Path(path).name, document))
             else:
                 runs = runs_of(document, Path(without_workload(path)))
-                traces.append(trace_of_perf(the_one(runs, workload_in(path) or workload, path), note))
+                run = the_one(runs, workload_in(path) or workload, path)
+                traces.append(trace_of_perf(msgspec.structs.replace(run, alone=alone), note))
         else:
             clusters.append(path)
     if clusters:
