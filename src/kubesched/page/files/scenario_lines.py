@@ -20,11 +20,11 @@ from kubesched.core.framework.registry import Registry
 from kubesched.page.simulation.scenario import Moment, PageScenario, SimulatedConfiguration, UserAction
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.simulated_api import Pace
-from kubesched.simulate.traces.opening import opened_trace
+from kubesched.simulate.traces.opening import LONGEST_LINE, opened_trace
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.scenario_header import VERSION, ScenarioHeader, header_in
 from kubesched.simulate.traces.trace import ConfigurationChange, Trace, TraceEvent
-from kubesched.simulate.traces.trace_file import LONGEST_LINE, Line, LineReader
+from kubesched.simulate.traces.trace_file import Line, LineReader
 from kubesched.simulate.traces.trace_writing import LineWriter
 
 # a scenario is kept in memory
