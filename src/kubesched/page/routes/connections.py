@@ -76,6 +76,7 @@ class PageConnections:
             self._handlers.pre_shutdown()
             await self._handlers.shutdown(END_SECONDS)
             await self._connections.closed()
+            self._handlers = self._connections = None
         await self._runner.cleanup()
 
 

@@ -14,6 +14,7 @@ from kubesched.errors import KubeschedError
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
+from kubesched.simulate.traces.perf import perf_trace
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace
 
@@ -154,6 +155,17 @@ def test_a_template_of_a_folder_above_is_read_unless_the_file_is_alone(tmp_path:
     assert len(list(read_traces([file]).events(0))) == 1
     with pytest.raises(KubeschedError, match=r"it names another file, \.\./pod.yaml, which a page does not read"):
         list(read_traces([file], alone=True).events(0))
+
+
+def test_a_workload_that_goes_on_for_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(perf_trace, "MOST_EVENTS", 1000)
+    file = tmp_path / "cases.yaml"
+    file.write_text(
+        "[{name: C, workloads: [{name: w}], workloadTemplate: [{opcode: createPods, count: 1, collectMetrics: true,"
+        " steadyState: true, duration: 100000h}]}]"
+    )
+    with pytest.raises(KubeschedError, match=r"cases\.yaml: C/w: has more than 1000 events; shorten it"):
+        list(read_traces([str(file)]).events(0))
 
 
 def test_a_file_of_several_workloads_needs_a_name() -> None:
