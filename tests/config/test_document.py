@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.config.document import MAX_DEPTH, DocumentError, dump, parse
+from kubesched.config.document import MAX_DEPTH, DocumentError, dump, parse, rough_values
 
 
 @pytest.mark.parametrize(
@@ -109,6 +109,16 @@ _PLAIN = st.recursive(
 @given(_PLAIN)
 def test_what_is_dumped_reads_back(value: Any) -> None:
     assert parse("# yaml\n" + dump(value)) == value
+
+
+def _count(value: Any) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(_count, inner))
+
+
+@given(_PLAIN, st.booleans())
+def test_the_rough_number_of_values_is_at_least_half_of_them(value: Any, flow: bool) -> None:
+    assert 2 * rough_values(dump(value, flow=flow).encode()) + 2 >= _count(value)
 
 
 @given(st.text(max_size=40))

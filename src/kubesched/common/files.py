@@ -62,6 +62,15 @@ def read_at_most(path: str | os.PathLike[str], most: int) -> bytes:
         return read_stream_at_most(file, most)
 
 
+def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return the contents of a regular file, as `read_at_most` does; a pipe or a device might never end."""
+    with _problems_told():
+        odd = oddity(path)
+    if odd:
+        raise UnusableFileError(f"is {odd}", "name a regular file")
+    return read_at_most(path, most)
+
+
 def read_stream_at_most(stream: BinaryIO, most: int) -> bytes:
     """Return the contents of a stream of at most so many bytes; UnusableFileError otherwise."""
     with _problems_told():

@@ -52,10 +52,13 @@ class Handlers(web.Server):
 
     connection_class: "type[HttpConnection]"
 
+    # whether a request is given up when its client has left
+    handler_cancellation = True
+
     def __init__(self, answer: Any, **options: Any) -> None:
         super().__init__(
             answer,
-            handler_cancellation=True,
+            handler_cancellation=type(self).handler_cancellation,
             access_log=None,
             logger=_silent,
             keepalive_timeout=IDLE_SECONDS,

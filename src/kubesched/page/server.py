@@ -5,6 +5,7 @@ that an answer is about one moment.
 """
 
 import asyncio
+import os
 import secrets
 from contextlib import suppress
 from importlib.resources import files
@@ -29,13 +30,13 @@ from kubesched.page.routes.actions import ActionRoutes
 from kubesched.page.routes.bodies import encoded_answer, json_answer
 from kubesched.page.routes.clock import clock_routes
 from kubesched.page.routes.configuration import ConfigurationRoutes
+from kubesched.page.routes.connections import LOOPBACK, PageConnections
 from kubesched.page.routes.files import ScenarioFileRoutes
 from kubesched.page.routes.guard import guard, refusal, with_headers
 from kubesched.page.routes.queue import queue_routes
 from kubesched.page.routes.timeline import TimelineRoutes
 from kubesched.page.shown.shown_cluster import ShownCluster
 
-LOOPBACK: Final = "127.0.0.1"
 # between two messages to a browser: ten a second
 PACE_SECONDS: Final = 0.1
 HEARTBEAT_SECONDS: Final = 10.0
@@ -67,7 +68,7 @@ class PageServer:
         self._actions = ActionRoutes(self.state)
         self._scenario_files = ScenarioFileRoutes(self.state)
         self._files = static_files()
-        self._runner: web.AppRunner | None = None
+        self._connections: PageConnections | None = None
         self._ending = asyncio.Event()
 
     async def start(self, port: int = 0) -> str:
@@ -94,16 +95,13 @@ class PageServer:
                 web.get("/{path:.*}", self._file),
             ]
         )
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, LOOPBACK, port)
+        self._connections = PageConnections(app)
         try:
-            await site.start()
+            port = await self._connections.open(port)
         except OSError as error:
             await self.close()
-            why = error.strerror or str(error)
+            why = os.strerror(error.errno) if error.errno else str(error)
             raise KubeschedError(f"--port {port}: {why}; name another one, or 0 for any that is free") from None
-        port = self._runner.addresses[0][1]
         hosts.update((f"{LOOPBACK}:{port}", f"localhost:{port}"))
         return f"http://{LOOPBACK}:{port}/#token={self.token}"
 
@@ -112,8 +110,8 @@ class PageServer:
         self._ending.set()
         await self._actions.close()
         self._scenario_files.close()
-        if self._runner is not None:
-            await self._runner.cleanup()
+        if self._connections is not None:
+            await self._connections.close()
         await self.state.close()
 
     # -- files

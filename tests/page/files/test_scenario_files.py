@@ -178,6 +178,11 @@ def test_a_configuration_without_secrets_is_saved_as_it_was_written(tmp_path: Pa
     assert [line["configuration"] for line in lines if "action" in line] == [CONFIGURATION]
 
 
+def perf_file(path: str) -> bytes:
+    operation = f"{{opcode: createPods, count: 1, podTemplatePath: {path}, collectMetrics: true}}"
+    return f"[{{name: C, workloads: [{{name: w}}], workloadTemplate: [{operation}]}}]".encode()
+
+
 HEADER = b'{"scenario":{"version":1}}\n'
 BAD: dict[str, tuple[str, bytes, str]] = {
     "nothing": ("a.jsonl", b"", "the file is empty"),
@@ -211,6 +216,17 @@ BAD: dict[str, tuple[str, bytes, str]] = {
     "manifests that are none": ("a.yaml", b"a: [", "a.yaml"),
     "a CSV file": ("a.csv", b"x,y\n1,2\n", "a.csv: a CSV file needs --mapping"),
     "a simulator's file": ("a.json", b'{"pods": 1}', "a.json: `pods`: expected a list"),
+    "a file that names another one": (
+        "a.yaml",
+        perf_file("/etc/passwd"),
+        "a.yaml: C/w: it names another file, /etc/passwd, which a page does not read; "
+        "in a terminal, kubesched page --simulate 'a.yaml#C/w' does",
+    ),
+    "a file that names another one above": (
+        "a.yaml",
+        perf_file("../../etc/passwd"),
+        "it names another file, ../../etc",
+    ),
     "a name without end": ("x" * 5000 + ".jsonl", HEADER + b"{oops\n", "x.jsonl, line 2"),
     "a name that leads elsewhere": ("../../etc/a.jsonl", HEADER + b"{oops\n", "a.jsonl, line 2"),
 }

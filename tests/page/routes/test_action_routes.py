@@ -155,6 +155,20 @@ REFUSED: dict[str, tuple[bool, str, Any, int, str]] = {
     "an unknown field": (True, "/v1/actions", {"do": "cordon", "node": "n1"}, 400, "unknown field `node`"),
     "an unknown node": (True, "/v1/actions", {"do": "cordon", "nodes": "n9"}, 404, "there is no node n9"),
     "nothing to undo": (True, "/v1/undo", {}, 422, "there is no action to undo"),
+    "a text of more values than the page has time for": (
+        True,
+        "/v1/actions",
+        {"do": "create", "yaml": f"a: [{'1,' * 60_000}]"},
+        422,
+        "yaml: more than 50000 values are too many for one action; create them in parts",
+    ),
+    "as many values in documents of their own": (
+        True,
+        "/v1/actions",
+        {"do": "create", "yaml": "---\na\n" * 60_000},
+        422,
+        "more than 50000 values",
+    ),
     "a configuration with a fault": (True, "/v1/configuration", {"yaml": "a: 1"}, 422, "the configuration has a fault"),
     "extenders": (
         True,
@@ -176,5 +190,17 @@ def test_what_is_refused_is_told(case: str) -> None:
                 await page.settle()
             found, answer = await page.ask("POST", path, body)
             assert (found, why in answer["error"]) == (status, True), answer
+
+    asyncio.run(story())
+
+
+def test_a_body_that_is_nested_deeply_is_refused() -> None:
+    body = b'{"yaml": "", "change": {"do": "set", "value": ' + b"[" * 5000 + b"]" * 5000 + b"}}"
+
+    async def story() -> None:
+        async with acting(*small(), simulate=False) as page:
+            headers = {"Content-Type": "application/json"}
+            async with page._session.post("/v1/configuration/check", data=body, headers=headers) as found:
+                assert (found.status, "recursion" in await found.text()) == (400, True)
 
     asyncio.run(story())

@@ -1,6 +1,7 @@
 """Generated traces: reproducible, as dense as they say, and strict about what they are given."""
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Any
 
 import pytest
@@ -119,6 +120,22 @@ def test_nodes_fail_and_come_back() -> None:
     assert back == [(at + 300, name) for at, name in gone[:-1]]
 
 
+def test_the_highest_rate_is_a_mean_still() -> None:
+    assert 900 < len(arrivals(a_workload(pods=[pods({"rate": 1000})], until="1s"))) < 1200
+
+
+def test_gangs_of_a_distribution_without_a_largest_value_are_cut() -> None:
+    endless = pods({"at": 0}, gang={"pods": {"lognormal": {"median": 1_000_000, "sigma": 10}}})
+    generated = trace_of_workload("w.yaml", a_workload(pods=[endless]))
+    found = [islice(generated.events(seed), 1_000_100) for seed in range(2)]
+    assert max(sum(isinstance(event, PodArrival) for event in each) for each in found) == 1_000_000
+
+
+def test_nodes_that_fail_without_a_pause_come_to_an_end() -> None:
+    document = a_workload(failures=[{"nodes": "n", "between": "0s", "lasts": "1h"}], until="10s")
+    assert sum(isinstance(event, ObjectDeletion) for event in events(document)) == 3
+
+
 @pytest.mark.parametrize(
     ("document", "why"),
     [
@@ -148,6 +165,26 @@ def test_nodes_fail_and_come_back() -> None:
         ),
         ({"pods": [pods({"rate": 1}, gang={"pods": "x"})]}, "w.yaml: pods[0].gang.pods: cannot read 'x'"),
         ({"pods": [pods({"rate": 1}, gang={"pods": 2, "atLeast": 0})]}, "w.yaml: pods[0].gang.atLeast is 0"),
+        (
+            {"pods": [pods({"rate": 1}, gang={"pods": 10**12})]},
+            "w.yaml: pods[0].gang.pods is 1000000000000; expected a number from 0 to 1000000",
+        ),
+        (
+            {"pods": [pods({"rate": 1}, gang={"pods": {"uniform": [1, 10**12]}})]},
+            "w.yaml: pods[0].gang.pods is 1000000000000; expected a number from 0 to 1000000",
+        ),
+        (
+            {"pods": [pods({"rate": 1e12})]},
+            "w.yaml: pods[0].arrivals.rate is 1000000000000.0; expected a number from 0 to 1000",
+        ),
+        (
+            {"pods": [pods({"at": 0, "count": 10**12})]},
+            "w.yaml: pods[0].arrivals.count is 1000000000000; expected a number from 0 to 1000000",
+        ),
+        (
+            {"pods": [pods({"bursts": {"every": "1s", "pods": 10**12}})]},
+            "w.yaml: pods[0].arrivals.bursts.pods is 1000000000000; expected a number from 0 to 1000000",
+        ),
         ({"objects": [{"kind": "Pody", "apiVersion": "v1"}]}, "w.yaml: objects[0]:"),
     ],
 )

@@ -12,6 +12,7 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.owners import Owners
 from kubesched.asking.whatif.node_choice import chosen_nodes
 from kubesched.asking.whatif.workloads import REPLICAS_FIELDS, NamedObject, parse_name
+from kubesched.config.document import rough_values
 from kubesched.controlplane.loading.manifests import Manifest, parsed
 from kubesched.errors import KubeschedError
 from kubesched.up.node_pools import NodePool, parse_pool
@@ -21,6 +22,8 @@ ADD_NODES, SCALE, CREATE, DELETE = "add-nodes", "scale", "create", "delete"
 DEEDS: Final = (CORDON, UNCORDON, DRAIN, REMOVE, ADD_NODES, SCALE, CREATE, DELETE)
 # nodes or pods that one action makes
 MOST_NEW: Final = 10_000
+# parsing takes a few microseconds for each, and the page waits
+MOST_VALUES: Final = 50_000
 TEXT: Final = "the text"
 
 
@@ -86,7 +89,10 @@ class ActionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         """Return the objects in the text, in their namespace."""
         if not self.yaml.strip():
             raise ActionError("yaml: there is no object in the text")
-        found, problems = parsed(TEXT, self.yaml.encode())
+        text = self.yaml.encode()
+        if rough_values(text) > MOST_VALUES:
+            raise ActionError(f"yaml: more than {MOST_VALUES} values are too many for one action; create them in parts")
+        found, problems = parsed(TEXT, text)
         if problems:
             raise ActionError(problems[0])
         if not found:

@@ -22,11 +22,11 @@ from kubesched.page.configuration.questions import shown_text
 from kubesched.page.simulation.scenario import Moment, PageScenario, SimulatedConfiguration, UserAction
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.simulated_api import Pace
-from kubesched.simulate.traces.opening import opened_trace
+from kubesched.simulate.traces.opening import LONGEST_LINE, opened_trace
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.scenario_header import VERSION, ScenarioHeader, header_in
 from kubesched.simulate.traces.trace import ConfigurationChange, Trace, TraceEvent
-from kubesched.simulate.traces.trace_file import LONGEST_LINE, Line, LineReader
+from kubesched.simulate.traces.trace_file import Line, LineReader
 from kubesched.simulate.traces.trace_writing import LineWriter
 
 # a scenario is kept in memory
@@ -90,19 +90,28 @@ def _action_lines(action: UserAction, writer: LineWriter) -> Iterator[dict[str, 
 # -- reading
 
 
-def read_scenario(path: Path, load: ConfigurationLoader, registry: Registry | None) -> PageScenario | None:
-    """Return the scenario in a file, None for other files; raises KubeschedErrors with line and field."""
+def too_many_lines(name: str, number: int) -> None:
+    """Raise TraceError for the number of a line that is not read any more."""
+    if number > MOST_LINES:
+        raise TraceError(f"{name}: more than {MOST_LINES} lines are not read; kubesched simulate reads them")
+
+
+def read_scenario(
+    path: Path, load: ConfigurationLoader, registry: Registry | None, go_on: Callable[[], None] = lambda: None
+) -> PageScenario | None:
+    """Return the scenario in a file, None for other files; raises KubeschedErrors with line and field.
+
+    `go_on` is called for each line, and may raise.
+    """
     with opened_trace(path) as file:
         header = header_in(path.name, file.readline(LONGEST_LINE))
         if header is None:
             return None
         reader = _ScenarioReader(path.name, load)
         while line := file.readline(LONGEST_LINE):
+            go_on()
             reader.read(line)
-            if reader.number > MOST_LINES:
-                raise TraceError(
-                    f"{path.name}: more than {MOST_LINES} lines are not read; kubesched simulate reads them"
-                )
+            too_many_lines(path.name, reader.number)
     events = tuple(reader.events)
     trace = Trace(header.name or path.name, lambda seed: iter(events), header.replacements)
     configuration = SimulatedConfiguration(header.configuration, _loaded(path.name, 1, load, header.configuration))

@@ -9,6 +9,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 from aiohttp import web
 
+from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.asking.answers import Answer
 from kubesched.errors import KubeschedError
 
@@ -41,7 +42,7 @@ async def read_body(request: web.Request, kind: type[T], most: int = LARGEST_BOD
         raise RefusedRequestError(415, "the request needs Content-Type: application/json")
     try:
         return msgspec.json.decode(await read_bytes(request, most), type=kind)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise RefusedRequestError(400, f"the body of the request: {error}") from None
 
 

@@ -17,13 +17,15 @@ from kubesched.errors import KubeschedError
 from kubesched.page.configuration.questions import ConfigurationReader
 from kubesched.page.files.exports import EXPORTS, ExportedFile, exported
 from kubesched.page.files.scenario_lines import read_scenario, scenario_lines
+from kubesched.page.files.uploads import LARGEST_FILE, Opening, on_thread, prepared
 from kubesched.page.page_state import PageState, scenario_of
 from kubesched.page.routes.bodies import RefusedRequestError, json_answer
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration
 from kubesched.simulate.traces.reading import read_traces
 
-LARGEST_FILE: Final = 1 << 29
 LONGEST_NAME: Final = 100
+# how often to look whether the browser is still there
+LOOK_SECONDS: Final = 0.5
 # events that are read before a simulation begins
 MOST_CHECKED: Final = 2_000_000
 _UNFIT: Final = re.compile(r"[^A-Za-z0-9._-]")
@@ -36,6 +38,8 @@ class ScenarioFileRoutes:
         self._state = state
         # of the file that is simulated, which may be read again
         self._folder: tempfile.TemporaryDirectory[str] | None = None
+        # the file that was opened last, as long as it is read
+        self._opening = Opening()
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes."""
@@ -46,7 +50,11 @@ class ScenarioFileRoutes:
         ]
 
     def close(self) -> None:
-        """Delete the file that was opened."""
+        """Delete the file that was opened, and give up one that is being opened."""
+        self._opening.give_up()
+        self._delete()
+
+    def _delete(self) -> None:
         if self._folder is not None:
             self._folder.cleanup()
 
@@ -73,7 +81,7 @@ class ScenarioFileRoutes:
         try:
             path = Path(folder.name) / name
             await _receive(request, path)
-            await self._state.simulate(await asyncio.to_thread(self._read, path))
+            await self._state.simulate(await self._awaited(request, path))
         except KubeschedError as error:
             folder.cleanup()
             sentence = str(error).replace(f"{folder.name}/", "")
@@ -84,27 +92,37 @@ class ScenarioFileRoutes:
         except BaseException:
             folder.cleanup()
             raise
-        self.close()
+        self._delete()
         self._folder = folder
         return json_answer({"done": f"Simulating {name}."})
 
-    def _read(self, path: Path) -> PageScenario:
+    async def _awaited(self, request: web.Request, path: Path) -> PageScenario:
+        """Return the scenario in a file, unless its browser leaves or opens another one; raises KubeschedErrors."""
+        self._opening.give_up()
+        opening = self._opening = Opening()
+        reading = on_thread(lambda: self._read(path, opening))
+        while not reading.done():
+            await asyncio.wait((reading,), timeout=LOOK_SECONDS)
+            if request.transport is None:
+                opening.give_up()
+        return reading.result()
+
+    def _read(self, received: Path, opening: Opening) -> PageScenario:
         """Return the scenario in a file; raises KubeschedErrors with line and field."""
         model = self._state.shown.model
+        path = prepared(received, opening)
         reader = ConfigurationReader(model.loaded.gates, model.registry)
-        saved = read_scenario(path, lambda text: reader.load(text or None), model.registry) if _is_lines(path) else None
-        if saved is not None:
-            return saved
-        trace = read_traces([str(path)], custom_kinds_of(model.loaded, model.registry or Registry()))
+        if path.suffix == ".jsonl":
+            saved = read_scenario(path, lambda text: reader.load(text or None), model.registry, opening.go_on)
+            if saved is not None:
+                return saved
+        trace = read_traces([str(path)], custom_kinds_of(model.loaded, model.registry or Registry()), alone=True)
         for number, _ in enumerate(trace.events(0)):
+            opening.go_on()
             if number > MOST_CHECKED:
                 break
         configuration = SimulatedConfiguration(self._state.configuration, model.loaded)
         return PageScenario(trace, configuration, model.registry)
-
-
-def _is_lines(path: Path) -> bool:
-    return path.name.removesuffix(".gz").endswith(".jsonl")
 
 
 async def _receive(request: web.Request, path: Path) -> None:

@@ -57,7 +57,9 @@ def guard(token: str, hosts: Collection[str]) -> Middleware:
             return refusal(403, f"a page of {origin[:100]!r} may not ask here")
         if request.path.startswith(SECRET_PATHS):
             kind, _, given = request.headers.get("Authorization", "").partition(" ")
-            if kind.lower() != "bearer" or not hmac.compare_digest(given.strip().encode(), token.encode()):
+            # bytes of a header that are no UTF-8 come as halves of surrogate pairs
+            told = given.strip().encode("utf-8", "surrogateescape")
+            if kind.lower() != "bearer" or not hmac.compare_digest(told, token.encode()):
                 return refusal(401, "the token is missing or wrong: open the address that kubesched page printed")
         try:
             return await handler(request)

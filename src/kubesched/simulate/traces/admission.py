@@ -38,7 +38,7 @@ class TraceAdmission:
             if document.get("kind") == "Node":
                 return _ready(decode(document))
             return decode(self._created(document))
-        except (ApiError, InvalidObjectError) as error:
+        except (ApiError, InvalidObjectError, RecursionError) as error:
             raise KubeschedError(f"{where}: {error}") from None
 
     def _created(self, document: dict[str, Any]) -> dict[str, Any]:

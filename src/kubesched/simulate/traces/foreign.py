@@ -18,6 +18,8 @@ from kubesched.simulate.traces.scheduler_simulator import LISTS, trace_of_simula
 from kubesched.simulate.traces.simkube import trace_of_simkube
 from kubesched.simulate.traces.trace import Trace
 
+ForeignReader = Callable[[Path, Durations, Note], Trace]
+
 _HEAD = 1 << 16
 _RECORD = re.compile(rb'\s*\{\s*"(?:time|event|resource)"\s*:')
 _EXPORT = re.compile(rb'\s*\{\s*"(?:' + "|".join(LISTS).encode() + rb'|schedulerConfig)"\s*:')
@@ -31,14 +33,15 @@ def foreign_trace(path: str, durations: Durations, note: Note) -> Trace | None:
     file = Path(path)
     if not file.is_file():
         return None
-    head = _head(file)
-    reading = _reader_of(path, head)
+    head = head_of(file)
+    reading = foreign_reader(path, head)
     if reading is None:
         return None
     return reading(file, durations, note)
 
 
-def _reader_of(path: str, head: bytes) -> Callable[[Path, Durations, Note], Trace] | None:
+def foreign_reader(path: str, head: bytes) -> ForeignReader | None:
+    """Return what reads a file of another tool, by its beginning, None for other files; raises TraceError."""
     if head[_ETCD_AT : _ETCD_AT + len(_ETCD)] == _ETCD:
         raise TraceError(
             f"{path}: is a database of etcd, as kwokctl snapshot save writes it: have kwokctl snapshot record or "
@@ -48,18 +51,19 @@ def _reader_of(path: str, head: bytes) -> Callable[[Path, Durations, Note], Trac
         return trace_of_simulator_records
     if _EXPORT.match(head):
         return trace_of_simulator_export
-    if _SIMKUBE.match(head) or path.endswith(".sktrace") or (_is_map_of_msgpack(head) and b"events" in head):
+    if _SIMKUBE.match(head) or path.endswith(".sktrace") or (is_map_of_msgpack(head) and b"events" in head):
         return trace_of_simkube
     if path.removesuffix(".gz").endswith((".yaml", ".yml")) and _has(Path(path), MARKS):
         return trace_of_kwok
     return None
 
 
-def _is_map_of_msgpack(head: bytes) -> bool:
+def is_map_of_msgpack(head: bytes) -> bool:
+    """Return whether a file is msgpack, as traces of SimKube are, by its beginning."""
     return bool(head) and (0x80 <= head[0] <= 0x8F or head[0] in (0xDE, 0xDF))
 
 
-def _head(file: Path) -> bytes:
+def head_of(file: Path) -> bytes:
     """Return the beginning of a file, unpacked; nothing if it cannot be read, which others will tell."""
     try:
         with opened_trace(file) as stream:

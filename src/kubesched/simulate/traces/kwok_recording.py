@@ -32,7 +32,7 @@ from kubesched.controlplane.schema.merging import MergeError, strategic_merge
 from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.errors import InvalidObjectError
 from kubesched.simulate.errors import TraceError
-from kubesched.simulate.traces.opening import opened_trace
+from kubesched.simulate.traces.opening import whole_trace
 from kubesched.simulate.traces.recording.recorded_objects import RECORDED_KINDS
 from kubesched.simulate.traces.recording.reports import ObjectReport, trace_of_reports
 from kubesched.simulate.traces.recording.run_times import Durations
@@ -74,8 +74,7 @@ class ResourcePatch(msgspec.Struct, rename="camel"):
 
 def trace_of_kwok(path: Path, durations: Durations, note: Note) -> Trace:
     """Return the trace of a recording; raises TraceError."""
-    with opened_trace(path) as file:
-        content = _OFFSET.sub(_moment, file.read())
+    content = _OFFSET.sub(_moment, whole_trace(path))
     manifests, problems = parsed(str(path), content)
     if problems:
         raise TraceError("; ".join(problems))

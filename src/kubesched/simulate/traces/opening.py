@@ -1,16 +1,25 @@
-"""Files of traces, which may be packed.
+"""Files of traces, which may be packed, and the texts in them.
 
-From a path to its content; files that end in .gz are unpacked. A file that cannot be read is a TraceError.
+From a path to its content, and from a text to its value; files that end in .gz are unpacked. What cannot be read is a
+TraceError.
 """
 
 import gzip
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO, cast
+from typing import BinaryIO, TypeVar, cast
 
+from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.simulate.errors import TraceError
+
+T = TypeVar("T")
+
+# a line of a trace
+LONGEST_LINE = 1 << 24
+# what is read as a whole, unpacked
+LARGEST_WHOLE = 1 << 28
 
 
 @contextmanager
@@ -23,3 +32,20 @@ def opened_trace(path: Path) -> Iterator[BinaryIO]:
         raise TraceError(f"{path}: {error.strerror or error}") from None
     except (EOFError, zlib.error):
         raise TraceError(f"{path}: the file is damaged: it cannot be unpacked to its end") from None
+
+
+def whole_trace(path: Path) -> bytes:
+    """Return the content of a file that is not read line by line; raises TraceError, also for one that is too large."""
+    with opened_trace(path) as file:
+        content = file.read(LARGEST_WHOLE + 1)
+    if len(content) > LARGEST_WHOLE:
+        raise TraceError(f"{path.name}: has more than {LARGEST_WHOLE >> 20} MiB, unpacked; is it the right file?")
+    return content
+
+
+def decoded(decode: Callable[[bytes], T], text: bytes, where: str) -> T:
+    """Return the value of a text; raises TraceError, which begins with `where`."""
+    try:
+        return decode(text)
+    except UNREADABLE as error:
+        raise TraceError(f"{where}: {error}") from None

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 
 from kubesched.api.pods import Pod
+from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.common.extras import extra_module
 from kubesched.common.notes import Note
 from kubesched.simulate.errors import TraceError
@@ -174,7 +175,7 @@ class _PodRows:
             return value
         try:
             return msgspec.json.decode(value)
-        except msgspec.DecodeError as error:
+        except UNREADABLE as error:
             raise self._reader.wrong(f"column {name!r} is no JSON: {error}") from None
 
     def _sized(self, template: Any, given: dict[str, Any]) -> str:

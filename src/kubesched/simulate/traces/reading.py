@@ -7,7 +7,10 @@ are there at the beginning.
 """
 
 from collections.abc import Collection, Sequence
+from enum import StrEnum
 from pathlib import Path
+
+import msgspec
 
 from kubesched.common.files import read_at_most
 from kubesched.common.notes import Note
@@ -15,12 +18,13 @@ from kubesched.config.document import DocumentError, parse
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.csv_mapping import mapping_of
 from kubesched.simulate.traces.csv_trace import trace_of_csv
-from kubesched.simulate.traces.foreign import foreign_trace
+from kubesched.simulate.traces.foreign import foreign_reader, foreign_trace, head_of, is_map_of_msgpack
 from kubesched.simulate.traces.manifest_trace import trace_of_cluster
 from kubesched.simulate.traces.parquet_trace import trace_of_mapped_parquet, trace_of_parquet
 from kubesched.simulate.traces.perf.perf_cases import are_test_cases, runs_of, the_one
 from kubesched.simulate.traces.perf.perf_trace import trace_of_perf
 from kubesched.simulate.traces.recording.run_times import Durations
+from kubesched.simulate.traces.scheduler_simulator import trace_of_simulator_records
 from kubesched.simulate.traces.trace import Trace, merged
 from kubesched.simulate.traces.trace_file import trace_of_file
 from kubesched.simulate.traces.workload_spec import is_workload, trace_of_workload
@@ -35,10 +39,13 @@ def read_traces(
     note: Note = lambda line: None,
     durations: Durations = Durations.COMPLETED,
     workload: str = "",
+    *,
+    alone: bool = False,
 ) -> Trace:
     """Return the trace in some files; raises TraceError.
 
     `mapping` is for CSV files, `durations` for recordings; `workload` picks one of scheduler_perf's, as FILE#NAME does.
+    With `alone` a file may name no other files.
     """
     clusters: list[str] = []
     traces: list[Trace] = []
@@ -58,13 +65,34 @@ def read_traces(
                 traces.append(trace_of_workload(Path(path).name, document))
             else:
                 runs = runs_of(document, Path(without_workload(path)))
-                traces.append(trace_of_perf(the_one(runs, workload_in(path) or workload, path), note))
+                run = the_one(runs, workload_in(path) or workload, path)
+                traces.append(trace_of_perf(msgspec.structs.replace(run, alone=alone), note))
         else:
             clusters.append(path)
     if clusters:
         # nodes and classes of a cluster are there before pods of other files
         traces.insert(0, trace_of_cluster(clusters, custom_kinds))
     return merged(traces)
+
+
+class Reading(StrEnum):
+    """How a file is read: as a whole, text or not, or line by line, or in rows."""
+
+    TEXT = "text"
+    BINARY = "binary"
+    LINES = "lines"
+    ROWS = "rows"
+
+
+def way_of_reading(path: Path) -> Reading:
+    """Return how `read_traces` reads a file; raises TraceError."""
+    if path.suffix == ".parquet":
+        return Reading.ROWS
+    head = head_of(path)
+    reader = foreign_reader(str(path), head)
+    if reader is trace_of_simulator_records or (reader is None and _is_trace(str(path))):
+        return Reading.LINES
+    return Reading.BINARY if is_map_of_msgpack(head) else Reading.TEXT
 
 
 def _parquet(path: Path, mapping: Path | None, note: Note) -> Trace:

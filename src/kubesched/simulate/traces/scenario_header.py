@@ -11,7 +11,7 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.simulate.errors import TraceError
-from kubesched.simulate.traces.opening import opened_trace
+from kubesched.simulate.traces.opening import decoded, opened_trace
 
 VERSION: Final = 1
 _BEGINNING: Final = b'{"scenario"'
@@ -40,6 +40,9 @@ class _HeaderLine(msgspec.Struct, forbid_unknown_fields=True):
     scenario: ScenarioHeader
 
 
+_decode_line = msgspec.json.Decoder(_HeaderLine).decode
+
+
 def is_scenario(line: bytes) -> bool:
     """Return whether a line is the first one of a scenario."""
     return line.startswith(_BEGINNING)
@@ -49,10 +52,7 @@ def header_in(name: str, line: bytes) -> ScenarioHeader | None:
     """Return the header in the first line of a file, None for other files; raises TraceError."""
     if not is_scenario(line):
         return None
-    try:
-        header = msgspec.json.decode(line, type=_HeaderLine).scenario
-    except msgspec.DecodeError as error:
-        raise TraceError(f"{name}, line 1: {error}") from None
+    header = decoded(_decode_line, line, f"{name}, line 1").scenario
     if header.version != VERSION:
         raise TraceError(
             f"{name}, line 1: `scenario.version` is {header.version}; this kubesched reads version {VERSION}"

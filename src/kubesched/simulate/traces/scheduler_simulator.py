@@ -23,7 +23,7 @@ from kubesched.errors import InvalidObjectError
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission
 from kubesched.simulate.traces.manifest_trace import trace_of_objects
-from kubesched.simulate.traces.opening import opened_trace
+from kubesched.simulate.traces.opening import LONGEST_LINE, decoded, opened_trace, whole_trace
 from kubesched.simulate.traces.recording.recorded_objects import RECORDED_KINDS
 from kubesched.simulate.traces.recording.reports import ObjectReport, trace_of_reports
 from kubesched.simulate.traces.recording.run_times import Durations
@@ -60,6 +60,7 @@ class _ReadRecord(NamedTuple):
 
 
 _decode_record = msgspec.json.Decoder(SimulatorRecord).decode
+_decode_export = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def trace_of_simulator_records(path: Path, durations: Durations, note: Note) -> Trace:
@@ -107,15 +108,12 @@ def _records(path: Path, began: datetime) -> Iterator[_ReadRecord]:
 
 
 def _record(path: Path, number: int, text: bytes) -> SimulatorRecord:
-    try:
-        return _decode_record(text)
-    except msgspec.DecodeError as error:
-        raise TraceError(f"{path.name}, line {number}: {error}") from None
+    return decoded(_decode_record, text, f"{path.name}, line {number}")
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
     with opened_trace(path) as file:
-        for number, line in enumerate(file, 1):
+        for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
             if not line.isspace():
                 yield number, line
 
@@ -125,11 +123,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 def trace_of_simulator_export(path: Path, durations: Durations, note: Note) -> Trace:
     """Return an export as a trace; raises TraceError."""
-    content = b"".join(line for _, line in _lines(path))
-    try:
-        lists = msgspec.json.decode(content, type=dict[str, Any])
-    except msgspec.DecodeError as error:
-        raise TraceError(f"{path.name}: {error}") from None
+    lists = decoded(_decode_export, whole_trace(path), path.name)
     for name in lists:
         if name not in LISTS and name != "schedulerConfig":
             raise TraceError(f"{path.name}: unknown field {name!r}; expected {', '.join(LISTS)}, schedulerConfig")

@@ -25,6 +25,7 @@ from kubesched.api.pods import Pod
 from kubesched.common.notes import Note
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission, renamed
+from kubesched.simulate.traces.opening import decoded, whole_trace
 from kubesched.simulate.traces.pod_template import admitted_pod
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
@@ -67,17 +68,15 @@ class SimkubeTrace(msgspec.Struct):
     pod_lifecycles: dict[Any, Any] = {}
 
 
+_decode_json = msgspec.json.Decoder(SimkubeTrace).decode
+_decode_msgpack = msgspec.msgpack.Decoder(SimkubeTrace).decode
+
+
 def trace_of_simkube(path: Path, durations: Durations, note: Note) -> Trace:
     """Return the trace in a file; raises TraceError."""
-    try:
-        content = path.read_bytes()
-        is_json = content.lstrip()[:1] == b"{"
-        decode = msgspec.json.decode if is_json else msgspec.msgpack.decode
-        found = decode(content, type=SimkubeTrace)
-    except OSError as error:
-        raise TraceError(f"{path}: {error.strerror or error}") from None
-    except msgspec.MsgspecError as error:
-        raise TraceError(f"{path.name}: is no trace of SimKube of version {VERSION}: {error}") from None
+    content = whole_trace(path)
+    decode = _decode_json if content.lstrip()[:1] == b"{" else _decode_msgpack
+    found = decoded(decode, content, f"{path.name}: is no trace of SimKube of version {VERSION}")
     if found.version != VERSION:
         raise TraceError(f"{path.name}: is a trace of SimKube of version {found.version}; expected version {VERSION}")
     reading = _TraceOfWorkloads(path.name, found)

@@ -33,7 +33,7 @@ from kubesched.api.pods import Pod
 from kubesched.api.sharing import sharing
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission, renamed
-from kubesched.simulate.traces.opening import opened_trace
+from kubesched.simulate.traces.opening import LONGEST_LINE, decoded, opened_trace
 from kubesched.simulate.traces.recording.run_times import Durations, RunTimes, is_recording, run_times
 from kubesched.simulate.traces.scenario_header import header_in
 from kubesched.simulate.traces.trace import (
@@ -45,7 +45,6 @@ from kubesched.simulate.traces.trace import (
     TraceEvent,
 )
 
-LONGEST_LINE = 1 << 24
 _EVENT_FIELDS = ("object", "from_", "delete", "change", "bound", "ended")
 
 
@@ -148,10 +147,7 @@ class LineReader:
         self.begin()
         if text.isspace():
             return None
-        try:
-            return _decoder.decode(text)
-        except msgspec.DecodeError as error:
-            raise self.wrong(str(error)) from None
+        return decoded(_decoder.decode, text, self._place)
 
     def begin(self) -> None:
         """Go to the next line, or row."""

@@ -20,7 +20,7 @@ changing one does not change the others.
 
 import heapq
 from collections.abc import Iterator, Mapping
-from itertools import count
+from itertools import count, repeat
 from math import pi, sin
 from random import Random
 from typing import Any
@@ -32,12 +32,16 @@ from kubesched.api.pods import Pod, PodSchedulingGroup
 from kubesched.api.scheduling import GangSchedulingPolicy, PodGroup, PodGroupSchedulingPolicy, PodGroupSpec
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission, renamed
-from kubesched.simulate.traces.distributions import MEBIBYTE, Draw, distribution, milli_cpu, milliseconds, whole
+from kubesched.simulate.traces.distributions import MEBIBYTE, Draw, Unit, distribution, milli_cpu, milliseconds, whole
 from kubesched.simulate.traces.pod_template import admitted_pod, with_priority, with_requests
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 
 API_VERSION, KIND = "simulate.kubesched.io/v1alpha1", "Workload"
 ZONE = "topology.kubernetes.io/zone"
+# nodes of a pool, and pods that arrive at once
+MOST_AT_ONCE = 1_000_000
+# pods of a kind a second: times have milliseconds
+MOST_RATE = 1000
 replace = msgspec.structs.replace
 
 
@@ -165,7 +169,7 @@ class _Source:
             self._draws[resource] = distribution(value, whole, f"{where}.resources.{resource}")
         self._gang: Draw | None = None
         if spec.gang is not None:
-            self._gang = distribution(spec.gang.pods, whole, f"{where}.gang.pods")
+            self._gang = distribution(spec.gang.pods, _at_once(f"{where}.gang.pods"), f"{where}.gang.pods")
             if spec.gang.at_least is not None and spec.gang.at_least < 1:
                 raise TraceError(f"{where}.gang.atLeast is {spec.gang.at_least}; expected 1 or more")
         self._template = self._admitted(admission)
@@ -192,7 +196,8 @@ class _Source:
         if self._gang is None or self.spec.gang is None:
             yield PodArrival(at, renamed(pod, name), runs)
             return
-        size = self._gang(random)
+        # some distributions have no largest value
+        size = min(self._gang(random), MOST_AT_ONCE)
         yield ObjectPut(at, _pod_group(self.spec.namespace, name, min(size, self.spec.gang.at_least or size)))
         member = replace(pod, spec=replace(pod.spec, scheduling_group=PodSchedulingGroup(name)))
         for index in range(size):
@@ -226,8 +231,7 @@ class _Workload:
 
     def _made(self, spec: NodesSpec, index: int) -> Iterator[ApiObject]:
         where = f"{self._name}: nodes[{index}]"
-        if not 1 <= spec.count <= 1_000_000:
-            raise TraceError(f"{where}.count is {spec.count}; expected a number from 1 to 1000000")
+        _check(spec.count, f"{where}.count", 1)
         room = {"cpu": str(spec.cpu), "memory": str(spec.memory), "pods": str(spec.pods)}
         room |= {name: str(amount) for name, amount in spec.resources.items()}
         document = {
@@ -266,6 +270,7 @@ class _Workload:
         if sum((arrivals.rate > 0, arrivals.every is not None, arrivals.at is not None)) != 1 and not arrivals.bursts:
             raise TraceError(f"{where}: expected one of rate, every, at; or bursts")
         streams: list[Iterator[float]] = []
+        _check(arrivals.rate, f"{where}.rate", 0, MOST_RATE)
         if arrivals.rate > 0:
             streams.append(self._at_random(arrivals, random, where))
         if arrivals.every is not None:
@@ -273,10 +278,12 @@ class _Workload:
             streams.append(number * step / 1000 for number in count())
         if arrivals.at is not None:
             at = _read(arrivals.at, f"{where}.at") / 1000
-            streams.append(iter([at] * arrivals.count))
+            _check(arrivals.count, f"{where}.count")
+            streams.append(repeat(at, arrivals.count))
         if arrivals.bursts is not None:
             every = max(1, _read(arrivals.bursts.every, f"{where}.bursts.every"))
             pods = arrivals.bursts.pods
+            _check(pods, f"{where}.bursts.pods")
             streams.append(number * every / 1000 for number in count(1) for _ in range(pods))
         for at in heapq.merge(*streams):
             if at > self._until:
@@ -299,7 +306,7 @@ class _Workload:
         nodes, at = self._nodes[spec.nodes], 0.0
         returns: list[tuple[float, int]] = []
         while True:
-            at += between(random) / 1000
+            at += max(1, between(random)) / 1000
             while returns and returns[0][0] <= min(at, self._until):
                 back, number = heapq.heappop(returns)
                 yield ObjectPut(back, nodes[number])
@@ -320,6 +327,23 @@ def _pod_group(namespace: str, name: str, least: int) -> PodGroup:
 def _level(diurnal: DiurnalSpec, periods: float) -> float:
     """Return the share of the highest rate at a time; it is lowest at the beginning of a period."""
     return diurnal.low + (1 - diurnal.low) * (1 - sin(2 * pi * (periods + 0.25))) / 2
+
+
+def _check(number: float, where: str, least: int = 0, most: int = MOST_AT_ONCE) -> None:
+    """Raise TraceError for a number that is out of bounds."""
+    if not least <= number <= most:
+        raise TraceError(f"{where} is {number}; expected a number from {least} to {most}")
+
+
+def _at_once(where: str) -> Unit:
+    """Return how numbers of pods that arrive at once are read."""
+
+    def read(value: Any) -> int:
+        number = whole(value)
+        _check(number, where)
+        return number
+
+    return read
 
 
 def _read(value: Any, where: str) -> int:

@@ -65,7 +65,7 @@ def case(*operations: str, workload: str = "{name: w}", **fields: Any) -> list[A
         (case("{opcode: createNodes, count: -1}"), "op 0 (createNodes): count is -1; expected a number from 0"),
         (
             case("{opcode: createNodes, count: 99999999999}"),
-            "count is 99999999999; expected a number from 0 to 10000000",
+            "count is 99999999999; expected a number from 0 to 1000000",
         ),
         (case("{opcode: createNodes, countParam: size}"), "countParam is 'size'; expected a parameter such as $size"),
         (
@@ -85,6 +85,10 @@ def case(*operations: str, workload: str = "{name: w}", **fields: Any) -> list[A
         ),
         (case("{opcode: churn, mode: other, templatePaths: [a]}"), "mode is 'other'; expected create or recreate"),
         (case("{opcode: churn, mode: recreate, templatePaths: [a]}"), "number is 0; expected a number from 1"),
+        (
+            case("{opcode: churn, mode: recreate, number: 99999999999, templatePaths: [a]}"),
+            "number is 99999999999; expected a number from 0 to 1000000",
+        ),
         (case("{opcode: churn, mode: create, templatePaths: []}"), "templatePaths is empty"),
         (case("{opcode: barrier, stageRequirement: Done}"), "stageRequirement is 'Done'; expected Scheduled or"),
         (case("{opcode: startCollectingMetrics, namespaces: []}"), "namespaces is empty"),

@@ -1,6 +1,7 @@
 """Workloads of scheduler_perf as traces: every opcode, in virtual time."""
 
-from collections.abc import Iterator
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ from kubesched.errors import KubeschedError
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.simulated_api import Pace
 from kubesched.simulate.simulation import Run, simulate
+from kubesched.simulate.traces.perf import perf_trace
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace
 
@@ -117,14 +119,53 @@ def test_what_the_trace_does_not_have_is_noted() -> None:
 def test_templates_with_mistakes_are_told(template: str | None, problem: str, tmp_path: Path) -> None:
     if template is not None:
         (tmp_path / "pod.yaml").write_text(template)
-    file = tmp_path / "cases.yaml"
+    with pytest.raises(KubeschedError) as raised:
+        list(read_traces([write_case(tmp_path, "pod.yaml")]).events(0))
+    assert problem in str(raised.value)
+
+
+def write_case(folder: Path, path: str) -> str:
+    """Write a file whose pods have a template, and return its name."""
+    file = folder / "cases.yaml"
     file.write_text(
         "[{name: C, workloads: [{name: w}], workloadTemplate: "
-        "[{opcode: createPods, count: 1, podTemplatePath: pod.yaml, collectMetrics: true}]}]"
+        f"[{{opcode: createPods, count: 1, podTemplatePath: {path}, collectMetrics: true}}]}}]"
     )
-    with pytest.raises(KubeschedError) as raised:
+    return str(file)
+
+
+@pytest.mark.parametrize(
+    ("make", "what"),
+    [
+        (os.mkfifo, "a named pipe"),
+        (lambda path: path.symlink_to("/dev/zero"), "a device"),
+        (lambda path: path.mkdir(), "a folder"),
+    ],
+)
+def test_a_template_that_might_never_end_is_not_read(make: Callable[[Path], None], what: str, tmp_path: Path) -> None:
+    make(tmp_path / "pod.yaml")
+    with pytest.raises(KubeschedError, match=f"C/w: template pod.yaml: is {what}; name a regular file"):
+        list(read_traces([write_case(tmp_path, "pod.yaml")]).events(0))
+
+
+def test_a_template_of_a_folder_above_is_read_unless_the_file_is_alone(tmp_path: Path) -> None:
+    (tmp_path / "pod.yaml").write_text("metadata: {generateName: a-}\nspec: {containers: [{name: c, image: i}]}")
+    (tmp_path / "cases").mkdir()
+    file = write_case(tmp_path / "cases", "../pod.yaml")
+    assert len(list(read_traces([file]).events(0))) == 1
+    with pytest.raises(KubeschedError, match=r"it names another file, \.\./pod.yaml, which a page does not read"):
+        list(read_traces([file], alone=True).events(0))
+
+
+def test_a_workload_that_goes_on_for_too_long_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(perf_trace, "MOST_EVENTS", 1000)
+    file = tmp_path / "cases.yaml"
+    file.write_text(
+        "[{name: C, workloads: [{name: w}], workloadTemplate: [{opcode: createPods, count: 1, collectMetrics: true,"
+        " steadyState: true, duration: 100000h}]}]"
+    )
+    with pytest.raises(KubeschedError, match=r"cases\.yaml: C/w: has more than 1000 events; shorten it"):
         list(read_traces([str(file)]).events(0))
-    assert problem in str(raised.value)
 
 
 def test_a_file_of_several_workloads_needs_a_name() -> None:

@@ -11,7 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
 
-from kubesched.common.files import UnusableFileError, read_at_most
+from kubesched.common.files import UnusableFileError, read_regular
 from kubesched.config.document import DocumentError, parse
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.perf.devices import WorkloadDevices, with_claim_defaults
@@ -69,7 +69,7 @@ class _Template:
         self.name = path
         file = run.path(path)
         try:
-            text = read_at_most(file, LARGEST_TEMPLATE).decode()
+            text = read_regular(file, LARGEST_TEMPLATE).decode()
         except (UnusableFileError, UnicodeDecodeError) as error:
             raise TraceError(f"{run.file.name}: {run.name}: template {path}: {error}") from None
         self._template = GoTemplate(text, path)

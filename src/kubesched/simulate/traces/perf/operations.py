@@ -16,7 +16,7 @@ from kubesched.simulate.errors import TraceError
 
 replace = msgspec.structs.replace
 Params = Mapping[str, Any]
-LARGEST_COUNT = 10_000_000
+LARGEST_COUNT = 1_000_000
 
 
 class _Opcode(
@@ -268,7 +268,7 @@ def _problems(operation: Operation) -> Iterator[str]:
         param = getattr(operation, f"{field}_param", "")
         if param and not param.startswith("$"):
             yield f"{_camel(field)}Param is {param!r}; expected a parameter such as ${param}"
-    for field in ("count", "max_claims_per_node"):
+    for field in ("count", "max_claims_per_node", "number"):
         number = getattr(operation, field, None)
         if number is not None and not 0 <= number <= LARGEST_COUNT:
             yield f"{_camel(field)} is {number}; expected a number from 0 to {LARGEST_COUNT}"

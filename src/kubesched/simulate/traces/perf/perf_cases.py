@@ -83,6 +83,8 @@ class PerfRun(msgspec.Struct, frozen=True):
     unused_params: tuple[str, ...] = ()
     threshold: float = 0.0
     threshold_metric: MetricSelector = MetricSelector()
+    # may read no other files
+    alone: bool = False
 
     @property
     def name(self) -> str:
@@ -90,7 +92,12 @@ class PerfRun(msgspec.Struct, frozen=True):
         return f"{self.case}/{self.workload}"
 
     def path(self, text: str) -> Path:
-        """Return the file that a path of the workload means."""
+        """Return the file that a path of the workload means; raises TraceError if it may read none."""
+        if self.alone:
+            raise TraceError(
+                f"{self.file.name}: {self.name}: it names another file, {text}, which a page does not read; "
+                f"in a terminal, kubesched page --simulate '{self.file.name}#{self.name}' does"
+            )
         return self.file.parent / text
 
 

@@ -13,6 +13,7 @@ from kubesched.api.pods import Pod
 from kubesched.common.notes import Note
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.perf.admitted import AdmittedObjects
 from kubesched.simulate.traces.perf.made_object import MadeObject
 from kubesched.simulate.traces.perf.objects import WorkloadObjects
@@ -38,6 +39,8 @@ from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArriva
 # how long an operation takes that waits for pods
 WAIT_SECONDS = 1.0
 CHURN_MILLISECONDS = 500
+# they are kept in memory, and sorted
+MOST_EVENTS = 5_000_000
 replace = msgspec.structs.replace
 
 
@@ -127,9 +130,14 @@ class _PerfTrace:
     def _put(self, obj: ApiObject) -> None:
         if isinstance(obj, Pod):
             self._pods.setdefault(obj.namespace, {})[obj.name] = dict(obj.metadata.labels)
-            self._events.append(PodArrival(self._at, obj))
+            self._add(PodArrival(self._at, obj))
         else:
-            self._events.append(ObjectPut(self._at, obj))
+            self._add(ObjectPut(self._at, obj))
+
+    def _add(self, event: TraceEvent) -> None:
+        if len(self._events) >= MOST_EVENTS:
+            raise TraceError(f"{self._run.file.name}: {self._run.name}: has more than {MOST_EVENTS} events; shorten it")
+        self._events.append(event)
 
     def _create_pods(self, operation: CreatePods, namespace: str) -> None:
         ends = self._at + seconds_of(operation)
@@ -146,7 +154,7 @@ class _PerfTrace:
 
     def _delete(self, at: float, namespace: str, name: str) -> None:
         del self._pods[namespace][name]
-        self._events.append(ObjectDeletion(at, "Pod", f"{namespace}/{name}"))
+        self._add(ObjectDeletion(at, "Pod", f"{namespace}/{name}"))
 
     def _delete_pods(self, operation: DeletePods) -> None:
         wanted = operation.label_selector.items()
@@ -163,7 +171,7 @@ class _PerfTrace:
         for made in self._made.any(operation):
             self._at += step
             for obj in self._admitted.admit(made):
-                self._events.append(ObjectPut(self._at, obj))
+                self._add(ObjectPut(self._at, obj))
 
     def _churn(self, begins: float, churn: Churn, namespace: str) -> None:
         """Create, or create and delete in turns, what a churn has, until the last operation ends."""
@@ -174,7 +182,8 @@ class _PerfTrace:
             self._at = begins + (turn + 1) * step
             slot = slots[turn % churn.number] if churn.mode == "recreate" else []
             if slot:
-                self._events += (ObjectDeletion(self._at, type(obj).__name__, obj.full_name) for obj in slot)
+                for obj in slot:
+                    self._add(ObjectDeletion(self._at, type(obj).__name__, obj.full_name))
                 slot.clear()
             else:
                 for made in self._made.churned(churn, namespace):

@@ -11,7 +11,7 @@ from math import isnan, nan
 
 import msgspec
 
-from kubesched.simulate.errors import TraceError
+from kubesched.simulate.traces.opening import decoded
 
 _BEGINNING = b'{"recording"'
 
@@ -87,10 +87,7 @@ def run_times(lines: Iterator[bytes], durations: Durations, name: str) -> RunTim
     if durations is Durations.NONE or not is_recording(next(lines, b"")):
         return times
     for number, text in enumerate(lines, 2):
-        try:
-            line = _decode(text)
-        except msgspec.DecodeError as error:
-            raise TraceError(f"{name}, line {number}: {error}") from None
+        line = decoded(_decode, text, f"{name}, line {number}")
         if line.object is not None and line.object.kind == "Pod":
             meta = line.object.metadata
             times.arrived(f"{meta.namespace}/{meta.name}")

@@ -1,0 +1,147 @@
+"""Files that are opened in the page, before they are read: unpacked, and weighed.
+
+    received ──▶ unpacked: so many bytes ──▶ weighed: so many lines, or values ──▶ read, on a thread of its own
+
+From a file that somebody gave the page's user to one that can be read in bounded time and memory, however small it is
+when it is packed; raises TraceErrors. `kubesched simulate` and `kubesched page --simulate` have no such bounds: they
+read what their user named.
+"""
+
+import asyncio
+import gzip
+import threading
+import zlib
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from io import BufferedReader
+from pathlib import Path
+from typing import BinaryIO, Final, TypeVar
+
+from kubesched.config.document import rough_values
+from kubesched.errors import KubeschedError
+from kubesched.page.files.scenario_lines import too_many_lines
+from kubesched.simulate.errors import TraceError
+from kubesched.simulate.traces.opening import LONGEST_LINE
+from kubesched.simulate.traces.reading import Reading, way_of_reading
+from kubesched.simulate.traces.recording.run_times import is_recording
+
+T = TypeVar("T")
+
+# as it comes, and unpacked
+LARGEST_FILE: Final = 1 << 29
+# of a file that is read as a whole: a value takes up to a hundred bytes, and in YAML a few microseconds
+MOST_VALUES: Final = 5_000_000
+GZIP: Final = b"\x1f\x8b"
+_PIECE: Final = 1 << 20
+_INSTEAD: Final = "give it to kubesched page --simulate in a terminal"
+
+
+class GivenUpError(KubeschedError):
+    """A file that nobody waits for any more."""
+
+    status = 409
+
+    def __init__(self) -> None:
+        super().__init__("the file is not opened: another one is, or the page has left")
+
+
+class Opening:
+    """A file that is being opened; it can be given up from another thread."""
+
+    def __init__(self) -> None:
+        self._given_up = threading.Event()
+
+    def give_up(self) -> None:
+        """Let the thread that reads the file end soon."""
+        self._given_up.set()
+
+    def go_on(self) -> None:
+        """Raise GivenUpError if the file was given up."""
+        if self._given_up.is_set():
+            raise GivenUpError
+
+
+def on_thread(work: Callable[[], T]) -> "asyncio.Future[T]":
+    """Do something on a thread that does not keep the process from ending."""
+    done: Future[T] = Future()
+    done.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            done.set_result(work())
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="opening", daemon=True).start()
+    return asyncio.wrap_future(done)
+
+
+def prepared(path: Path, opening: Opening) -> Path:
+    """Return a received file, unpacked and within bounds; raises TraceError, or GivenUpError."""
+    with path.open("rb") as file:
+        packed = file.read(len(GZIP)) == GZIP
+    found = _unpacked(path, opening) if packed else path
+    _weigh(found, opening)
+    return found
+
+
+def _unpacked(path: Path, opening: Opening) -> Path:
+    """Unpack a file in its place; a recording may be torn at its end."""
+    name, target = path.name, path
+    while target.suffix == ".gz":
+        target = target.with_suffix("")
+    # no name that is received begins with a dot
+    packed = path.rename(path.with_name(".packed"))
+    damaged = TraceError(f"{name}: the file is damaged: it cannot be unpacked to its end")
+    size, beginning = 0, b""
+    try:
+        with gzip.open(packed) as source, target.open("wb") as out:
+            for piece in _pieces(source, opening):
+                beginning = beginning or piece[:100]
+                size += len(piece)
+                if size > LARGEST_FILE:
+                    raise TraceError(f"{name}: has more than {LARGEST_FILE >> 20} MiB, unpacked; {_INSTEAD}")
+                out.write(piece)
+    except EOFError:
+        if not is_recording(beginning):
+            raise damaged from None
+    except (gzip.BadGzipFile, zlib.error):
+        raise damaged from None
+    if beginning.startswith(GZIP):
+        raise TraceError(f"{name}: is packed twice; unpack it first")
+    packed.unlink()
+    return target
+
+
+def _weigh(path: Path, opening: Opening) -> None:
+    """Raise TraceError for a file that takes too much memory or time to be read."""
+    way = way_of_reading(path)
+    if way is Reading.ROWS:
+        return
+    with path.open("rb") as file:
+        if way is Reading.LINES:
+            _weigh_lines(path.name, file, opening)
+            return
+        values = 0
+        for piece in _pieces(file, opening):
+            # any byte may be a value
+            values += len(piece) if way is Reading.BINARY else rough_values(piece)
+            if values > MOST_VALUES:
+                raise TraceError(f"{path.name}: may have more than {MOST_VALUES} values; {_INSTEAD}")
+
+
+def _weigh_lines(name: str, file: BinaryIO, opening: Opening) -> None:
+    number = 0
+    while line := file.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise TraceError(f"{name}, line {number}: has more than {LONGEST_LINE >> 20} MiB; is it the right file?")
+        too_many_lines(name, number)
+        opening.go_on()
+
+
+def _pieces(file: BufferedReader | gzip.GzipFile, opening: Opening) -> Iterator[bytes]:
+    # read1 returns what there is before a torn end
+    while piece := file.read1(_PIECE):
+        opening.go_on()
+        yield piece

@@ -1,0 +1,112 @@
+"""The page's connections, bounded in number, time and memory: anybody on this machine can open some.
+
+    socket ──▶ Connections ──▶ HTTP ──▶ the page's application ──▶ a response, which has a time limit
+
+From an application to a port on loopback. Who has no token cannot keep out those who have one: of too many connections
+the quietest is closed, and a request's head has to arrive soon. What cannot be parsed is refused in a sentence.
+"""
+
+import asyncio
+import logging
+import socket
+import time
+from contextlib import suppress
+from typing import Final
+
+from aiohttp import web
+
+from kubesched.common.notes import seldom
+from kubesched.http.connections import Connections, most_connections
+from kubesched.http.protocol import Handlers, HttpConnection
+from kubesched.page.routes.guard import HEADERS, refusal
+
+LOOPBACK: Final = "127.0.0.1"
+# a browser has six, and one more for each tab that follows changes
+MOST_CONNECTIONS: Final = 200
+BACKLOG: Final = 128
+# for a client to read a response; changes are followed for as long as it likes
+SEND_SECONDS: Final = 60.0
+END_SECONDS: Final = 1.0
+_log = logging.getLogger(__name__)
+
+
+class PageConnections:
+    """Serves an application from `open` to `close`."""
+
+    def __init__(self, app: web.Application) -> None:
+        self._runner = web.AppRunner(app)
+        self._handlers: _Handlers | None = None
+        self._connections: Connections | None = None
+
+    def __len__(self) -> int:
+        return 0 if self._connections is None else len(self._connections)
+
+    async def open(self, port: int) -> int:
+        """Accept connections from now on, and return the port; raises OSError."""
+        listener = socket.create_server((LOOPBACK, port), backlog=BACKLOG)
+        listener.setblocking(False)
+        await self._runner.setup()
+        found = self._runner.server
+        assert found is not None
+
+        async def answered(request: web.BaseRequest) -> web.StreamResponse:
+            try:
+                response = await found.request_handler(request)
+            except (web.HTTPException, ConnectionError):
+                raise
+            except Exception:
+                # a fault of the page, and not of a client
+                _log.exception("%s %s", request.method, request.path[:200])
+                response = refusal(500, "the page has a fault: the terminal of kubesched page has more")
+            await _send(request, response)
+            return response
+
+        self._handlers = _Handlers(answered, request_factory=found.request_factory, lingering_time=END_SECONDS)
+        note = seldom(_log.warning, time.monotonic)
+        self._connections = self._handlers.accepted = Connections(
+            listener, lambda local: None, self._handlers, note, most_connections(MOST_CONNECTIONS)
+        )
+        self._connections.open()
+        return int(listener.getsockname()[1])
+
+    async def close(self) -> None:
+        """Let requests finish for a moment, and end all connections."""
+        if self._connections is not None and self._handlers is not None:
+            self._connections.close()
+            self._handlers.pre_shutdown()
+            await self._handlers.shutdown(END_SECONDS)
+            await self._connections.closed()
+            self._handlers = self._connections = None
+        await self._runner.cleanup()
+
+
+async def _send(request: web.BaseRequest, response: web.StreamResponse) -> None:
+    """Send a response to a client; one that does not read it is cut."""
+    try:
+        with suppress(ConnectionError):
+            async with asyncio.timeout(SEND_SECONDS):
+                await response.prepare(request)
+                await response.write_eof()
+    except TimeoutError:
+        if request.transport is not None:
+            request.transport.abort()
+
+
+class _Connection(HttpConnection):
+    """A connection that answers malformed HTTP as the page refuses other requests."""
+
+    __slots__ = ()
+
+    def refusal(self, code: int, error: BaseException | None, message: str) -> web.Response:
+        """Return the response to a request that cannot be parsed."""
+        response = refusal(code, "this is no request of HTTP that the page can read")
+        response.headers.update(HEADERS)
+        return response
+
+
+class _Handlers(Handlers):
+    """aiohttp's side of the connections."""
+
+    connection_class = _Connection
+    # what was begun in a cluster is finished
+    handler_cancellation = False
