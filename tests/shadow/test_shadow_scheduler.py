@@ -12,7 +12,7 @@ from kubesched.asking.model import name_of_object
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
 from kubesched.shadow.judgements import AMONG_BEST, FOUND_NONE, REJECTED, SAME_MESSAGE, SCORED_LESS
 from kubesched.shadow.shadow_scheduler import INTERRUPTED, ITS_ERROR
-from kubesched.testing import a_custom_object, a_node, a_pod, an_affinity
+from kubesched.testing import a_custom_object, a_node, a_pod, a_spread, an_affinity
 
 
 def test_a_binding_is_judged_with_the_cluster_as_it_was_before() -> None:
@@ -36,6 +36,19 @@ def test_a_pod_that_was_assumed_before_and_bound_later() -> None:
     story.put(a_pod("p", cpu="2"), a_pod("q", cpu="1"))
     story.bind("q", "b")
     story.bind("p", "a")
+    tally = story.end()
+    assert (tally.counts, tally.other_moments) == ({AMONG_BEST: 2}, 1)
+
+
+def test_a_pod_that_was_assumed_before_is_as_it_was_bound_though_it_is_deleted_soon_after() -> None:
+    # spreading does not count pods that are being deleted
+    web = {"labels": {"app": "web"}, "cpu": "100m"}
+    story = Story(a_node("a"), a_node("b", cpu="3"), a_pod("busy", node="b", cpu="1"))
+    story.put(a_pod("p", **web), a_pod("q", **web, spread=a_spread("hostname", "app=web", soft=True)))
+    story.bind("q", "b")
+    story.bind("p", "a")
+    story.put(replace(story.pod("p"), metadata=a_pod("p", **web, terminating=True).metadata))
+    story.drop("default/p")
     tally = story.end()
     assert (tally.counts, tally.other_moments) == ({AMONG_BEST: 2}, 1)
 
