@@ -42,12 +42,12 @@ def test_a_pod_that_was_assumed_before_and_bound_later() -> None:
 
 def test_a_pod_that_was_assumed_before_is_as_it_was_bound_though_it_is_deleted_soon_after() -> None:
     # spreading does not count pods that are being deleted
-    web = {"labels": {"app": "web"}, "cpu": "100m"}
+    labels, spread = {"app": "web"}, a_spread("hostname", "app=web", soft=True)
     story = Story(a_node("a"), a_node("b", cpu="3"), a_pod("busy", node="b", cpu="1"))
-    story.put(a_pod("p", **web), a_pod("q", **web, spread=a_spread("hostname", "app=web", soft=True)))
+    story.put(a_pod("p", labels=labels), a_pod("q", labels=labels, spread=spread))
     story.bind("q", "b")
     story.bind("p", "a")
-    story.put(replace(story.pod("p"), metadata=a_pod("p", **web, terminating=True).metadata))
+    story.put(replace(story.pod("p"), metadata=a_pod("p", labels=labels, terminating=True).metadata))
     story.drop("default/p")
     tally = story.end()
     assert (tally.counts, tally.other_moments) == ({AMONG_BEST: 2}, 1)
