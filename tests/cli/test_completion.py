@@ -96,8 +96,8 @@ complete --do-complete {quoted}
 }
 
 
-def asked(shell: str, words: list[str]) -> set[str]:
-    """Return what a real shell offers for the last word."""
+def asked(shell: str, words: list[str]) -> dict[str, str]:
+    """Return what a real shell offers for the last word, with its description if the shell shows one."""
     folder = Path(sys.executable).parent
     line = " ".join(f"'{word}'" for word in words)
     script = IN_A_SHELL[shell].format(kubesched=folder / "kubesched", line=line, quoted=f"'{' '.join(words)}'")
@@ -108,7 +108,7 @@ def asked(shell: str, words: list[str]) -> set[str]:
         [shell, *options, "-c", script], env=environment, capture_output=True, text=True, check=False, timeout=60
     )
     assert ran.stderr == ""
-    return {line.partition("\t")[0] for line in ran.stdout.splitlines()}
+    return {word: text for word, _, text in (line.partition("\t") for line in ran.stdout.splitlines())}
 
 
 @pytest.mark.parametrize("shell", [pytest.param(shell, marks=needs(shell)) for shell in IN_A_SHELL])
@@ -122,7 +122,25 @@ def asked(shell: str, words: list[str]) -> set[str]:
     ids=["a command", "an option", "a value"],
 )
 def test_a_real_shell_completes(shell: str, words: list[str], offered: set[str]) -> None:
-    assert asked(shell, words) == offered
+    assert asked(shell, words).keys() == offered
+
+
+@needs("fish")
+@pytest.mark.parametrize(
+    ("words", "described"),
+    [
+        (["kubesched", "ver"], {"version": COMMANDS["version"].short_help}),
+        (["kubesched", "up", "--no-"], dict.fromkeys(("--no-controllers", "--no-serve"), "The opposite of --{}.")),
+        (
+            ["kubesched", "explain", "--no-"],
+            {"--no-color": "Print without colours; so does NO_COLOR in the environment."},
+        ),
+    ],
+    ids=["with a comma", "of a pair", "of no pair"],
+)
+def test_fish_shows_whole_descriptions(words: list[str], described: dict[str, str]) -> None:
+    expected = {word: text.format(word.removeprefix("--no-")) for word, text in described.items()}
+    assert asked("fish", words) == expected
 
 
 @needs("zsh")

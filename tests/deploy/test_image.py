@@ -1,6 +1,8 @@
 """The image: built from locks, for nobody, and a filesystem in which the scheduler works though it cannot write."""
 
+import json
 import re
+import signal
 import subprocess
 import tomllib
 from pathlib import Path
@@ -10,6 +12,7 @@ import yaml
 from tests.support import root_filesystem
 from tests.support.api_client import ApiClient, document_of
 from tests.support.clusters import bound
+from tests.support.probes import free_port
 from tests.support.programs import is_there
 from tests.support.served_cluster import a_served_cluster
 
@@ -24,6 +27,16 @@ INSTRUCTIONS = [line.split(maxsplit=1) for line in TEXT.splitlines() if line and
 def arguments(name: str) -> list[str]:
     """Return what follows an instruction, each time."""
     return [rest for instruction, rest in INSTRUCTIONS if instruction == name]
+
+
+def health_check(port: int) -> list[str]:
+    """Return the words of the health check, with the Python of this machine and another port than the exposed one."""
+    (text,) = arguments("HEALTHCHECK")
+    (exposed,) = arguments("EXPOSE")
+    python, *words = json.loads(text.partition("CMD ")[2])
+    assert python == "/usr/bin/python3"
+    assert sum(f":{exposed}/" in word for word in words) == 1
+    return [f"{root_filesystem.PYTHON}/bin/python3", *(word.replace(f":{exposed}/", f":{port}/") for word in words)]
 
 
 def test_it_is_built_from_the_locks() -> None:
@@ -59,7 +72,7 @@ def test_the_last_stage_runs_nothing_so_that_it_needs_no_shell() -> None:
     last = max(number for number, (name, _) in enumerate(INSTRUCTIONS) if name == "FROM")
     assert "RUN" not in [name for name, _ in INSTRUCTIONS[last:]]
     assert all(text.startswith("[") for name in ("ENTRYPOINT",) for text in arguments(name))
-    assert 'CMD ["/usr/bin/python3"' in arguments("HEALTHCHECK")[0]
+    assert health_check(10259)
 
 
 # -- the filesystem
@@ -107,7 +120,7 @@ def test_it_has_no_shell_and_nothing_can_be_written(root: Path) -> None:
 
 @pytest.mark.slow
 @needs_root
-def test_the_scheduler_binds_pods_from_there(root: Path, tmp_path: Path) -> None:
+def test_the_scheduler_binds_pods_from_there_and_its_health_is_seen(root: Path, tmp_path: Path) -> None:
     with a_served_cluster(tmp_path, document_of(a_node("n")), simulated=True) as cluster:
         admin = cluster.kubeconfig()
         files = root / "etc" / "kubesched"
@@ -124,7 +137,8 @@ def test_the_scheduler_binds_pods_from_there(root: Path, tmp_path: Path) -> None
             )
         )
         log = tmp_path / "log"
-        words = ["kube-scheduler", "--config=/etc/kubesched/config.yaml", "--secure-port=0", "-v=2"]
+        port = free_port()
+        words = ["kube-scheduler", "--config=/etc/kubesched/config.yaml", f"--secure-port={port}", "-v=2"]
         with log.open("w") as output:
             process = subprocess.Popen(
                 root_filesystem.command(root, *words),
@@ -137,7 +151,15 @@ def test_the_scheduler_binds_pods_from_there(root: Path, tmp_path: Path) -> None
             api = ApiClient(Path(admin))
             api.create(a_pod("p"))
             assert bound(api, "p") == "n", log.read_text()
+            healthy = root_filesystem.run(root, *health_check(port))
+            assert healthy.returncode == 0, healthy.stderr
+            process.send_signal(signal.SIGSTOP)
+            assert root_filesystem.run(root, *health_check(port)).returncode == 1, "it answers nothing"
+            process.send_signal(signal.SIGCONT)
+            assert root_filesystem.run(root, *health_check(port)).returncode == 0
         finally:
+            process.send_signal(signal.SIGCONT)
             process.terminate()
             process.wait(60)
+        assert root_filesystem.run(root, *health_check(port)).returncode == 1, "it has ended"
         assert "Traceback" not in log.read_text()

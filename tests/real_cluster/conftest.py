@@ -56,9 +56,10 @@ class RealCluster(Schedulers):
         self._clean.callback(self.api.delete, made["kind"], meta["name"], meta.get("namespace", ""), at_once=True)
         return made
 
-    def node(self, name: str, cpu: str) -> str:
+    def node(self, name: str, cpu: str, **more: Any) -> str:
         """Create a node that is ready, and that others keep away from; return its name."""
-        node = a_node(f"{self.prefix}-{name}", cpu=cpu, labels={TAINT: self.prefix}, taints=[f"{TAINT}:NoSchedule"])
+        labels, taints = {TAINT: self.prefix}, [f"{TAINT}:NoSchedule"]
+        node = a_node(f"{self.prefix}-{name}", cpu=cpu, labels=labels, taints=taints, **more)
         document = document_of(node)
         document["status"]["conditions"] = [{"type": "Ready", "status": "True", "reason": "Test"}]
         self.create(document)

@@ -1,18 +1,14 @@
 """`kubesched shadow` as people call it."""
 
-import os
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
-import msgspec
 import pytest
 from click.testing import CliRunner
 from tests.support.api_client import ApiClient
 from tests.support.control_plane import a_local_cluster
 from tests.support.extender_service import Service, configuration, serving
 from tests.support.processes import eventually
+from tests.support.shadow_process import PACKING, a_shadow
 
 from kubesched.cli import main
 from kubesched.testing import a_pod
@@ -43,46 +39,21 @@ def test_a_scheduler_name_that_the_configuration_does_not_have(tmp_path: Path) -
     assert (result.exit_code, "the configuration has no such profile: default-scheduler" in result.output) == (1, True)
 
 
-PACKING = """
-apiVersion: kubescheduler.config.k8s.io/v1
-kind: KubeSchedulerConfiguration
-profiles:
-- pluginConfig:
-  - name: NodeResourcesFit
-    args: {scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}]}}
-"""
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize(("config", "code"), [("", 0), (PACKING, 1)], ids=["the same configuration", "another one"])
 def test_beside_the_scheduler_of_a_cluster_until_ctrl_c(tmp_path: Path, config: str, code: int) -> None:
-    (tmp_path / "config.yaml").write_text(config)
-    options = ["--config", str(tmp_path / "config.yaml")] if config else []
     report = tmp_path / "report.html"
-    with a_local_cluster("--nodes", "3", "--name", f"shadowed-{code}") as cluster:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "kubesched", "shadow", "-o", "json", "--report", str(report), *options],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
-        )
-        try:
-            assert process.stderr is not None
-            assert "decisions are judged from now on" in process.stderr.readline()
-            api = ApiClient(cluster.kubeconfig)
-            for number in range(6):
-                api.create(a_pod(f"p{number}", cpu="1", image="i"))
-            eventually(
-                lambda: all(pod["spec"].get("nodeName") for pod in api.all("Pod", "default")), "all pods are bound"
-            )
-            process.send_signal(signal.SIGINT)
-            out, err = process.communicate(timeout=30)
-        finally:
-            process.kill()
-    answer = msgspec.json.decode(out)
-    assert (process.returncode, answer["judged"], "Traceback" in err) == (code, 6, False), err
-    assert ("different: default/p" in err) is bool(code)
+    with (
+        a_local_cluster("--nodes", "3", "--name", f"shadowed-{code}") as cluster,
+        a_shadow(tmp_path, cluster.kubeconfig, "--report", str(report), config=config) as shadow,
+    ):
+        api = ApiClient(cluster.kubeconfig)
+        for number in range(6):
+            api.create(a_pod(f"p{number}", cpu="1", image="i"))
+        eventually(lambda: all(pod["spec"].get("nodeName") for pod in api.all("Pod", "default")), "all pods are bound")
+        answer = shadow.end()
+    assert (shadow.process.returncode, answer["judged"]) == (code, 6), shadow.log
+    assert ("different: default/p" in shadow.log) is bool(code)
     assert answer["summary"] in report.read_text()
 
 
@@ -91,43 +62,22 @@ def test_beside_the_scheduler_of_a_cluster_until_ctrl_c(tmp_path: Path, config: 
 def test_extenders_are_asked_if_they_are_to_be(tmp_path: Path, asks: bool) -> None:
     # without its score all nodes are equal
     service = Service({"prioritize": lambda body: [{"Host": body["NodeNames"][-1], "Score": 10}]})
-    config, name = tmp_path / "config.yaml", f"extended-{asks}".lower()
+    name = f"extended-{asks}".lower()
     with serving(service):
-        config.write_text(configuration(service, {"weight": 5}))
-        with a_local_cluster("--nodes", "3", "--config", str(config), "--name", name) as cluster:
-            command = [
-                sys.executable,
-                "-m",
-                "kubesched",
-                "shadow",
-                "-o",
-                "json",
-                "--config",
-                str(config),
-                "--pods",
-                "6",
-            ]
-            process = subprocess.Popen(
-                [*command, *(["--ask-extenders"] if asks else ["--duration", "5s"])],
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                text=True,
-                env={**os.environ, "KUBECONFIG": str(cluster.kubeconfig)},
-            )
-            try:
-                assert process.stderr is not None
-                while "decisions are judged from now on" not in process.stderr.readline():
-                    assert process.poll() is None
-                api = ApiClient(cluster.kubeconfig)
-                for number in range(6):
-                    api.create(a_pod(f"p{number}", cpu="1", image="i"))
-                out, err = process.communicate(timeout=60)
-            finally:
-                process.kill()
-    answer = msgspec.json.decode(out)
-    assert answer["agrees"], err
+        file = tmp_path / "config.yaml"
+        file.write_text(configuration(service, {"weight": 5}))
+        options = ["--ask-extenders"] if asks else ["--duration", "5s"]
+        with (
+            a_local_cluster("--nodes", "3", "--config", str(file), "--name", name) as cluster,
+            a_shadow(tmp_path, cluster.kubeconfig, "--pods", "6", *options, config=file.read_text()) as shadow,
+        ):
+            api = ApiClient(cluster.kubeconfig)
+            for number in range(6):
+                api.create(a_pod(f"p{number}", cpu="1", image="i"))
+            answer = shadow.answer()
+    assert answer["agrees"], shadow.log
     if asks:
-        assert (process.returncode, answer["judged"], answer["gaps"]) == (0, 6, []), answer
+        assert (shadow.process.returncode, answer["judged"], answer["gaps"]) == (0, 6, []), answer
         assert len(service.asked) > 6
     else:
         assert answer["notJudged"], answer

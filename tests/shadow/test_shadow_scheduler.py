@@ -11,8 +11,8 @@ from kubesched.api.volumes import PersistentVolumeClaimSpec
 from kubesched.asking.model import name_of_object
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
 from kubesched.shadow.judgements import AMONG_BEST, FOUND_NONE, REJECTED, SAME_MESSAGE, SCORED_LESS
-from kubesched.shadow.shadow_scheduler import INTERRUPTED, ITS_ERROR
-from kubesched.testing import a_custom_object, a_node, a_pod, an_affinity
+from kubesched.shadow.shadow_scheduler import INTERRUPTED, ITS_ERROR, ONLY_NOMINATED
+from kubesched.testing import a_custom_object, a_node, a_pod, a_spread, an_affinity
 
 
 def test_a_binding_is_judged_with_the_cluster_as_it_was_before() -> None:
@@ -36,6 +36,19 @@ def test_a_pod_that_was_assumed_before_and_bound_later() -> None:
     story.put(a_pod("p", cpu="2"), a_pod("q", cpu="1"))
     story.bind("q", "b")
     story.bind("p", "a")
+    tally = story.end()
+    assert (tally.counts, tally.other_moments) == ({AMONG_BEST: 2}, 1)
+
+
+def test_a_pod_that_was_assumed_before_is_as_it_was_bound_though_it_is_deleted_soon_after() -> None:
+    # spreading does not count pods that are being deleted
+    labels, spread = {"app": "web"}, a_spread("hostname", "app=web", soft=True)
+    story = Story(a_node("a"), a_node("b", cpu="3"), a_pod("busy", node="b", cpu="1"))
+    story.put(a_pod("p", labels=labels), a_pod("q", labels=labels, spread=spread))
+    story.bind("q", "b")
+    story.bind("p", "a")
+    story.put(replace(story.pod("p"), metadata=a_pod("p", labels=labels, terminating=True).metadata))
+    story.drop("default/p")
     tally = story.end()
     assert (tally.counts, tally.other_moments) == ({AMONG_BEST: 2}, 1)
 
@@ -99,6 +112,33 @@ def test_a_nomination_without_a_failure_shows_the_decision_and_the_binding_is_no
     story.drop("default/busy")
     story.bind("p", "b")
     assert story.end().counts == {AMONG_BEST: 1}
+
+
+def test_a_nomination_that_differs_is_told_when_the_pod_is_bound_there() -> None:
+    story = Story(a_node("a"), a_node("b"), a_pod("busy", node="a", cpu="2"))
+    story.put(a_pod("p", cpu="1"))
+    story.status("p", nominated_node_name="a")
+    assert (story.end().counts, story.told) == ({}, [])
+    story.bind("p", "a")
+    assert story.end().counts == {SCORED_LESS: 1}
+    assert len(story.told) == 1
+
+
+@pytest.mark.parametrize("then", ["it is bound elsewhere", "it fails", "it is gone", "the end"])
+def test_a_nomination_that_differs_may_be_that_of_others_than_the_scheduler(then: str) -> None:
+    story = Story(a_node("a"), a_node("b"), a_pod("busy", node="a", cpu="4"))
+    story.put(a_pod("p", cpu="1"))
+    story.status("p", nominated_node_name="a")
+    match then:
+        case "it is bound elsewhere":
+            story.bind("p", "b")
+        case "it fails":
+            story.fail("p", "it broke", "SchedulerError")
+        case "it is gone":
+            story.drop("default/p")
+    story.shadow.step(all_of_them=True)
+    assert (story.told, story.tally.not_judged[ONLY_NOMINATED]) == ([], 1)
+    assert story.tally.counts == ({AMONG_BEST: 1} if then == "it is bound elsewhere" else {})
 
 
 def test_a_pod_in_pre_bind_is_on_its_node_already() -> None:

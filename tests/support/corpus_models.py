@@ -17,14 +17,18 @@ from kubesched.core.assembly import load_config
 DATA = Path(__file__).parents[1] / "conformance" / "data"
 
 
+def lines_with_clusters(name: str) -> Iterator[dict[str, Any]]:
+    """Yield the scenarios of a file that have a cluster; one whose configuration is an error has none."""
+    with gzip.open(DATA / f"{name}.jsonl.gz", "rt") as lines:
+        for text in lines:
+            line = json.loads(text)
+            if "objects" in line and "error" not in line["expected"]:
+                yield line
+
+
 def scenarios(name: str) -> Iterator[dict[str, Any]]:
     """Yield every seventh scenario of a file that has a cluster."""
-    with gzip.open(DATA / f"{name}.jsonl.gz", "rt") as lines:
-        # one whose configuration is an error has no cluster
-        with_objects = (
-            line for text in lines if "objects" in (line := json.loads(text)) and "error" not in line["expected"]
-        )
-        yield from islice(with_objects, 0, None, 7)
+    yield from islice(lines_with_clusters(name), 0, None, 7)
 
 
 def a_model_of(line: dict[str, Any]) -> ClusterModel:

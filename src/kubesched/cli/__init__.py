@@ -6,6 +6,7 @@ import click
 
 from kubesched import __version__
 from kubesched.cli.command_group import CommandGroup, LazyCommand
+from kubesched.cli.shells import register
 
 # the commands with their descriptions, so that listing them imports none
 COMMANDS = {
@@ -63,6 +64,9 @@ COMMANDS = {
         "Try changes of a cluster or its scheduler: which pods move, stay pending, are preempted.",
     ),
 }
+
+
+register()
 
 
 @click.group(cls=CommandGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})

@@ -175,8 +175,10 @@ class ClusterHistory:
 
     def _decided_later(self, pod: Pod, ahead: Iterable[ClusterChange]) -> Iterator[AppliedChange]:
         """Yield bindings and nominations that are written after the pod's, of pods that wait now."""
+        latest: dict[ObjectName, ApiObject | None] = {}
         for change in ahead:
-            known, obj = self.known(change.name), change.obj
+            known, obj = latest.get(change.name, self.known(change.name)), change.obj
+            latest[change.name] = obj
             if isinstance(obj, Pod) and isinstance(known, Pod) and obj.uid != pod.uid and is_own_write(known, obj):
                 decision = decision_in(known, obj)
                 if decision is not None and decision.node:

@@ -35,6 +35,7 @@ INTERRUPTED = "the watch was interrupted: what happened meanwhile is not known"
 EXTENDERS = "extenders were not asked, and may be the reason of a difference"
 TOO_MUCH = "more changed between the decision and its write than could be tried"
 ITS_ERROR = "the cluster's scheduler ended the attempt with an error"
+ONLY_NOMINATED = "a nomination that differs was not followed by its binding: others may have made it"
 
 NO_ORDER = "in no order of its pod group's pods are their nodes among our best"
 
@@ -64,6 +65,8 @@ class ShadowScheduler:
         self._asks = asks
         # UID -> the node that a pod was nominated to and judged for, before its binding
         self._judged: dict[str, str] = {}
+        # UID -> the judgement of a nomination that differs: others may have made it, unless the pod is bound there
+        self._held: dict[str, Judgement] = {}
 
     def step(self, *, all_of_them: bool = False) -> int:
         """Take the changes that are due, without questions to extenders; return how many."""
@@ -75,6 +78,9 @@ class ShadowScheduler:
         for change in self._stream.due(all_of_them=all_of_them):
             yield from self._take(change)
             count += 1
+        if all_of_them:
+            for uid in list(self._held):
+                self._settle(uid, is_bound=False)
         return count
 
     def _take(self, change: ClusterChange) -> Asking[None]:
@@ -84,6 +90,7 @@ class ShadowScheduler:
                 yield from self._look(before, change.obj, change)
             else:
                 self._judged.pop(before.uid, None)
+                self._settle(before.uid, is_bound=False)
         elif isinstance(change.obj, Pod) and change.listed and change.obj.spec.node_name and self._is_ours(change.obj):
             self.tally.take(Judgement(change.obj.full_name, NOT_JUDGED, why=INTERRUPTED))
         self.history.apply(change)
@@ -97,7 +104,9 @@ class ShadowScheduler:
         decision = decision_in(before, after)
         if decision is None or not self._is_ours(after):
             return
-        if after.spec.node_name and self._judged.pop(after.uid, "") == decision.node:
+        known = bool(after.spec.node_name) and self._judged.pop(after.uid, "") == decision.node
+        self._settle(after.uid, is_bound=known)
+        if known:
             return
         # if it was expected on another node, it was not bound there
         with self.history.as_of({change.name: before}):
@@ -105,8 +114,20 @@ class ShadowScheduler:
         if judgement.node and not after.spec.node_name:
             self._judged[after.uid] = judgement.node
             self.history.expect(before, judgement.node)
+            if judgement.differs:
+                self._held[after.uid] = judgement
+                return
+        self._count(judgement, other_moment=other_moment)
+
+    def _count(self, judgement: Judgement, *, other_moment: bool = False) -> None:
         if self.tally.take(judgement, other_moment=other_moment):
             self._tell(judgement)
+
+    def _settle(self, uid: str, *, is_bound: bool) -> None:
+        """Count a nomination that differs, now that it is known whether its pod is bound there."""
+        held = self._held.pop(uid, None)
+        if held is not None:
+            self._count(held if is_bound else Judgement(held.pod, NOT_JUDGED, held.node, why=ONLY_NOMINATED))
 
     def _judge(self, pod: Pod, decision: WrittenDecision, change: ClusterChange) -> Asking[tuple[Judgement, bool]]:
         """Return the judgement, and whether it is one of another moment than right before the write."""
