@@ -18,13 +18,13 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.cluster_source import ClusterSource
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
+from kubesched.cli.asking.configurations import ConfigurationChoice
 from kubesched.cli.asking.options import question_options, read_source
 from kubesched.cli.asking.scheduler_options import scheduler_options
-from kubesched.cli.config import read
 from kubesched.cli.event_loop import run_loop
 from kubesched.common.garbage_collection import collect_seldom
-from kubesched.config.load import Loaded
 from kubesched.core.framework.registry import Registry
+from kubesched.page.configuration.form import text_of
 from kubesched.page.configuration.questions import ConfigurationReader
 from kubesched.page.files.scenario_lines import read_scenario
 from kubesched.page.page_state import PageState
@@ -58,8 +58,7 @@ def page(
     seed: int,
     mapping: Path | None,
     source: ClusterSource,
-    loaded: Loaded,
-    registry: Registry,
+    choice: ConfigurationChoice,
     scheduler: SchedulerAddress | None,
     port: int,
     opens: bool,
@@ -83,11 +82,12 @@ def page(
     _check(more, traces, source, mapping)
     if traces and scheduler is not None:
         raise click.UsageError("--scheduler is about a live cluster: a simulation has a scheduler of its own")
-    configuration = _configuration_text()
+    used = choice.without_cluster() if traces else choice.of(source, scheduler)
+    loaded, registry = used.loaded, choice.registry
     kinds = custom_kinds_of(loaded, registry)
     if traces:
         collect_seldom()
-        given = SimulatedConfiguration(configuration, loaded)
+        given = SimulatedConfiguration(used.text, loaded)
         scenario = _saved((*traces, *more), given, registry)
         if scenario is None:
             trace = read_traces((*traces, *more), kinds, mapping, lambda line: click.echo(line, err=True))
@@ -95,7 +95,9 @@ def page(
         run_loop(_serve(PageState(None), port, opens, scenario=scenario))
     else:
         model = ClusterModel(read_source(source, kinds), loaded, registry)
-        state = PageState(ShownCluster(model), configuration=configuration)
+        # of a scheduler's own configuration there is no file
+        text = used.text or ("" if used.assumed else text_of(loaded))
+        state = PageState(ShownCluster(model), configuration=text, assumed=used.assumed)
         state.writable = allow_changes and model.source.server is not None
         run_loop(_serve(state, port, opens, scheduler=scheduler))
 
@@ -121,12 +123,6 @@ def _check(more: tuple[str, ...], traces: tuple[str, ...], source: ClusterSource
         raise click.UsageError("--simulate and the options of clusters name different sources: leave one out")
     if mapping and not traces:
         raise click.UsageError("--mapping is for CSV and Parquet files of --simulate")
-
-
-def _configuration_text() -> str:
-    """Return the text of --config; empty without one, or from standard input, which is read once."""
-    file = click.get_current_context().params.get("config")
-    return read(file).decode() if file and file != "-" else ""
 
 
 def _queue_of(shown: ShownCluster, scheduler: SchedulerAddress | None) -> QueueFeed:

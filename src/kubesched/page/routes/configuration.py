@@ -19,6 +19,7 @@ from kubesched.page.routes.bodies import RefusedRequestError, json_answer, read_
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.scenario import SimulatedConfiguration
 
+IN_FORCE = "In force."
 NOT_APPLICABLE = (
     "a configuration is applied to simulations only: choose Try it in a simulation, or give the text to "
     "kubesched run --config FILE"
@@ -54,8 +55,14 @@ class ConfigurationRoutes:
 
     async def _in_force(self, request: web.Request) -> web.StreamResponse:
         text = shown_text(self._state.configuration, self._shown.model.loaded)
+        applicable = self._state.mode == SIMULATION
         return json_answer(
-            {"applicable": self._state.mode == SIMULATION, **checked(self._reader, ConfigurationText(text))}
+            {
+                "applicable": applicable,
+                "why": "" if applicable else NOT_APPLICABLE,
+                "status": self._state.assumed or IN_FORCE,
+                **checked(self._reader, ConfigurationText(text)),
+            }
         )
 
     async def _check(self, request: web.Request) -> web.StreamResponse:
