@@ -140,6 +140,10 @@ def test_changes_come_as_events_and_so_does_a_source_that_is_lost() -> None:
             asking.shown.tell_source(LOST, "connection refused")
             assert await asking.events(1, 1) == [("source", {"state": "lost", "why": "connection refused"})]
             assert (await asking.events(99, 2))[1] == ("reset", {})
+            asking.shown.tell_scheduler("https://s:1", LOST, "connection refused")
+            (_, (name, told)) = await asking.events(1, 2)
+            assert (name, told["state"], told["url"]) == ("scheduler", "lost", "https://s:1")
+            assert (await asking.get("/v1/cluster"))[1]["scheduler"] == told
 
     asyncio.run(story())
 

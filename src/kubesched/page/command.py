@@ -6,7 +6,8 @@ From a cluster's source, or from traces, to a server on loopback, until Ctrl-C.
 import asyncio
 import signal
 import webbrowser
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +16,14 @@ import msgspec
 from click.core import ParameterSource
 
 from kubesched.asking.model import ClusterModel
-from kubesched.asking.sources.cluster_source import ClusterSource
+from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
 from kubesched.cli.asking.configurations import ConfigurationChoice
 from kubesched.cli.asking.options import question_options, read_source
 from kubesched.cli.asking.scheduler_options import scheduler_options
 from kubesched.cli.event_loop import run_loop
+from kubesched.client.rest import RestConfig
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.core.framework.registry import Registry
 from kubesched.page.configuration.form import text_of
@@ -29,6 +31,7 @@ from kubesched.page.configuration.questions import ConfigurationReader
 from kubesched.page.files.scenario_lines import read_scenario
 from kubesched.page.page_state import PageState
 from kubesched.page.queue.feed import QueueFeed
+from kubesched.page.routes.configuration import follow_configuration
 from kubesched.page.server import PageServer
 from kubesched.page.shown.live_feed import follow
 from kubesched.page.shown.shown_cluster import ShownCluster
@@ -99,7 +102,7 @@ def page(
         text = used.text or ("" if used.assumed else text_of(loaded))
         state = PageState(ShownCluster(model), configuration=text, assumed=used.assumed)
         state.writable = allow_changes and model.source.server is not None
-        run_loop(_serve(state, port, opens, scheduler=scheduler))
+        run_loop(_serve(state, port, opens, scheduler=scheduler, find=partial(live_target, source)))
 
 
 def _saved(paths: tuple[str, ...], given: SimulatedConfiguration, registry: Registry) -> PageScenario | None:
@@ -136,6 +139,7 @@ async def _serve(
     *,
     scheduler: SchedulerAddress | None = None,
     scenario: PageScenario | None = None,
+    find: Callable[[], RestConfig] | None = None,
 ) -> None:
     """Serve a page until Ctrl-C; a live cluster and its scheduler are followed, a scenario is simulated."""
     ending = asyncio.Event()
@@ -152,7 +156,7 @@ async def _serve(
         click.echo("Ctrl-C ends it.", err=True)
         if opens:
             webbrowser.open(address)
-        tasks += _following(state.source, queue)
+        tasks += _following(state, queue, find)
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
@@ -162,10 +166,14 @@ async def _serve(
         await server.close()
 
 
-def _following(source: ShownCluster | None, queue: QueueFeed | None) -> Iterator[asyncio.Task[Any]]:
-    """Yield tasks that follow a cluster and its scheduler."""
-    if queue is not None and queue.follows:
+def _following(
+    state: PageState, queue: QueueFeed | None, find: Callable[[], RestConfig] | None
+) -> Iterator[asyncio.Task[Any]]:
+    """Yield tasks that follow a cluster and its scheduler; `find` says where the cluster is by now."""
+    if queue is not None and queue.target is not None:
         yield asyncio.create_task(queue.run())
+        yield asyncio.create_task(follow_configuration(state, queue))
+    source = state.source
     target = source.model.source.server if source is not None else None
-    if source is not None and target is not None:
-        yield asyncio.create_task(follow(source, target, lambda line: click.echo(line, err=True)))
+    if source is not None and target is not None and find is not None:
+        yield asyncio.create_task(follow(source, target, find, lambda line: click.echo(line, err=True)))

@@ -42,7 +42,8 @@ class PageState:
     ) -> None:
         self.source = source
         self._configuration = configuration
-        self._assumed = assumed
+        # changed when the scheduler puts another one in force
+        self.source_assumed = assumed
         self.observers = observers
         self.simulation: PageSimulation | None = None
         self.seen = SeenMarks()
@@ -79,7 +80,7 @@ class PageState:
     @property
     def assumed(self) -> str:
         """Return a sentence if another configuration may be in force; that of a simulation is known."""
-        return self._assumed if self.simulation is None else ""
+        return self.source_assumed if self.simulation is None else ""
 
     @property
     def clock(self) -> SimulationClock | None:

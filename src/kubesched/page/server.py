@@ -147,7 +147,7 @@ class PageServer:
         return response
 
     async def _send_changes(self, response: web.StreamResponse, seq: int) -> None:
-        source = clock = None
+        source = scheduler = clock = None
         shown = self.state.shown
         with shown.listening() as changed:
             while not self._ending.is_set():
@@ -158,6 +158,9 @@ class PageServer:
                 if source != shown.source:
                     source = shown.source
                     await response.write(_event("source", source))
+                if scheduler != shown.scheduler:
+                    scheduler = shown.scheduler
+                    await response.write(_event("scheduler", scheduler))
                 if seq != shown.seq:
                     found = shown.since(seq)
                     if found is None:

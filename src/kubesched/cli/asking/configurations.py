@@ -68,19 +68,19 @@ def told_by(source: ClusterSource, scheduler: "SchedulerAddress | None" = None) 
 
     The scheduler is the one that is named, or that of a cluster of `kubesched up`.
     """
-    if source.paths:
+    if source.paths and scheduler is None:
         return ""
     # imported here: a client of API servers, which files do not need
     from kubesched.asking.sources.scheduler_configuration import read_in_force
     from kubesched.asking.sources.scheduler_records import config_of
 
     try:
-        target = live_target(source)
-        if scheduler is not None:
-            target = config_of(scheduler, target)
+        cluster = None if source.paths else live_target(source)
+        target = cluster if scheduler is None else config_of(scheduler, cluster)
     except KubeschedError:
         # whoever reads the cluster tells
         return ""
+    assert target is not None
     told = read_in_force(target)
     if not told.text and scheduler is not None:
         click.echo(f"Warning: the configuration of {scheduler.url} is not known: {told.why}", err=True)
