@@ -18,7 +18,6 @@ from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.asking.explain.funnel import funnel_of
 from kubesched.asking.explain.recorded import with_records
-from kubesched.asking.explain.triage import triage
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.scheduler_records import SchedulerAddress
@@ -31,6 +30,7 @@ from kubesched.page.routes.clock import clock_routes
 from kubesched.page.routes.configuration import ConfigurationRoutes
 from kubesched.page.routes.files import ScenarioFileRoutes
 from kubesched.page.routes.guard import guard, refusal, with_headers
+from kubesched.page.routes.pending import PendingRoutes
 from kubesched.page.routes.queue import queue_routes
 from kubesched.page.routes.timeline import TimelineRoutes
 from kubesched.page.shown.shown_cluster import ShownCluster
@@ -81,7 +81,6 @@ class PageServer:
             [
                 web.get("/v1/cluster", self._cluster),
                 web.get("/v1/changes", self._changes),
-                web.get("/v1/pending", self._pending),
                 web.get("/v1/pods/{namespace}/{name}", self._pod),
                 web.get("/v1/pods/{namespace}/{name}/remedies", self._remedies),
                 web.get("/v1/nodes/{name}", self._node),
@@ -90,6 +89,7 @@ class PageServer:
                 *self._scenario_files.routes(),
                 *clock_routes(self.state),
                 *queue_routes(self.state, self._queue),
+                *PendingRoutes(self.state).routes(),
                 *TimelineRoutes(self.state, self._scheduler).routes(),
                 web.get("/{path:.*}", self._file),
             ]
@@ -208,10 +208,6 @@ class PageServer:
     async def _node(self, request: web.Request) -> web.StreamResponse:
         shown = self.state.shown
         return json_answer({"seq": shown.seq, "explanation": explain_node(shown.model, request.match_info["name"])})
-
-    async def _pending(self, request: web.Request) -> web.StreamResponse:
-        shown = self.state.shown
-        return json_answer({"seq": shown.seq, "explanation": triage(shown.model, self.state.now)})
 
 
 def _event(name: str, value: object, number: int | None = None) -> bytes:

@@ -11,7 +11,7 @@ import { gestures } from "./map/gestures.js";
 import { ClusterMap } from "./map/map.js";
 import { Paint, measuresOf } from "./map/measures.js";
 import { Panel } from "./panel/panel.js";
-import { PendingLane } from "./queue/lane.js";
+import { PendingLane, causesOf } from "./queue/lane.js";
 import { QueueView } from "./queue/queue.js";
 import { Search } from "./cluster/search.js";
 import { Cluster } from "./cluster/state.js";
@@ -82,6 +82,7 @@ class Page {
     this.scheduler(data.scheduler);
     this.actions.refresh();
     this.configuration.refresh();
+    if (data.mode === "files") requestAnimationFrame(() => requestAnimationFrame(() => this.explainPending(this.cluster)));
     if (!back) {
       this.visits.resume();
       this.note();
@@ -89,6 +90,17 @@ class Page {
       if (broken && !this.lost.size) this.banner("back", "Connected again.");
       this.panel.refresh();
     }
+  }
+
+  /** In files no scheduler has tried pods: after the first view the lane gets what would come of them. */
+  async explainPending(cluster) {
+    try {
+      const { explanation } = await this.server.get("/v1/pending?remedies=no");
+      cluster.causes = causesOf(cluster, explanation);
+    } catch {
+      return; // the lane stays as it is
+    }
+    if (this.cluster === cluster) this.lane.show(cluster, this.search);
   }
 
   /** The clock of a simulation has changed: where it goes to another moment at once, or its run is there, the panel follows. */
