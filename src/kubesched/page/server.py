@@ -28,6 +28,7 @@ from kubesched.page.routes.actions import ActionRoutes
 from kubesched.page.routes.bodies import encoded_answer, json_answer
 from kubesched.page.routes.clock import clock_routes
 from kubesched.page.routes.configuration import ConfigurationRoutes
+from kubesched.page.routes.endpoint import LOOPBACK, Endpoint
 from kubesched.page.routes.files import ScenarioFileRoutes
 from kubesched.page.routes.guard import guard, refusal, with_headers
 from kubesched.page.routes.pending import PendingRoutes
@@ -35,7 +36,6 @@ from kubesched.page.routes.queue import queue_routes
 from kubesched.page.routes.timeline import TimelineRoutes
 from kubesched.page.shown.shown_cluster import ShownCluster
 
-LOOPBACK: Final = "127.0.0.1"
 # between two messages to a browser: ten a second
 PACE_SECONDS: Final = 0.1
 HEARTBEAT_SECONDS: Final = 10.0
@@ -50,7 +50,7 @@ INDEX: Final = "index.html"
 
 
 class PageServer:
-    """Serves what a page shows on loopback."""
+    """Serves what a page shows, on loopback unless another endpoint is given."""
 
     def __init__(
         self,
@@ -59,10 +59,12 @@ class PageServer:
         token: str = "",
         queue: QueueFeed | None = None,
         scheduler: SchedulerAddress | None = None,
+        endpoint: Endpoint | None = None,
     ) -> None:
         self.state = shown if isinstance(shown, PageState) else PageState(shown)
         self._queue = queue or (None if self.state.source is None else QueueFeed(self.state.source))
         self._scheduler = scheduler
+        self._endpoint = endpoint or Endpoint()
         self.token = token or secrets.token_urlsafe(24)
         self._actions = ActionRoutes(self.state)
         self._scenario_files = ScenarioFileRoutes(self.state)
@@ -96,16 +98,18 @@ class PageServer:
         )
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=1.0)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, LOOPBACK, port)
+        endpoint = self._endpoint
+        site = web.TCPSite(self._runner, endpoint.address, port, ssl_context=endpoint.tls)
         try:
             await site.start()
         except OSError as error:
             await self.close()
             why = error.strerror or str(error)
-            raise KubeschedError(f"--port {port}: {why}; name another one, or 0 for any that is free") from None
+            where = f"--port {port}" if endpoint.address == LOOPBACK else f"{endpoint.address}, --port {port}"
+            raise KubeschedError(f"{where}: {why}; name another one, or 0 for any that is free") from None
         port = self._runner.addresses[0][1]
-        hosts.update((f"{LOOPBACK}:{port}", f"localhost:{port}"))
-        return f"http://{LOOPBACK}:{port}/#token={self.token}"
+        hosts.update(endpoint.hosts(port))
+        return f"{endpoint.url(port)}/#token={self.token}"
 
     async def close(self) -> None:
         """End all connections."""
