@@ -2,7 +2,7 @@
 
 A cluster of many nodes and pods is served on loopback; a browser without a window and without a graphics card opens it.
 Measured: the time until the first view, frame times while the map is moved and while pods change, and how long a click
-on a pod takes until the panel is there and until it has its answer.
+on a pod takes until the panel is there and until it has its answer. With --check it ends with 1 if a goal is missed.
 """
 
 import math
@@ -71,6 +71,44 @@ CONFIGURING = {
     "a weight of the form": "await kubesched.configuration.change({ do: 'weight', plugin: 'NodeAffinity', weight: 5 })",
     "comparing placements": "await kubesched.configuration.compare()",
 }
+
+
+# in milliseconds; of frames a second below
+GOALS = {
+    "first view": 2000,
+    "click on a pod until the panel is there": 100,
+    "a pod that fits nowhere, until its funnel is there": 100,
+    "opening the queue": 100,
+    "opening the configuration": 100,
+    "a weight of the form": 100,
+}
+LEAST_FRAMES = 30
+
+
+class Measured:
+    """A table of what was measured, and which of it misses its goal."""
+
+    def __init__(self, title: str) -> None:
+        self._rows = Table("what", "measured", "goal", title=title)
+        self.missed: list[str] = []
+
+    def time(self, title: str, milliseconds: float, more: str = "") -> None:
+        """Add how long something takes."""
+        goal = GOALS.get(title)
+        self._rows.add_row(title, f"{milliseconds:.0f} ms{more}", "" if goal is None else f"{goal} ms")
+        if goal is not None and milliseconds > goal:
+            self.missed.append(f"{title}: {milliseconds:.0f} ms, where {goal} ms is the goal")
+
+    def frames(self, title: str, values: list[float]) -> None:
+        """Add times between frames."""
+        rate = 1000 * len(values) / sum(values)
+        self._rows.add_row(title, in_frames(values), f"{LEAST_FRAMES} frames/s")
+        if rate < LEAST_FRAMES:
+            self.missed.append(f"{title}: {rate:.0f} frames/s, where {LEAST_FRAMES} is the goal")
+
+    def show(self) -> None:
+        """Print the table."""
+        Console(width=140).print(self._rows)
 
 
 # what is measured, what is done, and when that has come about
@@ -191,11 +229,12 @@ def in_frames(values: list[float]) -> str:
 @click.option("--pods", default=50_000, show_default=True)
 @click.option("--rate", default=500, show_default=True, help="Pods that change in a second.")
 @click.option("--seconds", default=8.0, show_default=True, help="Length of each measurement.")
-def main(nodes: int, pods: int, rate: int, seconds: float) -> None:
+@click.option("--check", "checks", is_flag=True, help="End with 1, and say what misses its goal.")
+def main(nodes: int, pods: int, rate: int, seconds: float, checks: bool) -> None:
     """Measure the page in a browser."""
     if not path_of_chromium():
         raise click.ClickException(WHY_MISSING)
-    rows = Table("what", "measured", title=f"{nodes} nodes, {pods} pods")
+    found = Measured(f"{nodes} nodes, {pods} pods")
     cells = [a_node(f"node-{each:05}", cpu="32", memory="128Gi", zone=f"z{each % ZONES}") for each in range(nodes)]
     model = a_model(*cells, a_pod("giant", cpu="64"), *(placed(each, each * 7 % nodes) for each in range(pods)))
     with served_page(model) as served, chromium() as browser:
@@ -208,22 +247,24 @@ def main(nodes: int, pods: int, rate: int, seconds: float) -> None:
             first.append(times)
             page.context.close()
         for title, (view, answer) in zip(("first view", "the same, later"), first, strict=False):
-            rows.add_row(title, f"{view:.0f} ms, of which the server's answer {answer:.0f} ms")
+            found.time(title, view, f", of which the server's answer {answer:.0f} ms")
         page = browser.new_page(viewport={"width": 1600, "height": 900}, reduced_motion="reduce")
         page.goto(served.address)
         page.wait_for_selector("body[data-ready=yes]", timeout=60_000)
-        rows.add_row("moving and zooming", in_frames(frames(page, seconds, moving=True)))
+        found.frames("moving and zooming", frames(page, seconds, moving=True))
         with changing(served, nodes, pods, rate):
-            rows.add_row(f"{rate} changes/s", in_frames(frames(page, seconds, moving=False)))
-            rows.add_row(f"{rate} changes/s, moving", in_frames(frames(page, seconds, moving=True)))
+            found.frames(f"{rate} changes/s", frames(page, seconds, moving=False))
+            found.frames(f"{rate} changes/s, moving", frames(page, seconds, moving=True))
         until(page, f"kubesched.cluster.seq === {served.shown.seq}")
         took = clicks(page, pods)
         for number, title in enumerate(("click on a pod until the panel is there", "until it has the answer")):
             values = [each[number] for each in took]
-            rows.add_row(title, f"{quantile(values, 0.5):.0f} ms, longest {max(values):.0f} ms")
+            found.time(title, quantile(values, 0.5), f", longest {max(values):.0f} ms")
         for title, milliseconds in (*asking(page), *configuring(page)):
-            rows.add_row(title, f"{milliseconds:.0f} ms")
-    Console(width=140).print(rows)
+            found.time(title, milliseconds)
+    found.show()
+    if checks and found.missed:
+        raise click.ClickException("\n".join(found.missed))
 
 
 if __name__ == "__main__":

@@ -22,6 +22,14 @@ REFUSED: dict[str, tuple[list[str], int, str]] = {
     "two sources": (["--simulate", WORKLOAD, "--from", "x"], 2, "name different sources: leave one out"),
     "a cluster's scheduler": (["--simulate", WORKLOAD, "--scheduler", "https://x"], 2, "about a live cluster"),
     "a mapping without a trace": (["--mapping", "x.yaml"], 2, "--mapping is for CSV and Parquet files of --simulate"),
+    "an address that others reach": (
+        ["--bind-address", "0.0.0.0"],
+        1,
+        "add --tls-cert-file and --tls-private-key-file",
+    ),
+    "an address that is none": (["--bind-address", "here"], 1, "is no IP address such as"),
+    "a certificate without a key": (["--tls-cert-file", "x"], 1, "have to be given together"),
+    "a certificate that is not there": (["--tls-cert-file", "x", "--tls-private-key-file", "y"], 1, "x: No such file"),
     "a seed in words": (["--simulate", WORKLOAD, "--seed", "x"], 2, "'x' is not a valid integer"),
     "a gate that does not exist": (["--simulate", WORKLOAD, "--feature-gates", "Nothing=true"], 1, "Nothing"),
 }

@@ -145,20 +145,57 @@ def test_the_page_of_a_cluster_follows_it_and_ends_with_it(tmp_path: Path) -> No
             get(address, "/v1/cluster")
 
 
+@contextmanager
+def a_page(*arguments: str, state: Path) -> Iterator[str]:
+    """Serve a page; its address."""
+    page = subprocess.Popen(
+        [sys.executable, "-m", "kubesched", "page", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+        env={**os.environ, "XDG_STATE_HOME": str(state)},
+    )
+    try:
+        assert page.stdout is not None
+        yield page.stdout.readline().strip()
+    finally:
+        page.kill()
+        page.communicate()
+
+
+@pytest.mark.slow
+def test_a_cluster_that_is_started_again_under_its_name_is_shown_again(tmp_path: Path) -> None:
+    config, scheduler = tmp_path / "kubeconfig", tmp_path / "scheduler.yaml"
+    scheduler.write_text(CONFIGURATION)
+    words = ("up", "--stay", "--name", "again", "--kubeconfig", str(config))
+
+    def nodes(address: str, count: int) -> Any:
+        found = get(address, "/v1/cluster")
+        return found["source"]["state"] == "there" and len(found["nodes"]["name"]) == count
+
+    def status(address: str) -> str:
+        return str(get(address, "/v1/configuration")["status"])
+
+    with started(*words, "--nodes", "1", "--config", str(scheduler), state=tmp_path) as cluster:
+        eventually(lambda: config.exists() or None, "the cluster serves", seconds=SECONDS)
+        with a_page("--cluster", "again", state=tmp_path) as address:
+            found = get(address, "/v1/configuration")
+            assert "podMaxBackoffSeconds: 20" in found["yaml"]
+            assert found["status"] == "In force."
+            cluster.send_signal(signal.SIGINT)
+            cluster.wait(SECONDS)
+            eventually(lambda: get(address, "/v1/cluster")["source"]["state"] == "lost", "it is lost", seconds=SECONDS)
+            with started(*words, "--nodes", "3", state=tmp_path):
+                eventually(lambda: nodes(address, 3), "the page shows the new cluster", seconds=SECONDS)
+                eventually(lambda: "has another" in status(address), "the configuration is another", seconds=SECONDS)
+
+
 @pytest.mark.slow
 def test_a_page_whose_cluster_goes_away_says_so(tmp_path: Path) -> None:
     config = tmp_path / "kubeconfig"
     with started("up", "--stay", "--nodes", "1", "--kubeconfig", str(config), state=tmp_path) as cluster:
         eventually(lambda: config.exists() or None, "the cluster serves", seconds=SECONDS)
-        page = subprocess.Popen(
-            [sys.executable, "-m", "kubesched", "page", "--kubeconfig", str(config)],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-        )
-        try:
-            assert page.stdout is not None
-            address = page.stdout.readline().strip()
+        with a_page("--kubeconfig", str(config), state=tmp_path) as address:
             assert get(address, "/v1/cluster")["source"]["state"] == "there"
             cluster.kill()
 
@@ -167,6 +204,3 @@ def test_a_page_whose_cluster_goes_away_says_so(tmp_path: Path) -> None:
 
             eventually(lost, "the page says that the cluster is gone", seconds=SECONDS)
             assert len(get(address, "/v1/cluster")["nodes"]["name"]) == 1, "what was seen last is still shown"
-        finally:
-            page.kill()
-            page.communicate()

@@ -11,6 +11,7 @@ import pytest
 from tests.support.models import a_model
 
 from kubesched.asking.explain.explain_pod import explain_named_pod
+from kubesched.asking.explain.triage import triage
 from kubesched.errors import KubeschedError
 from kubesched.page.server import PageServer
 from kubesched.page.shown.shown_cluster import LOST, ShownCluster
@@ -127,6 +128,23 @@ def test_remedies_can_be_asked_for_by_themselves() -> None:
     asyncio.run(story())
 
 
+def test_pending_pods_are_those_of_explain_with_remedies_or_without() -> None:
+    objects = (a_node("n", cpu="1"), a_pod("p", cpu="2"), a_pod("q"))
+
+    async def story() -> None:
+        async with browser(*objects) as asking:
+            _, whole = await asking.get("/v1/pending")
+            assert whole["explanation"]["summary"] == triage(a_model(*objects)).summary
+            assert whole["explanation"]["groups"][0]["remedy"]
+            _, quick = await asking.get("/v1/pending?remedies=no")
+            assert "remedy" not in quick["explanation"]["groups"][0]
+            assert quick["explanation"]["groups"][0]["names"] == ["default/p"]
+            asking.shown.put(a_pod("p", node="n"))
+            assert (await asking.get("/v1/pending?remedies=no"))[1]["explanation"]["unschedulable"] == 0
+
+    asyncio.run(story())
+
+
 def test_changes_come_as_events_and_so_does_a_source_that_is_lost() -> None:
     async def story() -> None:
         async with browser(a_node("n"), a_pod("p")) as asking:
@@ -140,6 +158,10 @@ def test_changes_come_as_events_and_so_does_a_source_that_is_lost() -> None:
             asking.shown.tell_source(LOST, "connection refused")
             assert await asking.events(1, 1) == [("source", {"state": "lost", "why": "connection refused"})]
             assert (await asking.events(99, 2))[1] == ("reset", {})
+            asking.shown.tell_scheduler("https://s:1", LOST, "connection refused")
+            (_, (name, told)) = await asking.events(1, 2)
+            assert (name, told["state"], told["url"]) == ("scheduler", "lost", "https://s:1")
+            assert (await asking.get("/v1/cluster"))[1]["scheduler"] == told
 
     asyncio.run(story())
 

@@ -1,36 +1,40 @@
 """`kubesched page`: a cluster or a simulation in the browser.
 
-From a cluster's source, or from traces, to a server on loopback, until Ctrl-C.
+From a cluster's source, or from traces, to a server, until Ctrl-C: on loopback unless something else is asked for.
 """
 
 import asyncio
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import click
 import msgspec
 from click.core import ParameterSource
 
 from kubesched.asking.model import ClusterModel
-from kubesched.asking.sources.cluster_source import ClusterSource
+from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
+from kubesched.cli.asking.configurations import ConfigurationChoice
 from kubesched.cli.asking.options import question_options, read_source
 from kubesched.cli.asking.scheduler_options import scheduler_options
-from kubesched.cli.config import read
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.notes import note
+from kubesched.client.rest import RestConfig
 from kubesched.common.garbage_collection import collect_seldom
-from kubesched.config.load import Loaded
 from kubesched.core.framework.registry import Registry
+from kubesched.page.configuration.form import text_of
 from kubesched.page.configuration.questions import ConfigurationReader
 from kubesched.page.files.scenario_lines import read_scenario
 from kubesched.page.opening import opened_in_browser
 from kubesched.page.page_state import PageState
 from kubesched.page.queue.feed import QueueFeed
+from kubesched.page.routes.configuration import follow_configuration
+from kubesched.page.routes.endpoint import LOOPBACK, Endpoint, endpoint_of
 from kubesched.page.server import PageServer
 from kubesched.page.shown.live_feed import follow
 from kubesched.page.shown.shown_cluster import ShownCluster
@@ -38,6 +42,14 @@ from kubesched.page.simulation.scenario import PageScenario, SimulatedConfigurat
 from kubesched.simulate.options import TracePath
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.scenario_header import scenario_header
+
+
+class Serving(NamedTuple):
+    """Where the page is served, and whether a browser is opened."""
+
+    endpoint: Endpoint
+    port: int
+    opens: bool
 
 
 @click.command("page")
@@ -50,6 +62,9 @@ from kubesched.simulate.traces.scenario_header import scenario_header
     "--mapping", type=click.Path(path_type=Path), help="What the columns of CSV or Parquet files are (kind CsvMapping)."
 )
 @click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any that is free")
+@click.option("--bind-address", default=LOOPBACK, show_default=True, help="IP address to serve on; with TLS any.")
+@click.option("--tls-cert-file", metavar="FILE", help="The serving certificate, followed by its CA certificates.")
+@click.option("--tls-private-key-file", metavar="FILE", help="The key of --tls-cert-file.")
 @click.option("--open/--no-open", "opens", default=False, show_default=True, help="Open the page in a browser.")
 @click.option("--allow-changes", is_flag=True, help="Let the page change a live cluster: cordon, drain, scale, create.")
 @scheduler_options
@@ -60,10 +75,12 @@ def page(
     seed: int,
     mapping: Path | None,
     source: ClusterSource,
-    loaded: Loaded,
-    registry: Registry,
+    choice: ConfigurationChoice,
     scheduler: SchedulerAddress | None,
     port: int,
+    bind_address: str,
+    tls_cert_file: str | None,
+    tls_private_key_file: str | None,
     opens: bool,
     allow_changes: bool,
 ) -> None:
@@ -72,7 +89,8 @@ def page(
     Shows the cluster that kubectl would ask, a cluster of kubesched up (--cluster NAME), or files (--from PATH). A live
     cluster is followed as it changes; nothing is written to it without --allow-changes. With --simulate it shows a
     simulation, which can be played, paused, stepped and taken back: of all that kubesched simulate reads. The page is
-    served on this machine only, to whoever has the address that is printed.
+    served on this machine only, unless --bind-address and a certificate are given, to whoever has the address that is
+    printed.
 
     \b
     Examples:
@@ -85,21 +103,25 @@ def page(
     _check(more, traces, source, mapping)
     if traces and scheduler is not None:
         raise click.UsageError("--scheduler is about a live cluster: a simulation has a scheduler of its own")
-    configuration = _configuration_text()
+    serving = Serving(endpoint_of(bind_address, tls_cert_file, tls_private_key_file), port, opens)
+    used = choice.without_cluster() if traces else choice.of(source, scheduler)
+    loaded, registry = used.loaded, choice.registry
     kinds = custom_kinds_of(loaded, registry)
     if traces:
         collect_seldom()
-        given = SimulatedConfiguration(configuration, loaded)
+        given = SimulatedConfiguration(used.text, loaded)
         scenario = _saved((*traces, *more), given, registry)
         if scenario is None:
             trace = read_traces((*traces, *more), kinds, mapping, note)
             scenario = PageScenario(trace, given, registry, seed)
-        run_loop(_serve(PageState(None), port, opens, scenario=scenario))
+        run_loop(_serve(PageState(None), serving, scenario=scenario))
     else:
         model = ClusterModel(read_source(source, kinds), loaded, registry)
-        state = PageState(ShownCluster(model), configuration=configuration)
+        # of a scheduler's own configuration there is no file
+        text = used.text or ("" if used.assumed else text_of(loaded))
+        state = PageState(ShownCluster(model), configuration=text, assumed=used.assumed)
         state.writable = allow_changes and model.source.server is not None
-        run_loop(_serve(state, port, opens, scheduler=scheduler))
+        run_loop(_serve(state, serving, scheduler=scheduler, find=partial(live_target, source)))
 
 
 def _saved(paths: tuple[str, ...], given: SimulatedConfiguration, registry: Registry) -> PageScenario | None:
@@ -125,41 +147,35 @@ def _check(more: tuple[str, ...], traces: tuple[str, ...], source: ClusterSource
         raise click.UsageError("--mapping is for CSV and Parquet files of --simulate")
 
 
-def _configuration_text() -> str:
-    """Return the text of --config; empty without one, or from standard input, which is read once."""
-    file = click.get_current_context().params.get("config")
-    return read(file).decode() if file and file != "-" else ""
-
-
 def _queue_of(shown: ShownCluster, scheduler: SchedulerAddress | None) -> QueueFeed:
     return QueueFeed(shown, None if scheduler is None else config_of(scheduler, shown.model.source.server))
 
 
 async def _serve(
     state: PageState,
-    port: int,
-    opens: bool,
+    serving: Serving,
     *,
     scheduler: SchedulerAddress | None = None,
     scenario: PageScenario | None = None,
+    find: Callable[[], RestConfig] | None = None,
 ) -> None:
     """Serve a page until Ctrl-C; a live cluster and its scheduler are followed, a scenario is simulated."""
     ending = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ending.set)
     queue = None if state.source is None else _queue_of(state.source, scheduler)
-    server = PageServer(state, queue=queue, scheduler=scheduler)
+    server = PageServer(state, queue=queue, scheduler=scheduler, endpoint=serving.endpoint)
     tasks: list[asyncio.Task[Any]] = [asyncio.create_task(ending.wait())]
     shown = ExitStack()
     try:
         if scenario is not None:
             await state.simulate(scenario)
-        address = await server.start(port)
+        address = await server.start(serving.port)
         click.echo(address)
         click.echo("Ctrl-C ends it.", err=True)
-        if opens:
+        if serving.opens:
             shown.enter_context(opened_in_browser(address))
-        tasks += _following(state.source, queue)
+        tasks += _following(state, queue, find)
         done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
         for task in done:
             task.result()
@@ -170,10 +186,14 @@ async def _serve(
         await server.close()
 
 
-def _following(source: ShownCluster | None, queue: QueueFeed | None) -> Iterator[asyncio.Task[Any]]:
-    """Yield tasks that follow a cluster and its scheduler."""
-    if queue is not None and queue.follows:
+def _following(
+    state: PageState, queue: QueueFeed | None, find: Callable[[], RestConfig] | None
+) -> Iterator[asyncio.Task[Any]]:
+    """Yield tasks that follow a cluster and its scheduler; `find` says where the cluster is by now."""
+    if queue is not None and queue.target is not None:
         yield asyncio.create_task(queue.run())
+        yield asyncio.create_task(follow_configuration(state, queue))
+    source = state.source
     target = source.model.source.server if source is not None else None
-    if source is not None and target is not None:
-        yield asyncio.create_task(follow(source, target, note))
+    if source is not None and target is not None and find is not None:
+        yield asyncio.create_task(follow(source, target, find, note))

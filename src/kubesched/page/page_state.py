@@ -27,15 +27,23 @@ NO_SOURCE: Final = "this page shows a simulation alone: kubesched page --from or
 class PageState:
     """The source's cluster, None where there is a simulation alone; and the simulation, if there is one.
 
-    `configuration` is the text that the configuration of the source's scheduler was read from. `observers` are made for
+    `configuration` is the text that the configuration of the source's scheduler was read from; `assumed` is a sentence
+    where it is not known whether another one is in force. `observers` are made for
     each run of a simulation. `writable` is whether the source's cluster may be changed.
     """
 
     def __init__(
-        self, source: ShownCluster | None, *, configuration: str = "", observers: Sequence[ObserverFactory] = ()
+        self,
+        source: ShownCluster | None,
+        *,
+        configuration: str = "",
+        assumed: str = "",
+        observers: Sequence[ObserverFactory] = (),
     ) -> None:
         self.source = source
         self._configuration = configuration
+        # changed when the scheduler puts another one in force
+        self.source_assumed = assumed
         self.observers = observers
         self.simulation: PageSimulation | None = None
         self.seen = SeenMarks()
@@ -68,6 +76,11 @@ class PageState:
     def configuration(self) -> str:
         """Return the text of the configuration in force, empty for the default."""
         return self.simulation.configuration.text if self.simulation is not None else self._configuration
+
+    @property
+    def assumed(self) -> str:
+        """Return a sentence if another configuration may be in force; that of a simulation is known."""
+        return self.source_assumed if self.simulation is None else ""
 
     @property
     def clock(self) -> SimulationClock | None:

@@ -19,7 +19,6 @@ from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.asking.explain.funnel import funnel_of
 from kubesched.asking.explain.recorded import with_records
-from kubesched.asking.explain.triage import triage
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.scheduler_records import SchedulerAddress
@@ -30,9 +29,11 @@ from kubesched.page.routes.actions import ActionRoutes
 from kubesched.page.routes.bodies import encoded_answer, json_answer
 from kubesched.page.routes.clock import clock_routes
 from kubesched.page.routes.configuration import ConfigurationRoutes
-from kubesched.page.routes.connections import LOOPBACK, PageConnections
+from kubesched.page.routes.connections import PageConnections
+from kubesched.page.routes.endpoint import LOOPBACK, Endpoint
 from kubesched.page.routes.files import ScenarioFileRoutes
 from kubesched.page.routes.guard import guard, refusal, with_headers
+from kubesched.page.routes.pending import PendingRoutes
 from kubesched.page.routes.queue import queue_routes
 from kubesched.page.routes.timeline import TimelineRoutes
 from kubesched.page.shown.shown_cluster import ShownCluster
@@ -51,7 +52,7 @@ INDEX: Final = "index.html"
 
 
 class PageServer:
-    """Serves what a page shows on loopback."""
+    """Serves what a page shows, on loopback unless another endpoint is given."""
 
     def __init__(
         self,
@@ -60,10 +61,12 @@ class PageServer:
         token: str = "",
         queue: QueueFeed | None = None,
         scheduler: SchedulerAddress | None = None,
+        endpoint: Endpoint | None = None,
     ) -> None:
         self.state = shown if isinstance(shown, PageState) else PageState(shown)
         self._queue = queue or (None if self.state.source is None else QueueFeed(self.state.source))
         self._scheduler = scheduler
+        self._endpoint = endpoint or Endpoint()
         self.token = token or secrets.token_urlsafe(24)
         self._actions = ActionRoutes(self.state)
         self._scenario_files = ScenarioFileRoutes(self.state)
@@ -82,7 +85,6 @@ class PageServer:
             [
                 web.get("/v1/cluster", self._cluster),
                 web.get("/v1/changes", self._changes),
-                web.get("/v1/pending", self._pending),
                 web.get("/v1/pods/{namespace}/{name}", self._pod),
                 web.get("/v1/pods/{namespace}/{name}/remedies", self._remedies),
                 web.get("/v1/nodes/{name}", self._node),
@@ -91,19 +93,22 @@ class PageServer:
                 *self._scenario_files.routes(),
                 *clock_routes(self.state),
                 *queue_routes(self.state, self._queue),
+                *PendingRoutes(self.state).routes(),
                 *TimelineRoutes(self.state, self._scheduler).routes(),
                 web.get("/{path:.*}", self._file),
             ]
         )
-        self._connections = PageConnections(app)
+        endpoint = self._endpoint
+        self._connections = PageConnections(app, endpoint)
         try:
             port = await self._connections.open(port)
         except OSError as error:
             await self.close()
             why = os.strerror(error.errno) if error.errno else str(error)
-            raise KubeschedError(f"--port {port}: {why}; name another one, or 0 for any that is free") from None
-        hosts.update((f"{LOOPBACK}:{port}", f"localhost:{port}"))
-        return f"http://{LOOPBACK}:{port}/#token={self.token}"
+            where = f"--port {port}" if endpoint.address == LOOPBACK else f"{endpoint.address}, --port {port}"
+            raise KubeschedError(f"{where}: {why}; name another one, or 0 for any that is free") from None
+        hosts.update(endpoint.hosts(port))
+        return f"{endpoint.url(port)}/#token={self.token}"
 
     async def close(self) -> None:
         """End all connections."""
@@ -145,7 +150,7 @@ class PageServer:
         return response
 
     async def _send_changes(self, response: web.StreamResponse, seq: int) -> None:
-        source = clock = None
+        source = scheduler = clock = None
         shown = self.state.shown
         with shown.listening() as changed:
             while not self._ending.is_set():
@@ -156,6 +161,9 @@ class PageServer:
                 if source != shown.source:
                     source = shown.source
                     await response.write(_event("source", source))
+                if scheduler != shown.scheduler:
+                    scheduler = shown.scheduler
+                    await response.write(_event("scheduler", scheduler))
                 if seq != shown.seq:
                     found = shown.since(seq)
                     if found is None:
@@ -203,10 +211,6 @@ class PageServer:
     async def _node(self, request: web.Request) -> web.StreamResponse:
         shown = self.state.shown
         return json_answer({"seq": shown.seq, "explanation": explain_node(shown.model, request.match_info["name"])})
-
-    async def _pending(self, request: web.Request) -> web.StreamResponse:
-        shown = self.state.shown
-        return json_answer({"seq": shown.seq, "explanation": triage(shown.model, self.state.now)})
 
 
 def _event(name: str, value: object, number: int | None = None) -> bytes:

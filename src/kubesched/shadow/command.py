@@ -16,7 +16,8 @@ from kubesched.asking.reports.html import as_page
 from kubesched.asking.reports.markdown import as_markdown
 from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.live import to_check
-from kubesched.cli.asking.options import live_source_option, load_configuration
+from kubesched.cli.asking.configurations import load_configuration
+from kubesched.cli.asking.options import live_source_option
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.gate_options import gate_options

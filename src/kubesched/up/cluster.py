@@ -32,6 +32,7 @@ from kubesched.run.configuration_swap import ConfigurationSwap
 from kubesched.run.plugin_failures import PluginFailures
 from kubesched.serving.decisions.memory import DEFAULT_BYTES
 from kubesched.serving.queue.reading import read_queue
+from kubesched.up.configuration_page import serve_configuration
 from kubesched.up.decisions import serve_decisions
 from kubesched.up.local_rest import LocalRest
 from kubesched.up.plugin_rights import grant, not_served
@@ -79,6 +80,7 @@ class LocalCluster:
         dependencies = Dependencies(self._rest, events, note, observers, spec.date, Random(spec.seed), "localhost")
         self.parts: Parts = assemble(spec.loaded, spec.registry, dependencies, LoopOptions(seed=spec.seed))
         queue = self.parts.scheduler.queue
+        serve_configuration(self.server, lambda: self.parts.scheduler.engine.loaded)
         serve_queue(self.server, lambda: read_queue(queue, clock(), spec.date()))
         # what was granted to plugins
         self._looked_up: dict[str, None] = {}

@@ -2,8 +2,10 @@
 
 import gzip
 import json
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -16,10 +18,11 @@ from kubesched.api.custom import CustomObject, custom_kind
 from kubesched.api.pods import Pod
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources.anonymising import anonymised
-from kubesched.asking.sources.files import DocumentReader
+from kubesched.asking.sources.files import DocumentReader, read_files
 from kubesched.asking.sources.snapshots import VERSION, UnreadableSnapshotError, counts_of, read_snapshot, written
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
+from kubesched.errors import KubeschedError
 from kubesched.testing import (
     a_budget,
     a_claim,
@@ -391,3 +394,16 @@ def test_a_workload_that_scheduling_reads_is_both_an_object_and_a_document() -> 
     (replica_set,) = again.objects
     assert replica_set == decode(document)
     assert [each["kind"] for each in again.workloads] == ["ReplicaSet"]
+
+
+@pytest.mark.parametrize("line", ['{"at": 0, "object": {}}', '{"recording": {"version": 1}}', '{"scenario":{}}'])
+@pytest.mark.parametrize("packed", [gzip.compress, bytes])
+def test_a_trace_is_told_with_the_commands_that_read_it(
+    line: str, packed: Callable[[bytes], bytes], tmp_path: Path
+) -> None:
+    file = tmp_path / "rec.jsonl"
+    file.write_bytes(packed(f"{line}\n".encode()))
+    with pytest.raises(KubeschedError) as told:
+        read_files([str(file)])
+    assert f"{file}: is a trace or a recording" in str(told.value)
+    assert f"kubesched simulate {file} runs it, and kubesched page --simulate {file} shows it" in str(told.value)

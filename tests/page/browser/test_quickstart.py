@@ -47,6 +47,18 @@ def test_the_file_that_a_browser_is_given_leads_to_the_page(
         expect(page.locator("#counts")).to_contain_text("12 nodes")
 
 
+def test_pending_pods_of_files_are_grouped_as_explain_says(quickstart: ServedPage, opened: Opener) -> None:
+    page = opened(quickstart.address)
+    lane = page.locator("#pending-list")
+    expect(lane).to_contain_text("Fits nowhere: ")
+    expect(lane).to_contain_text("Not tried yet: there is a place")
+    found = page.evaluate("kubesched.server.get('/v1/pending?remedies=no')")["explanation"]
+    expect(lane).to_contain_text(found["groups"][0]["cause"])
+    assert page.locator(".group .number").all_inner_texts() == [
+        str(each["pods"]) for each in sorted((*found["groups"], *found["others"]), key=lambda each: -each["pods"])
+    ]
+
+
 def test_it_is_played_to_its_end(quickstart: ServedPage, opened: Opener) -> None:
     page = opened(quickstart.address)
     page.get_by_role("button", name="Try it in a simulation").click()

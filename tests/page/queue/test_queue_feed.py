@@ -75,7 +75,8 @@ def test_the_best_source_that_answers_counts(case: str, monkeypatch: pytest.Monk
     target = RestConfig("https://127.0.0.1:1", no_headers)
     model = a_model(a_node("n"), a_pod("p"))
     model.source = replace(model.source, server=target)
-    feed = QueueFeed(ShownCluster(model), target if named else None)
+    feed_shown = ShownCluster(model)
+    feed = QueueFeed(feed_shown, target if named else None)
 
     turns: list[float] = []
     monkeypatch.setattr(feed.history, "note", lambda at, *_: turns.append(at))
@@ -89,6 +90,9 @@ def test_the_best_source_that_answers_counts(case: str, monkeypatch: pytest.Monk
         return await feed.answer()
 
     found = asyncio.run(story())
+    told = feed_shown.scheduler
+    assert (told is not None) == named, "a scheduler that is not named goes with its API server"
+    assert told is None or told["state"] == ("lost" if "gone" in case else "there")
     assert found["kind"] == kind
     assert any(why in gap["why"] for gap in found["gaps"]) == bool(why)
     assert found["counts"]["active"] == {"scheduler": 7, "metrics": 3, "conditions": 1}[kind]

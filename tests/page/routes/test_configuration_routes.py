@@ -12,7 +12,9 @@ import pytest
 from tests.support.models import a_model
 
 from kubesched.asking.whatif.compare import NamedModel, compare
+from kubesched.cli.asking.configurations import ASSUMED
 from kubesched.page.page_state import PageState
+from kubesched.page.routes.configuration import NOT_APPLICABLE
 from kubesched.page.server import PageServer
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.testing import a_node, a_pod
@@ -50,9 +52,9 @@ def objects() -> list[Any]:
 
 
 @asynccontextmanager
-async def asking(configuration: str = "") -> AsyncIterator[Asking]:
+async def asking(configuration: str = "", assumed: str = "") -> AsyncIterator[Asking]:
     shown = ShownCluster(a_model(*objects(), config=configuration or None))
-    server = PageServer(PageState(shown, configuration=configuration), token="t")
+    server = PageServer(PageState(shown, configuration=configuration, assumed=assumed), token="t")
     base = (await server.start()).partition("/#")[0]
     try:
         async with aiohttp.ClientSession(headers={"Authorization": "Bearer t"}) as session:
@@ -171,5 +173,20 @@ def test_of_several_comparisons_that_wait_the_newest_is_answered() -> None:
             statuses = [status for status, _ in await asyncio.gather(*asked)]
             assert set(statuses) <= {200, 409}
             assert 200 in statuses
+
+    asyncio.run(story())
+
+
+def test_a_configuration_that_is_assumed_is_not_said_to_be_in_force() -> None:
+    async def story() -> None:
+        async with asking(PACKING) as page:
+            found = await page.get("/v1/configuration")
+            assert (found["status"], found["applicable"]) == ("In force.", False)
+            assert found["why"] == NOT_APPLICABLE
+        async with asking(assumed=ASSUMED) as page:
+            assert (await page.get("/v1/configuration"))["status"] == ASSUMED
+            await page.post("/v1/simulation", {})
+            found = await page.get("/v1/configuration")
+            assert (found["status"], found["applicable"], found["why"]) == ("In force.", True, "")
 
     asyncio.run(story())

@@ -65,9 +65,10 @@ class _Diagnosed(NamedTuple):
     cause: _Cause
 
 
-def triage(model: ClusterModel, now: datetime | None = None) -> Triage:
+def triage(model: ClusterModel, now: datetime | None = None, *, remedied: bool = True) -> Triage:
     """Return everything pending by cause; `now` is what waiting times are counted to.
 
+    Remedies and preemption take longest to find; they are left out unless `remedied`.
     If the questions are about one namespace, pods of others are placed beside them and not told. Raises
     UnknownObjectError if there is no such namespace.
     """
@@ -77,7 +78,7 @@ def triage(model: ClusterModel, now: datetime | None = None) -> Triage:
     for each in _diagnose(model):
         if not namespace or each.pods[0].namespace == namespace:
             by_key.setdefault(each.cause.key, []).append(each)
-    maker = _GroupMaker(model, now)
+    maker = _GroupMaker(model, now, remedied)
     groups = [maker.group(members) for members in by_key.values()]
     groups.sort(key=lambda group: (-group.share, -group.pods, group.example))
     wrong = tuple(group for group in groups if group.verdict in (UNSCHEDULABLE, ERROR))
@@ -224,9 +225,10 @@ def _cause(model: ClusterModel, evaluation: Evaluation) -> _Cause:
 class _GroupMaker:
     """Makes groups of what has the same cause."""
 
-    def __init__(self, model: ClusterModel, now: datetime | None) -> None:
+    def __init__(self, model: ClusterModel, now: datetime | None, remedied: bool) -> None:
         self._model = model
         self._now = now
+        self._remedied = remedied
         self._owners = Owners(model)
         self._totals = ClusterTotals(model.cluster.table)
 
@@ -238,7 +240,8 @@ class _GroupMaker:
         share, share_of = self._totals.share(requests, len(pods))
         times = [moment for pod in pods if (moment := since(pod)) is not None]
         oldest = min(times, default=None)
-        remedy, helped = self._remedy(example, pods) if cause.verdict in (UNSCHEDULABLE, GATED) else (None, None)
+        helpable = self._remedied and cause.verdict in (UNSCHEDULABLE, GATED)
+        remedy, helped = self._remedy(example, pods) if helpable else (None, None)
         waiting = (self._now - oldest).total_seconds() if self._now is not None and oldest is not None else None
         return PendingGroup(
             cause.verdict,
@@ -254,7 +257,7 @@ class _GroupMaker:
             waiting_seconds=waiting,
             reasons=cause.reasons,
             nearest=cause.nearest,
-            preemption=self._preemption(example) if cause.verdict == UNSCHEDULABLE else None,
+            preemption=self._preemption(example) if helpable and cause.verdict == UNSCHEDULABLE else None,
             remedy=remedy,
             helps=helped.pods if helped is not None else None,
             tried=helped.tried if helped is not None else None,

@@ -18,7 +18,7 @@ from kubesched.api.paths import CLUSTER_SCOPED
 from kubesched.api.pods import Pod
 from kubesched.api.sharing import sharing
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
-from kubesched.asking.sources.snapshots import GZIP, is_snapshot, read_snapshot
+from kubesched.asking.sources.snapshots import GZIP, check_no_trace, is_snapshot, read_snapshot
 from kubesched.asking.sources.workloads import Document, is_workload, reduced_workload
 from kubesched.controlplane.loading.manifests import STANDARD_INPUT, Manifest, content_of, opened_path, parsed, read
 from kubesched.errors import InvalidObjectError, KubeschedError
@@ -104,6 +104,7 @@ def _read_path(path: str, custom_kinds: Collection[str]) -> ClusterObjects | lis
                 return read_snapshot(source, content, custom_kinds)
             if not content.strip():
                 raise KubeschedError(f"{source}: is empty; {_EXPECTED}")
+            check_no_trace(source, content)
             manifests, problems = parsed(path, content)
     except OSError as error:
         raise KubeschedError(f"{error.filename or source}: {error.strerror or error}") from None

@@ -39,6 +39,10 @@ _KIND: Final = re.compile(rb'\{(?:"apiVersion":"[^"]*",)?"kind":"(\w+)"')
 _AGAIN: Final = "write it anew with `kubesched snapshot -o FILE`"
 
 
+# how lines of traces and recordings begin
+_TRACE: Final = re.compile(rb'\s*\{\s*("(at|recording|scenario)"\s*:|"template"\s*:\s*")')
+
+
 class UnreadableSnapshotError(KubeschedError):
     """A file that is no snapshot, or one that is damaged or too new; the message says what to do."""
 
@@ -199,6 +203,15 @@ def _workload(line: bytes) -> Document:
     return document
 
 
+def check_no_trace(source: str, content: bytes) -> None:
+    """Check that a file is no trace; raises UnreadableSnapshotError, which names the commands that read it."""
+    if _TRACE.match(content):
+        raise UnreadableSnapshotError(
+            f"{source}: is a trace or a recording, and no cluster: kubesched simulate {source} runs it, and "
+            f"kubesched page --simulate {source} shows it"
+        )
+
+
 def _unpacked(source: str, content: bytes) -> bytes:
     if not content.startswith(GZIP):
         return content
@@ -208,6 +221,7 @@ def _unpacked(source: str, content: bytes) -> bytes:
         with gzip.GzipFile(fileobj=BytesIO(content)) as file:
             while piece := file.read(1 << 24):
                 if not pieces and not piece.startswith(_UNPACKED):
+                    check_no_trace(source, piece)
                     raise UnreadableSnapshotError(
                         f"{source}: is compressed, but no snapshot of kubesched; if it has manifests, unpack it first"
                     )

@@ -16,21 +16,18 @@ from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
+from kubesched.cli.asking.configurations import ConfigurationChoice
 from kubesched.cli.asking.kubectl_flags import REQUEST_PARAMETERS, is_kubectl_plugin, request_options
-from kubesched.cli.config import read
 from kubesched.cli.gate_options import gate_options
-from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
+from kubesched.cli.plugin_options import plugin_option
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.common.garbage_collection import collect_seldom
-from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.config.load import Loaded
-from kubesched.config.types import KubeSchedulerConfiguration
-from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+CONFIG_HELP = "A KubeSchedulerConfiguration; else that of kubesched up or of --scheduler, or the defaults."
 LIVE_PARAMETERS = ("kubeconfig", "context", "cluster", "user", *REQUEST_PARAMETERS)
 
 
@@ -39,8 +36,9 @@ def source_options(command: F) -> F:
 
     @question_options
     @functools.wraps(command)
-    def with_objects(*args: Any, source: ClusterSource, loaded: Loaded, registry: Registry, **kwargs: Any) -> Any:
-        return command(*args, objects=read_source(source, custom_kinds_of(loaded, registry)), **kwargs)
+    def with_objects(*args: Any, source: ClusterSource, choice: ConfigurationChoice, **kwargs: Any) -> Any:
+        kinds = custom_kinds_of(choice.of(source).loaded, choice.registry)
+        return command(*args, objects=read_source(source, kinds), **kwargs)
 
     return with_objects  # type: ignore[return-value]
 
@@ -50,39 +48,26 @@ def model_options(command: F) -> F:
 
     @question_options
     @functools.wraps(command)
-    def with_model(*args: Any, source: ClusterSource, loaded: Loaded, registry: Registry, **kwargs: Any) -> Any:
-        objects = read_source(source, custom_kinds_of(loaded, registry))
-        return command(*args, model=ClusterModel(objects, loaded, registry), **kwargs)
+    def with_model(*args: Any, source: ClusterSource, choice: ConfigurationChoice, **kwargs: Any) -> Any:
+        loaded = choice.of(source, kwargs.get("scheduler")).loaded
+        objects = read_source(source, custom_kinds_of(loaded, choice.registry))
+        return command(*args, model=ClusterModel(objects, loaded, choice.registry), **kwargs)
 
     return with_model  # type: ignore[return-value]
 
 
 def question_options(command: F) -> F:
-    """Give a command the options of sources and of the scheduler, as `source`, `loaded` and `registry`."""
+    """Give a command the options of sources and of the scheduler, as `source` and `choice` of the configuration."""
 
     @source_option
-    @click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
+    @click.option("--config", metavar="FILE", help=CONFIG_HELP)
     @gate_options
     @plugin_option
     @functools.wraps(command)
     def with_scheduler(*args: Any, config: str | None, gates: FeatureGates, registry: Registry, **kwargs: Any) -> Any:
-        loaded = load_configuration(config, gates, registry)
-        return command(*args, loaded=loaded, registry=registry, **kwargs)
+        return command(*args, choice=ConfigurationChoice(config, gates, registry), **kwargs)
 
     return with_scheduler  # type: ignore[return-value]
-
-
-def load_configuration(
-    file: str | None,
-    gates: FeatureGates,
-    registry: Registry,
-    adjust: Callable[[KubeSchedulerConfiguration], KubeSchedulerConfiguration] = lambda config: config,
-) -> Loaded:
-    """Return the configuration in a file, or the default, after `adjust`; problems name the file."""
-    try:
-        return load_config(None if file is None else read(file), gates, registry, adjust=adjust)
-    except ConfigError as error:
-        raise with_plugin_hint(error).about(f"--config {file}" if file else "the defaults") from None
 
 
 def source_option(command: F) -> F:

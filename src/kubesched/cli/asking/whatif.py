@@ -22,7 +22,8 @@ from kubesched.asking.whatif.operations import Operation
 from kubesched.asking.whatif.requests import operation_of
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import RescheduleAll
-from kubesched.cli.asking.options import load_configuration, model_options, read_source, source_option
+from kubesched.cli.asking.configurations import load_configuration, told_by
+from kubesched.cli.asking.options import model_options, read_source, source_option
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
 from kubesched.cli.command_group import CommandWithSubcommands
 from kubesched.cli.gate_options import gate_options
@@ -32,6 +33,7 @@ from kubesched.core.framework.registry import Registry
 
 DOES_NOT_FIT = 3
 DEFAULTS = "the defaults"
+IN_FORCE = "the configuration in force"
 
 
 class OrderedCommand(CommandWithSubcommands):
@@ -126,16 +128,16 @@ def whatif_command(
         raise click.UsageError("--config can be given twice, to compare two configurations")
     second_gates = FeatureGates({**gates.explicit, **parse_flag(",".join(new_gates))}, gates.version)
     changed = dict(map(parse_weight, weights))
-    last = load_configuration(
-        configs[-1] if configs else None, second_gates, registry, lambda config: with_weights(config, changed)
-    )
+    told = "" if configs else told_by(source)
+    last_file = configs[-1] if configs else None
+    last = load_configuration(last_file, second_gates, registry, lambda found: with_weights(found, changed), told=told)
     objects = read_source(source, custom_kinds_of(last, registry))
     model = ClusterModel(objects, last, registry)
     operations = _operations(model, ctx.meta[OrderedCommand.ORDER], options)
     if len(configs) == 2 or compared:
-        loaded = load_configuration(configs[0] if configs else None, gates, registry)
+        loaded = load_configuration(configs[0] if configs else None, gates, registry, told=told)
         first = ClusterModel(objects, loaded, registry)
-        names = _names(configs, [*weights, *new_gates])
+        names = _names(configs or ((IN_FORCE,) if told else ()), [*weights, *new_gates])
         models = (NamedModel(names[0], first, disposable=True), NamedModel(names[1], model, disposable=True))
         answer = compare(*models, operations, reschedule_all=reschedule is not None)
         print_answer(answer, comparison_report(answer), output)

@@ -49,5 +49,5 @@ BEHAVIOURS: dict[str, str] = {
     "nodes that miss their heartbeats": "nodes are as ready as their status says; their leases are renewed",
     "audit, tracing, flow control, encryption at rest": "not there",
     "`/metrics`, `/logs`, `/debug` of the server": "not there; in `kubesched up`, `/debug/decisions` has the last "
-    "decisions of its scheduler, and `/debug/queue` its queue",
+    "decisions of its scheduler, and `/debug/queue` its queue; `/configz` there is its configuration",
 }

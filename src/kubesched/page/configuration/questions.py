@@ -12,6 +12,7 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.compare import NamedModel, compare
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer
 from kubesched.config.document import DocumentError, parse
+from kubesched.config.encoding import to_wire
 from kubesched.config.errors import ConfigError, Stage
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, Catalog, merge_catalogs
@@ -61,6 +62,16 @@ def shown_text(text: str, loaded: Loaded) -> str:
         return text_of(loaded)
     tree = parse(text)
     return rewritten(text, without_secrets(tree, hidden="")).text if isinstance(tree, dict) else text
+
+
+def says_the_same(reader: ConfigurationReader, told: str, loaded: Loaded) -> bool:
+    """Return whether a scheduler's own text, which has no secrets, is a configuration that was loaded."""
+    try:
+        found = reader.load(told)
+    except ConfigError:
+        return False
+    shown, known = (without_secrets(to_wire(each.config), hidden="") for each in (found, loaded))
+    return shown == known
 
 
 def checked(reader: ConfigurationReader, asked: ConfigurationText) -> dict[str, Any]:

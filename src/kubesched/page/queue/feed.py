@@ -1,7 +1,7 @@
 """The queue of a cluster, read again and again: from its scheduler if one answers, else from pods' conditions.
 
-From a shown cluster and the address of a scheduler to the answer of /v1/queue. A scheduler that refuses or does not
-know the page is asked again from time to time only.
+From a shown cluster and the address of a scheduler to the answer of /v1/queue, and to whether a scheduler that is named
+answers. One that refuses or does not know the page is asked again from time to time only.
 """
 
 import asyncio
@@ -10,11 +10,12 @@ from typing import Any, Final
 
 from kubesched import __version__
 from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
+from kubesched.config.redacting import without_password
 from kubesched.errors import KubeschedError
 from kubesched.page.queue.answer import answer_of
 from kubesched.page.queue.history import QueueHistory
 from kubesched.page.queue.reading import QueueReading, of_conditions, of_metrics, of_page
-from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched.page.shown.shown_cluster import LOST, THERE, ShownCluster
 from kubesched.serving.queue.records import PATH, read_queue_page
 
 READ_SECONDS: Final = 1.0
@@ -35,34 +36,36 @@ class QueueFeed:
 
     def __init__(self, shown: ShownCluster, scheduler: RestConfig | None = None) -> None:
         self._shown = shown
-        self._named = scheduler is not None
-        self._target = scheduler or shown.model.source.server
+        self._scheduler = scheduler
         self.history = QueueHistory()
-        self._why = NO_SCHEDULER if self._target is None else "it has not been asked yet"
+        self._why = NO_SCHEDULER if self.target is None else "it has not been asked yet"
         self._latest: QueueReading | None = None
         self._ask_at = 0.0
+
+    @property
+    def target(self) -> RestConfig | None:
+        """Return who is asked now: a cluster that is started again may be elsewhere."""
+        return self._scheduler or self._shown.model.source.server
 
     async def answer(self) -> dict[str, Any]:
         """Return the queue as it was read last."""
         reading = self._latest or of_conditions(self._shown.model, self._now(), self._why)
-        if self._target is None:
+        if self.target is None:
             self.history.note(reading.at.timestamp(), reading.counts)
         return answer_of(reading, self.history)
 
     def _now(self) -> datetime:
-        return (self._shown.model.source.taken_at if self._target is None else None) or datetime.now(UTC)
-
-    @property
-    def follows(self) -> bool:
-        """Return whether there is a server to be asked."""
-        return self._target is not None
+        return (self._shown.model.source.taken_at if self.target is None else None) or datetime.now(UTC)
 
     async def run(self) -> None:
         """Read the queue every second, until cancelled."""
-        assert self._target is not None
-        client = RestClient(self._target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
+        target = self.target
+        client = self._client()
         try:
             while True:
+                if target is not self.target:
+                    await client.close()
+                    target, client, self._ask_at = self.target, self._client(), 0.0
                 if asyncio.get_running_loop().time() >= self._ask_at:
                     self._latest = await self._asked(client)
                 counted = self._latest or of_conditions(self._shown.model, self._now(), self._why, named=False)
@@ -71,24 +74,41 @@ class QueueFeed:
         finally:
             await client.close()
 
+    def _client(self) -> RestClient:
+        assert self.target is not None
+        return RestClient(self.target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
+
     async def _asked(self, client: RestClient) -> QueueReading | None:
         """Return what the scheduler says, None if it does not; `_why` then says why."""
         try:
-            return await self._read(client)
+            found = await self._read(client)
+        except Unreachable as error:
+            self._why = str(error)
+            self._tell(LOST)
+            return None
         except (KubeschedError, ValueError) as error:
             self._why = str(error)
-            if not isinstance(error, Unreachable):
-                self._ask_at = asyncio.get_running_loop().time() + AGAIN_SECONDS
+            self._ask_at = asyncio.get_running_loop().time() + AGAIN_SECONDS
+            # whoever refuses is there
+            self._tell(THERE)
             return None
+        self._tell(THERE)
+        return found
+
+    def _tell(self, state: str) -> None:
+        """Tell whether a scheduler that is named answers; that of `kubesched up` goes with its API server."""
+        if self._scheduler is not None:
+            why = self._why if state == LOST else ""
+            self._shown.tell_scheduler(without_password(self._scheduler.server), state, why)
 
     async def _read(self, client: RestClient) -> QueueReading:
         try:
             return of_page(read_queue_page(await client.get(PATH)))
         except Refused as refused:
             # kube-scheduler asks for rights before it says that it has no such page
-            if refused.code not in ((FORBIDDEN, NOT_FOUND) if self._named else (NOT_FOUND,)):
+            if refused.code not in ((FORBIDDEN, NOT_FOUND) if self._scheduler else (NOT_FOUND,)):
                 raise
-        if not self._named:
+        if self._scheduler is None:
             raise KubeschedError(NOT_NAMED)
         text = (await client.get(METRICS_PATH)).decode(errors="replace")
         return of_metrics(text, datetime.now(UTC), self._shown.model)

@@ -36,7 +36,9 @@ class ActionRoutes:
         self._state = state
         self._simulated: SimulatedChanges | None = None
         self._live: LiveChanges | None = None
-        self._rest: RestClient | None = None
+        # the server of live changes, and clients to be closed
+        self._server: RestConfig | None = None
+        self._clients: list[RestClient] = []
 
     def routes(self) -> list[web.RouteDef]:
         """Return the routes."""
@@ -51,8 +53,8 @@ class ActionRoutes:
         """End what goes on in the background."""
         if self._live is not None:
             self._live.close()
-        if self._rest is not None:
-            await self._rest.close()
+        for client in self._clients:
+            await client.close()
 
     def changes(self) -> SimulatedChanges | LiveChanges:
         """Return what takes actions now; raises RefusedRequestError if nothing does."""
@@ -62,17 +64,19 @@ class ActionRoutes:
                 self._simulated = SimulatedChanges(simulation)
             return self._simulated
         self._simulated = None
-        if self._state.mode != LIVE or source is None or source.model.source.server is None:
+        server = source.model.source.server if source is not None else None
+        if self._state.mode != LIVE or source is None or server is None:
             raise RefusedRequestError(409, FILES_DO_NOT_CHANGE)
         if not self._state.writable:
             raise RefusedRequestError(403, READ_ONLY)
-        if self._live is None:
-            self._live = LiveChanges(source, self._client(source.model.source.server))
+        if self._live is None or server is not self._server:
+            if self._live is not None:
+                # of a cluster that was started again elsewhere
+                self._live.close()
+            self._server = server
+            self._clients.append(RestClient(server, f"kubesched/{__version__}", timeout_seconds=TIMEOUT_SECONDS))
+            self._live = LiveChanges(source, self._clients[-1])
         return self._live
-
-    def _client(self, server: RestConfig) -> RestClient:
-        self._rest = RestClient(server, f"kubesched/{__version__}", timeout_seconds=TIMEOUT_SECONDS)
-        return self._rest
 
     async def configure(self, configuration: SimulatedConfiguration) -> str:
         """Let another configuration be in force; raises KubeschedErrors."""

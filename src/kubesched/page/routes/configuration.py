@@ -11,18 +11,48 @@ from typing import Any
 
 from aiohttp import web
 
+from kubesched.asking.sources.scheduler_configuration import read_in_force
 from kubesched.config.errors import ConfigError
 from kubesched.config.load import Loaded
-from kubesched.page.configuration.questions import ConfigurationReader, ConfigurationText, checked, compared, shown_text
+from kubesched.page.configuration.questions import (
+    ConfigurationReader,
+    ConfigurationText,
+    checked,
+    compared,
+    says_the_same,
+    shown_text,
+)
 from kubesched.page.page_state import SIMULATION, PageState
+from kubesched.page.queue.feed import QueueFeed
 from kubesched.page.routes.bodies import RefusedRequestError, json_answer, read_body
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.scenario import SimulatedConfiguration
 
+IN_FORCE = "In force."
+ANOTHER = (
+    "The scheduler has another configuration in force than this one, which answers are about: start the page again."
+)
+# between two looks at what a scheduler has in force; later where it does not tell
+AGAIN_SECONDS = 10.0
+LATER_SECONDS = 60.0
 NOT_APPLICABLE = (
     "a configuration is applied to simulations only: choose Try it in a simulation, or give the text to "
     "kubesched run --config FILE"
 )
+
+
+async def follow_configuration(state: PageState, queue: QueueFeed) -> None:
+    """Ask the source's scheduler again and again whether what it has in force is still what is shown."""
+    source = state.source
+    assert source is not None, "a simulation has its own configuration"
+    model, at_first = source.model, state.source_assumed
+    reader = ConfigurationReader(model.loaded.gates, model.registry)
+    while queue.target is not None:
+        told = await asyncio.to_thread(read_in_force, queue.target)
+        if told.text:
+            same = await asyncio.to_thread(says_the_same, reader, told.text, model.loaded)
+            state.source_assumed = at_first if same else ANOTHER
+        await asyncio.sleep(AGAIN_SECONDS if told.text else LATER_SECONDS)
 
 
 class ConfigurationRoutes:
@@ -54,8 +84,14 @@ class ConfigurationRoutes:
 
     async def _in_force(self, request: web.Request) -> web.StreamResponse:
         text = shown_text(self._state.configuration, self._shown.model.loaded)
+        applicable = self._state.mode == SIMULATION
         return json_answer(
-            {"applicable": self._state.mode == SIMULATION, **checked(self._reader, ConfigurationText(text))}
+            {
+                "applicable": applicable,
+                "why": "" if applicable else NOT_APPLICABLE,
+                "status": self._state.assumed or IN_FORCE,
+                **checked(self._reader, ConfigurationText(text)),
+            }
         )
 
     async def _check(self, request: web.Request) -> web.StreamResponse:

@@ -2,8 +2,9 @@
 
     socket ──▶ Connections ──▶ HTTP ──▶ the page's application ──▶ a response, which has a time limit
 
-From an application to a port on loopback. Who has no token cannot keep out those who have one: of too many connections
-the quietest is closed, and a request's head has to arrive soon. What cannot be parsed is refused in a sentence.
+From an application to a port of an endpoint. Who has no token cannot keep out those who have one: of too many
+connections the quietest is closed, and a request's head has to arrive soon. What cannot be parsed is refused in a
+sentence.
 """
 
 import asyncio
@@ -18,9 +19,9 @@ from aiohttp import web
 from kubesched.common.notes import seldom
 from kubesched.http.connections import Connections, most_connections
 from kubesched.http.protocol import Handlers, HttpConnection
+from kubesched.page.routes.endpoint import Endpoint
 from kubesched.page.routes.guard import HEADERS, refusal
 
-LOOPBACK: Final = "127.0.0.1"
 # a browser has six, and one more for each tab that follows changes
 MOST_CONNECTIONS: Final = 200
 BACKLOG: Final = 128
@@ -33,7 +34,8 @@ _log = logging.getLogger(__name__)
 class PageConnections:
     """Serves an application from `open` to `close`."""
 
-    def __init__(self, app: web.Application) -> None:
+    def __init__(self, app: web.Application, endpoint: Endpoint) -> None:
+        self._endpoint = endpoint
         self._runner = web.AppRunner(app)
         self._handlers: _Handlers | None = None
         self._connections: Connections | None = None
@@ -43,7 +45,11 @@ class PageConnections:
 
     async def open(self, port: int) -> int:
         """Accept connections from now on, and return the port; raises OSError."""
-        listener = socket.create_server((LOOPBACK, port), backlog=BACKLOG)
+        address, tls = self._endpoint.address, self._endpoint.tls
+        family = socket.AF_INET6 if ":" in address else socket.AF_INET
+        # `::` means all addresses, those of IPv4 too
+        both = address == "::" and socket.has_dualstack_ipv6()
+        listener = socket.create_server((address, port), family=family, backlog=BACKLOG, dualstack_ipv6=both)
         listener.setblocking(False)
         await self._runner.setup()
         found = self._runner.server
@@ -64,7 +70,7 @@ class PageConnections:
         self._handlers = _Handlers(answered, request_factory=found.request_factory, lingering_time=END_SECONDS)
         note = seldom(_log.warning, time.monotonic)
         self._connections = self._handlers.accepted = Connections(
-            listener, lambda local: None, self._handlers, note, most_connections(MOST_CONNECTIONS)
+            listener, lambda local: tls, self._handlers, note, most_connections(MOST_CONNECTIONS)
         )
         self._connections.open()
         return int(listener.getsockname()[1])

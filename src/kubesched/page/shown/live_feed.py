@@ -1,11 +1,13 @@
 """A live cluster for the page: reflectors report its objects, and a probe tells whether it answers.
 
-From an API server to reports. Only get, list and watch are asked for.
+From an API server to reports. Only get, list and watch are asked for. A server that does not answer is looked for where
+its kubeconfig says now.
 """
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from kubesched import __version__
@@ -17,6 +19,7 @@ from kubesched.client.informers.server_incarnation import IncarnationTracker
 from kubesched.client.informers.watched_kinds import WatchedKind
 from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.notes import Note
+from kubesched.errors import KubeschedError
 from kubesched.page.shown.shown_cluster import LOST, THERE, ShownCluster
 
 PROBE_SECONDS = 2.0
@@ -25,10 +28,28 @@ PROBE_PATH = "/version"
 PATIENCE_SECONDS = 5.0
 
 
-async def follow(shown: ShownCluster, target: RestConfig, note: Note) -> None:
-    """Have a cluster shown as it changes, until cancelled."""
-    rest = RestClient(target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
-    tasks: list[asyncio.Task[Any]] = [asyncio.create_task(_probe(shown, rest))]
+async def follow(shown: ShownCluster, target: RestConfig, find: Callable[[], RestConfig], note: Note) -> None:
+    """Have a cluster shown as it changes, until cancelled; `find` says where it is if it does not answer any more."""
+    while True:
+        rest = _client(target)
+        following = asyncio.create_task(_follow(shown, rest, note))
+        probing = asyncio.create_task(_probe(shown, rest, find))
+        try:
+            await asyncio.wait({following, probing}, return_when=asyncio.FIRST_COMPLETED)
+            if following.done():
+                following.result()
+            target = probing.result()
+        finally:
+            await _end(following, probing)
+            await rest.close()
+        # a cluster that was started again, on another port
+        note(f"the cluster is at {target.server} now")
+        shown.model.source = replace(shown.model.source, server=target)
+
+
+async def _follow(shown: ShownCluster, rest: RestClient, note: Note) -> None:
+    """Report what a server has, and changes."""
+    tasks: list[asyncio.Task[Any]] = []
     try:
         kinds = await _kinds(rest, custom_kinds_in(shown.model.engine.profiles, shown.model.loaded.gates))
         server = IncarnationTracker(rest, note)
@@ -41,11 +62,18 @@ async def follow(shown: ShownCluster, target: RestConfig, note: Note) -> None:
         _drop_unlisted(shown, reflectors)
         await asyncio.gather(*tasks)
     finally:
-        for task in tasks:
-            task.cancel()
-        with suppress(asyncio.CancelledError):
-            await asyncio.gather(*tasks, return_exceptions=True)
-        await rest.close()
+        await _end(*tasks)
+
+
+async def _end(*tasks: "asyncio.Task[Any]") -> None:
+    for task in tasks:
+        task.cancel()
+    with suppress(asyncio.CancelledError):
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+
+def _client(target: RestConfig) -> RestClient:
+    return RestClient(target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
 
 
 async def _kinds(rest: RestClient, custom_kinds: Collection[str]) -> Sequence[WatchedKind]:
@@ -69,16 +97,42 @@ def _drop_unlisted(shown: ShownCluster, reflectors: Mapping[str, Reflector[Any]]
         shown.drop(obj)
 
 
-async def _probe(shown: ShownCluster, rest: RestClient) -> None:
-    """Tell whether the API server answers."""
+async def _probe(shown: ShownCluster, rest: RestClient, find: Callable[[], RestConfig]) -> RestConfig:
+    """Tell whether the API server answers; return where the cluster is, once it answers elsewhere."""
     while True:
-        try:
-            await rest.get(PROBE_PATH)
-        except Unreachable as error:
-            shown.tell_source(LOST, str(error))
-        except Refused:
-            # whoever refuses is there
-            shown.tell_source(THERE)
+        why = await _why_silent(rest)
+        if why:
+            shown.tell_source(LOST, why)
+            found = await _elsewhere(rest, find)
+            if found is not None:
+                return found
         else:
             shown.tell_source(THERE)
         await asyncio.sleep(PROBE_SECONDS)
+
+
+async def _why_silent(rest: RestClient) -> str:
+    """Return why a server does not answer, an empty text if it does; whoever refuses is there."""
+    try:
+        await rest.get(PROBE_PATH)
+    except Unreachable as error:
+        return str(error)
+    except Refused:
+        pass
+    return ""
+
+
+async def _elsewhere(rest: RestClient, find: Callable[[], RestConfig]) -> RestConfig | None:
+    """Return where the cluster is by now, None if it does not answer there, or answers here again."""
+    try:
+        # in a thread: it reads files
+        target = await asyncio.to_thread(find)
+    except KubeschedError:
+        return None
+    there = _client(target)
+    try:
+        if await _why_silent(there) or not await _why_silent(rest):
+            return None
+    finally:
+        await there.close()
+    return target

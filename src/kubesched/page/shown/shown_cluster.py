@@ -29,7 +29,7 @@ THERE, LOST = "there", "lost"
 
 
 class ShownCluster:
-    """A model, its changes, and whether its source answers.
+    """A model, its changes, and whether its source and the scheduler that is named answer.
 
     A copy of everything is given to whoever asks within `fresh_seconds`. What is `ordered` by name is the same to the
     byte whichever way it came about.
@@ -49,6 +49,8 @@ class ShownCluster:
         self._ordered = ordered
         self.seq = 0
         self.source: dict[str, str] = {"state": THERE, "why": ""}
+        # None where no scheduler is named, and until it was asked
+        self.scheduler: dict[str, Any] | None = None
         # (kind, name or UID) -> the number of its last change, in their order
         self._changes: OrderedDict[tuple[str, str], int] = OrderedDict()
         self._forgotten = 0
@@ -100,6 +102,13 @@ class ShownCluster:
             self._encoded = None
             self.wake()
 
+    def tell_scheduler(self, url: str, state: str, why: str = "") -> None:
+        """Take whether the scheduler answers; `since` is when it was seen first, in seconds of the epoch."""
+        if self.scheduler is None or self.scheduler["state"] != state:
+            self.scheduler = {"state": state, "url": url, "why": why, "since": round(time.time(), 3)}
+            self._encoded = None
+            self.wake()
+
     def skip(self, seq: int) -> None:
         """Number changes after `seq`, that of a cluster that was shown before; whoever has read that reads anew."""
         self.seq = self._forgotten = max(self.seq, seq) + 1
@@ -127,6 +136,7 @@ class ShownCluster:
             "kubernetes": source.kubernetes,
             "live": source.server is not None,
             "source": self.source,
+            "scheduler": self.scheduler,
             "gaps": plain(self.model.gaps),
             **columns_of(
                 [shown_node(node) for node in self._nodes()],

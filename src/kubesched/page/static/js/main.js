@@ -11,7 +11,7 @@ import { gestures } from "./map/gestures.js";
 import { ClusterMap } from "./map/map.js";
 import { Paint, measuresOf } from "./map/measures.js";
 import { Panel } from "./panel/panel.js";
-import { PendingLane } from "./queue/lane.js";
+import { PendingLane, causesOf } from "./queue/lane.js";
 import { QueueView } from "./queue/queue.js";
 import { Search } from "./cluster/search.js";
 import { Cluster } from "./cluster/state.js";
@@ -28,6 +28,7 @@ const SLOWLY = 250; // milliseconds between two looks at everything: lane, table
 class Page {
   constructor() {
     this.server = new Server(takeToken());
+    this.lost = new Map();
     const on = { pod: (namespace, name) => this.openPod(namespace, name), node: (name) => this.openNode(name), closed: () => this.closed() };
     this.map = new ClusterMap(byId("map"), { hover: (hit, x, y) => this.tooltip.show(hit, x, y), select: (hit) => this.select(hit) });
     this.tooltip = new Tooltip(byId("tooltip"), this);
@@ -54,6 +55,7 @@ class Page {
       clock: (clock) => this.tick(clock),
       changes: (data) => this.change(data),
       source: (source) => this.source(source),
+      scheduler: (scheduler) => this.scheduler(scheduler),
       gone: (sentence) => this.banner("gone", sentence),
       refused: () => this.banner("refused", "This page needs its token: open the address that kubesched page printed, with all that follows the #."),
     });
@@ -77,15 +79,28 @@ class Page {
     document.body.dataset.ready = "yes";
     if (!back) requestAnimationFrame(() => requestAnimationFrame((now) => (window.shownAt = now)));
     this.source(this.cluster.source);
+    this.scheduler(data.scheduler);
     this.actions.refresh();
     this.configuration.refresh();
+    if (data.mode === "files") requestAnimationFrame(() => requestAnimationFrame(() => this.explainPending(this.cluster)));
     if (!back) {
       this.visits.resume();
       this.note();
     } else {
-      if (broken && this.cluster.source.state !== "lost") this.banner("back", "Connected again.");
+      if (broken && !this.lost.size) this.banner("back", "Connected again.");
       this.panel.refresh();
     }
+  }
+
+  /** In files no scheduler has tried pods: after the first view the lane gets what would come of them. */
+  async explainPending(cluster) {
+    try {
+      const { explanation } = await this.server.get("/v1/pending?remedies=no");
+      cluster.causes = causesOf(cluster, explanation);
+    } catch {
+      return; // the lane stays as it is
+    }
+    if (this.cluster === cluster) this.lane.show(cluster, this.search);
   }
 
   /** The clock of a simulation has changed: where it goes to another moment at once, or its run is there, the panel follows. */
@@ -147,13 +162,30 @@ class Page {
   }
 
   source({ state, why }) {
-    if (state === "lost") this.banner("lost", `The cluster is lost: ${why || "it does not answer"}. What is shown is how it was.`);
-    else if (byId("banner").dataset.kind === "lost") this.banner("back", "The cluster is back.");
+    this.tellLost("cluster", state === "lost" && `The cluster is lost: ${why || "it does not answer"}. What is shown is how it was.`, "The cluster is back.");
+  }
+
+  /** Null where no scheduler is named. What it remembers of pods comes and goes with it. */
+  scheduler(scheduler) {
+    const { state, url, why, since } = scheduler ?? {};
+    const lost = state === "lost" && `The scheduler at ${url} does not answer since ${new Date(since * 1000).toLocaleTimeString()}: ${why}.`;
+    if (this.tellLost("scheduler", lost, url && `The scheduler at ${url} is back.`)) this.panel.refresh();
+  }
+
+  /** The cluster or its scheduler is lost, with a sentence, or is there; returns whether that is new. */
+  tellLost(what, sentence, back) {
+    const before = this.lost.has(what);
+    if (sentence) this.lost.set(what, sentence);
+    else this.lost.delete(what);
+    if (this.lost.size) this.banner("lost", [...this.lost.values()].join(" "));
+    else if (before) this.banner(back ? "back" : "", back || "");
     else if (["gone", "refused"].includes(byId("banner").dataset.kind)) this.banner("", "");
+    return before !== Boolean(sentence);
   }
 
   banner(kind, sentence) {
     const banner = byId("banner");
+    if (banner.dataset.kind === kind && banner.textContent === sentence) return;
     clearTimeout(this.bannerTimer);
     banner.dataset.kind = kind;
     banner.textContent = sentence;

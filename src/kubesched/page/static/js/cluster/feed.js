@@ -95,7 +95,7 @@ export class Server {
 
 /**
  * Follows the cluster for ever: on.cluster(data, broken) at the start, after a break and when another cluster is shown,
- * on.changes(data), on.source(data), on.clock(data), on.gone(sentence) when the server does not answer. Gives up when the token is refused.
+ * on.changes(data), on.source(data), on.scheduler(data), on.clock(data), on.gone(sentence) when the server does not answer. Gives up when the token is refused.
  */
 export async function follow(server, on) {
   let wait = 500;
@@ -138,6 +138,7 @@ async function stream(server, since, on) {
         if (event === "reset") return;
         if (event === "changes") on.changes(JSON.parse(data));
         if (event === "source") on.source(JSON.parse(data));
+        if (event === "scheduler") on.scheduler(JSON.parse(data));
         if (event === "clock") on.clock(JSON.parse(data));
       }
     }

@@ -27,6 +27,7 @@ export class ConfigurationView {
     this.all = h("input", { type: "checkbox", id: "configuration-all" });
     this.compareButton = h("button.main", { type: "button", onclick: () => this.compare() }, "Compare placements");
     this.applyButton = h("button", { type: "button", hidden: true, onclick: () => this.apply() }, "Apply");
+    this.why = h("p", { hidden: true });
     this.results = h("section.comparison", { "aria-label": "Placements that would differ", tabindex: "-1" });
     this.host.replaceChildren(
       h("div.configuration-tools", { role: "toolbar", "aria-label": "Configuration" },
@@ -35,6 +36,7 @@ export class ConfigurationView {
         this.applyButton,
         h("button", { type: "button", onclick: () => this.load() }, "Back to the one in force")),
       this.status,
+      this.why,
       this.results,
       h("div.configuration-parts", {},
         h("div.configuration-yaml", {}, h("label", { for: "configuration-text" }, "KubeSchedulerConfiguration (YAML)"), this.text, this.faults),
@@ -49,8 +51,7 @@ export class ConfigurationView {
   async load() {
     try {
       const answer = await this.server.get("/v1/configuration");
-      this.inForce = answer.yaml;
-      this.applyButton.hidden = !answer.applicable;
+      this.take(answer);
       this.text.value = answer.yaml;
       this.version++;
       this.results.replaceChildren();
@@ -68,12 +69,19 @@ export class ConfigurationView {
       return;
     }
     try {
-      const { yaml, applicable } = await this.server.get("/v1/configuration");
-      this.inForce = yaml;
-      this.applyButton.hidden = !applicable;
+      this.take(await this.server.get("/v1/configuration"));
     } catch (error) {
       this.say(error);
     }
+  }
+
+  /** What is in force, whether that is known, and whether another one can be applied or why not. */
+  take({ yaml, applicable, why, status }) {
+    this.inForce = yaml;
+    this.known = status;
+    this.applyButton.hidden = !applicable;
+    this.why.hidden = applicable;
+    this.why.textContent = why && `Apply: ${why}.`;
   }
 
   say(problem) {
@@ -125,7 +133,7 @@ export class ConfigurationView {
       h("button.link", { type: "button", onclick: () => this.goTo(fault) }, `Line ${fault.line}, column ${fault.column}`), ` ${fault.message}`)));
     this.text.setAttribute("aria-invalid", String(faults.length > 0));
     this.compareButton.disabled = this.applyButton.disabled = faults.length > 0;
-    const state = faults.length ? `${faults.length === 1 ? "One fault" : `${faults.length} faults`} in the text.` : this.text.value === this.inForce ? "In force." : "Edited: valid.";
+    const state = faults.length ? `${faults.length === 1 ? "One fault" : `${faults.length} faults`} in the text.` : this.text.value === this.inForce ? this.known : "Edited: valid.";
     this.say([state, notice].filter(Boolean).join(" "));
     this.form.classList.toggle("stale", form === null);
     if (form) this.showForm(form);

@@ -18,7 +18,7 @@ export function pendingGroups(cluster, search) {
   for (const pod of cluster.podRows()) {
     if (!cluster.isPending(pod) || (search && !search.pods[pod])) continue;
     const gated = cluster.podState.get(pod) === "gated";
-    const why = cluster.why.get(pod) || (gated ? "Held by a scheduling gate" : "Not tried yet");
+    const why = cluster.why.get(pod) || (gated ? "Held by a scheduling gate" : cluster.causes?.get(pod) || "Not tried yet");
     if (!found.has(why)) found.set(why, { why, gated, pods: [] });
     found.get(why).pods.push(pod);
   }
@@ -26,6 +26,16 @@ export function pendingGroups(cluster, search) {
   const created = (pod) => (Number.isNaN(cluster.created[pod]) ? Infinity : cluster.created[pod]);
   for (const group of groups) group.pods.sort((a, b) => created(a) - created(b) || a - b);
   return groups.sort((a, b) => b.pods.length - a.pods.length || (a.why < b.why ? -1 : 1));
+}
+
+/** Why pods are pending, by row, from the answer of /v1/pending. */
+export function causesOf(cluster, { groups, others }) {
+  const found = new Map();
+  for (const { verdict, cause, names } of [...groups, ...others]) {
+    const why = { unschedulable: `Fits nowhere: ${cause}`, schedulable: "Not tried yet: there is a place" }[verdict] ?? cause[0].toUpperCase() + cause.slice(1);
+    for (const name of names) found.set(cluster.findPod(name), why);
+  }
+  return found;
 }
 
 /** What a pod requests, in words. */

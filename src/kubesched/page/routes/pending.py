@@ -1,0 +1,58 @@
+"""/v1/pending: everything pending by cause, as `kubesched explain pods` says.
+
+From what is shown to an answer. Many pending pods take seconds: they are looked at in a thread, with a model of their
+own, one time for all who ask about the same moment.
+"""
+
+import asyncio
+from dataclasses import dataclass
+from datetime import datetime
+
+import msgspec
+from aiohttp import web
+
+from kubesched.asking.answers import plain
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.explain.triage import triage
+from kubesched.asking.model import ClusterModel
+from kubesched.page.page_state import PageState
+from kubesched.page.routes.bodies import encoded_answer
+from kubesched.page.shown.shown_cluster import ShownCluster
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What an answer is about: a moment of a cluster, with remedies or without."""
+
+    shown: ShownCluster
+    seq: int
+    remedied: bool
+
+
+class PendingRoutes:
+    """Answers about pending pods; the last answer is kept."""
+
+    def __init__(self, state: PageState) -> None:
+        self._state = state
+        self._turn = asyncio.Lock()
+        self._last: tuple[_Asked, bytes] | None = None
+
+    def routes(self) -> list[web.RouteDef]:
+        """Return the routes."""
+        return [web.get("/v1/pending", self._pending)]
+
+    async def _pending(self, request: web.Request) -> web.StreamResponse:
+        async with self._turn:
+            shown = self._state.shown
+            asked = _Asked(shown, shown.seq, request.query.get("remedies") != "no")
+            if self._last is None or self._last[0] != asked:
+                found = await asyncio.to_thread(
+                    _explained, shown.model.objects_now(), shown.model, self._state.now, asked
+                )
+                self._last = asked, found
+            return encoded_answer(self._last[1])
+
+
+def _explained(objects: ClusterObjects, model: ClusterModel, now: datetime, asked: _Asked) -> bytes:
+    own = ClusterModel(objects, model.loaded, model.registry)
+    return msgspec.json.encode({"seq": asked.seq, "explanation": plain(triage(own, now, remedied=asked.remedied))})

@@ -1,0 +1,68 @@
+"""A live cluster is followed; one that is started again elsewhere is found where its kubeconfig says."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.support.models import a_model
+from tests.support.served_cluster import ServedCluster, a_served_cluster
+
+from kubesched.client.credentials.rest_config import load_rest_config
+from kubesched.client.rest import RestConfig
+from kubesched.errors import KubeschedError
+from kubesched.page.shown import live_feed
+from kubesched.page.shown.live_feed import follow
+from kubesched.page.shown.shown_cluster import ShownCluster
+
+SECONDS = 60.0
+
+
+def node(name: str) -> dict[str, object]:
+    return {"apiVersion": "v1", "kind": "Node", "metadata": {"name": name}}
+
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(SECONDS):
+        while not condition():
+            await asyncio.sleep(0.01)
+
+
+def test_a_cluster_that_is_started_again_is_followed_where_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(live_feed, "PROBE_SECONDS", 0.01)
+    notes: list[str] = []
+    running: list[ServedCluster] = []
+
+    def find() -> RestConfig:
+        if not running:
+            raise KubeschedError("no cluster is up")
+        return load_rest_config(running[-1].kubeconfig())
+
+    async def story(first: ExitStack, second: ExitStack) -> None:
+        running.append(first.enter_context(a_served_cluster(tmp_path, node("before"))))
+        target = find()
+        model = a_model()
+        model.source = replace(model.source, server=target)
+        shown = ShownCluster(model)
+        following = asyncio.create_task(follow(shown, target, find, notes.append))
+        try:
+            await until(lambda: list(model.node_names()) == ["before"])
+            running.clear()
+            await asyncio.to_thread(first.close)
+            await until(lambda: shown.source["state"] == "lost")
+            running.append(second.enter_context(a_served_cluster(tmp_path, node("after"))))
+            await until(lambda: list(model.node_names()) == ["after"])
+            await until(lambda: shown.source["state"] == "there")
+            assert model.source.server is not None
+            assert model.source.server.server == find().server
+            assert f"the cluster is at {find().server} now" in notes
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+
+    with ExitStack() as first, ExitStack() as second:
+        asyncio.run(story(first, second))
