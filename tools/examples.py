@@ -3,9 +3,9 @@
 From a Markdown file to its sections, and from a section to what its examples print. In a console block, lines after
 `$ ` are commands and the lines below one are its output; a line `...` stands for any lines. `$ echo $?` prints the last
 exit code. The output of a Python block is the block `text` after it; a block that begins with a comment `# name.py` or
-`# name.yaml` is written to that file. A section that says `<!-- not run: why -->` is not run, and a command without an
-output is run for what it does. Each section has a folder of its own, unless the document says
-`<!-- sections follow on each other -->`.
+`# name.yaml` is written to that file. A section that says `<!-- not run: why -->` is not run here, and a command
+without an output is run for what it does. Each section has a folder of its own, unless the document says
+`<!-- sections follow on each other -->`. What comes before the first heading `##` is a section, too.
 """
 
 import contextlib
@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -31,14 +32,27 @@ _FILE = re.compile(r"^# ([\w-]+\.(?:py|yaml))\n")
 _IN_ONE_FOLDER = "<!-- sections follow on each other -->"
 # what a shell has to look at
 _FOR_A_SHELL = re.compile(r"[|<>;&$*`\\]")
+# a command goes on until this line
+_HERE_DOCUMENT = re.compile(r"<<(\w+)")
+_NOT_RUN = re.compile(r"<!-- not run: (.*?) -->")
 
 
 class DocumentSection(NamedTuple):
-    """A section of a document: its heading and its blocks of code, each a language and a text."""
+    """A section of a document: its heading, its blocks of code, each a language and a text, and why it is not run."""
 
     heading: str
     blocks: tuple[tuple[str, str], ...]
-    is_run: bool
+    why_not: str = ""
+
+    @property
+    def is_run(self) -> bool:
+        """Return whether what it shows is compared with what is printed."""
+        return not self.why_not
+
+    @property
+    def commands(self) -> "list[ShownCommand]":
+        """Return the commands of its console blocks."""
+        return [command for language, text in self.blocks if language == "console" for command in commands_in(text)]
 
 
 class ShownCommand(NamedTuple):
@@ -49,9 +63,9 @@ class ShownCommand(NamedTuple):
 
     @property
     def line(self) -> str:
-        """Return the command without its comment, in one line."""
-        joined = re.sub(r"\\\n\s*", "", self.written)
-        return re.sub(r"\s+#\s.*$", "", joined).strip()
+        """Return the command without its comment, in one line; a here-document follows in lines of its own."""
+        first, end, rest = re.sub(r"\\\n\s*", "", self.written).partition("\n")
+        return re.sub(r"\s+#\s.*$", "", first).strip() + end + rest
 
 
 class ShownOutput(NamedTuple):
@@ -71,20 +85,20 @@ def sections(text: str) -> list[DocumentSection]:
     for part in _parts(text):
         blocks = tuple((match[1], match[2]) for match in _BLOCK.finditer(part))
         if blocks:
-            found.append(DocumentSection(part.partition("\n")[0], blocks, "<!-- not run" not in part))
+            why_not = _NOT_RUN.search(part)
+            found.append(DocumentSection(part.partition("\n")[0], blocks, why_not[1] if why_not else ""))
     return found
 
 
 def _parts(text: str) -> list[str]:
-    """Return the text below each heading, from the heading on; in code there are no headings."""
+    """Return the text before the first heading, and below each one, from the heading on; in code there are none."""
     in_code = [match.span() for match in _BLOCK.finditer(text)]
     begins = [
         match.end()
         for match in re.finditer(r"^## ", text, re.MULTILINE)
         if not any(begin <= match.start() < end for begin, end in in_code)
     ]
-    ends = [*begins[1:], len(text)]
-    return [text[begin:end] for begin, end in zip(begins, ends, strict=False)]
+    return [text[begin:end] for begin, end in pairwise([0, *begins, len(text)])]
 
 
 def commands_in(block: str) -> list[ShownCommand]:
@@ -93,11 +107,24 @@ def commands_in(block: str) -> list[ShownCommand]:
     for line in block.splitlines(keepends=True):
         if line.startswith("$ "):
             found.append(ShownCommand(line[2:].rstrip("\n"), ""))
-        elif found[-1].written.endswith("\\") and not found[-1].output:
+        elif _goes_on(found[-1]):
             found[-1] = ShownCommand(f"{found[-1].written}\n{line.rstrip()}", "")
         else:
             found[-1] = ShownCommand(found[-1].written, found[-1].output + line)
     return found
+
+
+def file_name(text: str) -> str:
+    """Return the name of the file that a block is written to, empty without one."""
+    found = _FILE.match(text)
+    return found[1] if found else ""
+
+
+def _goes_on(command: ShownCommand) -> bool:
+    """Return whether the next line belongs to a command."""
+    here = _HERE_DOCUMENT.search(command.written)
+    unended = here is not None and command.written.splitlines()[-1] != here[1]
+    return not command.output and (unended or command.written.endswith("\\"))
 
 
 def matches(shown: str, printed: str) -> bool:
@@ -124,8 +151,8 @@ class DocumentRunner:
         """Run a section; yield the examples that print something else."""
         code = printed = ""
         for language, text in section.blocks:
-            if (name := _FILE.match(text)) is not None:
-                (self._folder / name[1]).write_text(text)
+            if name := file_name(text):
+                (self._folder / name).write_text(text)
             elif language == "console":
                 for command in commands_in(text):
                     output = self._run(command.line)

@@ -1,67 +1,94 @@
-"""The example of a plugin, run by `kubesched up --once`."""
+"""The examples of plugins, run as their pages in docs/contrib say: `kubesched up --once`, and servers beside it."""
 
 import json
 import os
+import re
 import subprocess
 import sys
+import tempfile
 import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 CONTRIB = Path(__file__).parents[1]
+PAGES = CONTRIB.parent / "docs" / "contrib"
 ENTRY_POINTS: dict[str, str] = tomllib.loads((CONTRIB / "pyproject.toml").read_text())["project"]["entry-points"][
     "kubesched.plugins"
 ]
+SECONDS = 120.0
+# how the pages begin the commands that are run here; tests/documents run the page that has others
+UP, SERVER = "kubesched up --once ", "python3 -m http.server 2020 "
+
+
+def commands_of(page: str) -> list[str]:
+    """Return the commands that a page shows, without their comments."""
+    text = (PAGES / f"{page}.md").read_text()
+    return [re.sub(r"\s+#\s.*$", "", line) for line in re.findall(r"^\$ (.*)$", text, re.MULTILINE)]
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[int]:
-    """Serve the files of a folder over HTTP, as `python3 -m http.server` does; yield the port."""
-
-    class Quiet(SimpleHTTPRequestHandler):
-        def log_message(self, *_: object) -> None: ...
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
-    thread = Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield server.server_port
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
+def installed() -> Iterator[str]:
+    """Yield a PYTHONPATH with which the plugins are found as `pip install kubesched-contrib` has them found."""
+    with tempfile.TemporaryDirectory() as folder:
+        information = Path(folder) / "kubesched_contrib-0.dist-info"
+        information.mkdir()
+        (information / "METADATA").write_text("Metadata-Version: 2.1\nName: kubesched-contrib\nVersion: 0\n")
+        points = "\n".join(f"{name} = {value}" for name, value in ENTRY_POINTS.items())
+        (information / "entry_points.txt").write_text(f"[kubesched.plugins]\n{points}\n")
+        yield f"{folder}{os.pathsep}{CONTRIB / 'src'}"
 
 
-def run_example_with_server(folder: str, plugin: str, files: str, tmp_path: Path) -> dict[str, str]:
-    """Run an example whose configuration names a server on port 2020, which has the files in one of its folders."""
-    example = CONTRIB / "examples" / folder
-    with serving(example / files) as port:
+@contextmanager
+def serving(page: str) -> Iterator[int]:
+    """Run the server that a page shows, on any free port; yield the port."""
+    (command,) = (each for each in commands_of(page) if each.startswith(SERVER))
+    command = command.replace("python3 -m http.server 2020", f"{sys.executable} -u -m http.server 0")
+    with subprocess.Popen(
+        ["sh", "-c", f"exec {command}"],
+        cwd=CONTRIB.parent,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    ) as server:
+        assert server.stdout is not None
+        try:
+            said = re.search(r" port (\d+) ", server.stdout.readline())
+            assert said is not None, command
+            yield int(said[1])
+        finally:
+            server.terminate()
+
+
+def run_example_with_server(page: str, tmp_path: Path) -> dict[str, str]:
+    """Run an example whose configuration names the server on port 2020 that its page shows."""
+    given = f"contrib/examples/{page}/config.yaml"
+    with serving(page) as port:
         config = tmp_path / "config.yaml"
-        config.write_text((example / "config.yaml").read_text().replace("127.0.0.1:2020", f"127.0.0.1:{port}"))
-        return run_example(folder, plugin, config)
+        text = (CONTRIB.parent / given).read_text()
+        config.write_text(text.replace("127.0.0.1:2020", f"127.0.0.1:{port}"))
+        return run_example(page, {given: str(config)})
 
 
-def run_example(folder: str, plugin: str, config: Path | None = None) -> dict[str, str]:
-    """Return the node of each pod (an empty text if it has none) after `kubesched up --once` with an example."""
-    example = CONTRIB / "examples" / folder
-    files = [str(file) for file in sorted(example.glob("*.yaml")) if file.name != "config.yaml"]
-    definitions = [str(file) for file in sorted((CONTRIB / "crds").glob("*.yaml"))]
-    options = [
-        "--once",
-        "-o",
-        "json",
-        "--plugin",
-        ENTRY_POINTS[plugin],
-        "--config",
-        str(config or example / "config.yaml"),
-    ]
-    command = [sys.executable, "-m", "kubesched", "up", *options, *definitions, *files]
-    environment = {**os.environ, "PYTHONPATH": str(CONTRIB / "src")}
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment, cwd=CONTRIB.parent)
+def run_example(page: str, instead: dict[str, str] | None = None) -> dict[str, str]:
+    """Return the node of each pod (an empty text if it has none) after the `kubesched up --once` of a page.
+
+    `instead` has words of the command and what takes their place.
+    """
+    (command,) = (each for each in commands_of(page) if each.startswith(UP))
+    for words, others in (instead or {}).items():
+        assert words in command
+        command = command.replace(words, others)
+    command = command.replace(UP, f"{sys.executable} -m {UP}-o json ")
+    with installed() as path:
+        ended = subprocess.run(
+            ["sh", "-c", command],
+            capture_output=True,
+            text=True,
+            timeout=SECONDS,
+            env={**os.environ, "PYTHONPATH": path},
+            cwd=CONTRIB.parent,
+        )
     # 3: pods are left that found no node
     assert ended.returncode in (0, 3), ended.stdout + ended.stderr
     return {pod["name"]: pod["node"] for pod in json.loads(ended.stdout)["pods"]}

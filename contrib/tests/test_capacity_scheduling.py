@@ -193,7 +193,7 @@ def test_a_quota_with_nonsense_in_it_is_named_in_the_pods_message(world: Virtual
 
 
 def test_the_example_takes_back_what_was_borrowed() -> None:
-    nodes = run_example("capacity-scheduling", "CapacityScheduling")
+    nodes = run_example("capacity-scheduling")
     assert sum(bool(node) for name, node in nodes.items() if name.startswith("research-")) == 4
     assert sum(bool(node) for name, node in nodes.items() if name.startswith("serving-")) == 2
 

@@ -331,7 +331,7 @@ def test_a_group_with_nonsense_in_it_is_named_in_the_pods_message(world: Virtual
 
 
 def test_the_example_binds_the_gang_that_fits_and_nothing_of_the_other() -> None:
-    nodes = run_example("coscheduling", "Coscheduling")
+    nodes = run_example("coscheduling")
     assert sorted(node for name, node in nodes.items() if name.startswith("train-")) == ["node-1"] * 2 + ["node-2"] * 2
     assert [node for name, node in nodes.items() if name.startswith("giant-")] == [""] * 6
 

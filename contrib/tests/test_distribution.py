@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from contrib.tests.examples import PAGES, SERVER, UP, commands_of
 
 CONTRIB = Path(__file__).parents[1]
 SOURCE = CONTRIB / "src" / "kubesched_contrib"
@@ -64,3 +65,15 @@ def test_pages_show_the_configuration_of_their_example(folder: str) -> None:
     config = (CONTRIB / "examples" / folder / "config.yaml").read_text().rstrip()
     page = (CONTRIB.parent / "docs" / "contrib" / f"{folder}.md").read_text()
     assert f"```yaml\n{config}\n```\n" in page
+
+
+@pytest.mark.parametrize("page", sorted(path.stem for path in PAGES.glob("*.md")))
+def test_a_page_shows_commands_that_tests_run(page: str) -> None:
+    shown = commands_of(page)
+    if page == "gang-defragmentation":
+        # tests/documents/test_in_order.py
+        assert len(shown) == 2
+        return
+    assert all(command.startswith((UP, SERVER)) for command in shown)
+    tests = "".join(file.read_text() for file in (CONTRIB / "tests").rglob("test_*.py"))
+    assert not shown or f'"{page}"' in tests, "no test runs its example"

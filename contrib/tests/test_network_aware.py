@@ -337,9 +337,9 @@ def test_objects_may_be_in_other_namespaces() -> None:
 
 
 def test_the_example_places_the_web_server_in_the_next_zone() -> None:
-    assert run_example("network-overhead", "NetworkOverhead") == {"db": "west-a", "web": "west-b"}
+    assert run_example("network-overhead") == {"db": "west-a", "web": "west-b"}
 
 
 def test_the_example_places_the_pods_of_the_group() -> None:
-    found = run_example("topological-sort", "TopologicalSort")
+    found = run_example("topological-sort")
     assert found == {"web": "node-1", "cache": "node-1", "reports": "node-1"}

@@ -140,4 +140,4 @@ def test_it_holds_to_the_contract(cost: str) -> None:
 
 
 def test_the_example_fills_what_is_paid_for() -> None:
-    assert run_example("node-cost", "NodeCost") == {"database": "reserved", "api": "reserved", "batch": "spot"}
+    assert run_example("node-cost") == {"database": "reserved", "api": "reserved", "batch": "spot"}

@@ -109,4 +109,4 @@ def test_arguments_that_are_wrong_are_told_at_start(args: str, message: str) -> 
 
 
 def test_the_example_prefers_the_cheap_node() -> None:
-    assert run_example("node-metadata", "NodeMetadata") == {"web": "cheap"}
+    assert run_example("node-metadata") == {"web": "cheap"}

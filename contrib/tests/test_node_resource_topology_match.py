@@ -422,5 +422,5 @@ def test_pods_with_requests_below_their_limits_are_not_guaranteed() -> None:
 
 
 def test_the_example_keeps_pods_off_zones_that_fit_in_sum_only() -> None:
-    found = run_example("node-resource-topology-match", "NodeResourceTopologyMatch")
+    found = run_example("node-resource-topology-match")
     assert found == {"narrow": "halves", "wide": "whole", "wider": ""}

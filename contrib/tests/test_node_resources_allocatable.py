@@ -92,4 +92,4 @@ def test_the_default_arguments_are_the_documented_ones() -> None:
 
 
 def test_the_example_places_the_little_pod_on_the_small_node() -> None:
-    assert run_example("node-resources-allocatable", "NodeResourcesAllocatable") == {"little": "small", "large": "big"}
+    assert run_example("node-resources-allocatable") == {"little": "small", "large": "big"}

@@ -119,5 +119,5 @@ def test_arguments_that_are_wrong_are_told_at_start(args: str, message: str) -> 
 
 
 def test_the_example_evicts_only_the_pod_that_does_not_tolerate_it() -> None:
-    nodes = run_example("preemption-toleration", "PreemptionToleration")
+    nodes = run_example("preemption-toleration")
     assert nodes == {"careful": "node-1", "urgent": "node-1"}

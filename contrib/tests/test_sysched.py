@@ -152,5 +152,5 @@ def test_arguments_that_are_wrong_are_told_at_start(args: str, message: str) -> 
 
 
 def test_the_example_places_like_pods_together() -> None:
-    found = run_example("sy-sched", "SySched")
+    found = run_example("sy-sched")
     assert found == {"web-1": "node-1", "cache-1": "node-2", "web-2": "node-1"}

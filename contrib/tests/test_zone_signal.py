@@ -245,4 +245,4 @@ def test_it_holds_to_the_contract() -> None:
 
 
 def test_the_example_prefers_the_region_with_little_carbon(tmp_path: Path) -> None:
-    assert run_example_with_server("zone-signal", "ZoneSignal", "signal", tmp_path) == {"web": "stockholm"}
+    assert run_example_with_server("zone-signal", tmp_path) == {"web": "stockholm"}

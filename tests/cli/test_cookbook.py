@@ -47,7 +47,7 @@ def test_the_readme_shows_what_is_printed(tmp_path: Path) -> None:
         if "--from examples/asking" in block[1]
     ]
     assert blocks
-    differences = [str(each) for each in DocumentRunner(tmp_path).differences(DocumentSection("", tuple(blocks), True))]
+    differences = [str(each) for each in DocumentRunner(tmp_path).differences(DocumentSection("", tuple(blocks)))]
     assert differences == [], "\n".join(differences)
 
 
@@ -67,6 +67,19 @@ def test_headings_within_code_begin_no_section() -> None:
 def test_a_console_block_has_commands_and_their_outputs() -> None:
     commands = commands_in("$ a \\\n    b   # why\nout\nmore\n$ c\n")
     assert [(each.line, each.output) for each in commands] == [("a b", "out\nmore\n"), ("c", "")]
+
+
+def test_a_here_document_belongs_to_its_command() -> None:
+    commands = commands_in("$ a - <<END   # why\nb: 1\nEND\nout\n$ c\n")
+    assert [(each.line, each.output) for each in commands] == [("a - <<END\nb: 1\nEND", "out\n"), ("c", "")]
+
+
+def test_what_comes_before_the_first_heading_is_a_section() -> None:
+    found = sections("# T\n\n```console\n$ a\n```\n\n## B\n\n<!-- not run: it is long -->\n\n```console\n$ b\n```\n")
+    assert [(each.heading, [command.line for command in each.commands], each.why_not) for each in found] == [
+        ("# T", ["a"], ""),
+        ("B", ["b"], "it is long"),
+    ]
 
 
 @pytest.mark.parametrize(

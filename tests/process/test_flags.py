@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import yaml
 
+from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.config.load import load
 from kubesched.run.command import main
 from kubesched.run.options import write_config
@@ -141,6 +142,54 @@ def test_both_programs_are_the_same() -> None:
     first, second = (answer.stderr.splitlines() for answer in answers)
     assert first[0] == second[0]
     assert (first[1], second[1]) == ("See 'kubesched run --help' for usage.", "See 'kube-scheduler --help' for usage.")
+
+
+# -- --kubeconfig beside --config
+
+
+@pytest.fixture
+def config(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return a configuration file that names no kubeconfig; this is no pod."""
+    for name in ("KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT"):
+        monkeypatch.delenv(name, raising=False)
+    file = tmp_path / "scheduler.yaml"
+    file.write_text("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n")
+    return file
+
+
+def test_a_kubeconfig_that_is_ignored_is_named_with_the_fix(
+    kubeconfig: str, config: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["--kubeconfig", kubeconfig, "--config", str(config)], "kubesched run") == 1
+    error = capsys.readouterr().err
+    fix = f"write clientConnection.kubeconfig: {kubeconfig} into {config}"
+    assert f"Error: --kubeconfig is ignored with --config, as in kube-scheduler: {fix}" in error
+    assert "Neither --kubeconfig nor --master" not in error
+
+
+def test_without_any_kubeconfig_none_was_ignored(config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--config", str(config)], "kubesched run") == 1
+    error = capsys.readouterr().err
+    assert "Neither --kubeconfig nor --master was specified" in error
+    assert "Error: there is no API server to speak to" in error
+    assert "ignored" not in error
+
+
+def test_the_kubeconfig_of_the_file_counts(kubeconfig: str, config: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    config.write_text(f"{config.read_text()}clientConnection: {{kubeconfig: {kubeconfig}}}\n")
+    with pytest.raises(AssertionError, match="it runs"):
+        main(["--kubeconfig", "/none", "--config", str(config), "--secure-port=0"], "kubesched run")
+    assert "ignored" not in capsys.readouterr().err
+
+
+def test_in_a_pod_the_service_account_counts_and_the_kubeconfig_that_does_not_is_named(
+    kubeconfig: str, config: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    of_the_pod = load_rest_config(kubeconfig)
+    monkeypatch.setattr("kubesched.run.clients.in_cluster_config", lambda *, note: of_the_pod)
+    with pytest.raises(AssertionError, match="it runs"):
+        main(["--kubeconfig", kubeconfig, "--config", str(config), "--secure-port=0"], "kubesched run")
+    assert "--kubeconfig is ignored with --config" in capsys.readouterr().err
 
 
 # -- --write-config-to

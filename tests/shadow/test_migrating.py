@@ -1,30 +1,24 @@
 """The runbook docs/migrating.md, run on a cluster of kubesched up: each command in order, with kubectl."""
 
-import contextlib
 import os
-import shlex
 import shutil
-import subprocess
-import sys
-from collections.abc import Mapping
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from click.testing import CliRunner
 from tests.support.api_client import ApiClient
 from tests.support.control_plane import a_local_cluster
 from tests.support.kubectl import WHY_MISSING, is_missing
 from tests.support.processes import eventually
+from tests.support.terminal import PROGRAMS, Terminal
 
-from kubesched.cli import main
 from kubesched.testing import a_pod
-from tools.examples import ROOT, commands_in, sections
+from tools.examples import ROOT, sections
 
 RUNBOOK = sections((ROOT / "docs/migrating.md").read_text())
 BEFORE = "apiVersion: v1\nkind: Pod\nmetadata: {name: kube-scheduler}\n"
 OVERLAY = "resources: [RESOURCE]\nimages: [{name: kubesched, newName: registry.example.com/kubesched, newTag: v1}]\n"
-# what is long on a real cluster, and what stays
+# what is long on a real cluster
 SHORTER = {"--duration 1h": "--duration 2s"}
 
 
@@ -34,47 +28,6 @@ def test_the_runbook_has_all_steps() -> None:
     text = (ROOT / "docs/migrating.md").read_text()
     for command in ("doctor", "shadow", "run", "explain"):
         assert f"$ kubesched {command}" in text
-
-
-class Runner:
-    """Runs the commands of the runbook in a folder; those that stay are ended at the end."""
-
-    def __init__(self, folder: Path, environment: Mapping[str, str], stack: ExitStack) -> None:
-        self._folder = folder
-        self._environment = environment
-        self._stack = stack
-
-    def files(self, text: str) -> None:
-        name = text.partition("\n")[0].removeprefix("# ").strip()
-        (self._folder / name).write_text(text)
-
-    def command(self, line: str) -> None:
-        for long, short in SHORTER.items():
-            line = line.replace(long, short)
-        if line.startswith("kubesched run "):
-            process = subprocess.Popen(["/bin/sh", "-c", f"exec {line}"], cwd=self._folder, env=self._environment)
-            self._stack.callback(process.wait)
-            self._stack.callback(process.terminate)
-            return
-        code, output = self._ours(line) if line.startswith("kubesched ") else self._others(line)
-        # without a pod that is decided meanwhile there is nothing to judge
-        assert code == (3 if " shadow " in line else 0), f"$ {line}\n{output}"
-        assert "Traceback" not in output
-
-    def _ours(self, line: str) -> tuple[int, str]:
-        """Run a command of ours in this process: a start takes longer than most of them."""
-        line, _, file = line.partition(" > ")
-        with contextlib.chdir(self._folder):
-            result = CliRunner(env=dict(self._environment)).invoke(main, shlex.split(line)[1:])
-        if file:
-            (self._folder / file).write_text(result.stdout)
-        return result.exit_code, result.output
-
-    def _others(self, line: str) -> tuple[int, str]:
-        done = subprocess.run(
-            ["/bin/sh", "-c", line], cwd=self._folder, env=self._environment, text=True, capture_output=True, timeout=60
-        )
-        return done.returncode, done.stdout + done.stderr
 
 
 @pytest.mark.slow
@@ -93,15 +46,10 @@ def test_every_command_of_the_runbook_works(tmp_path: Path) -> None:
         for name in ("kube-scheduler", "kubesched"):
             api.create(_deployment(name))
         api.create(_lease())
-        programs = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
         files = {"KUBECONFIG": str(cluster.kubeconfig), "MANIFESTS": str(manifests), "HOME": str(home)}
-        runner = Runner(tmp_path, {**os.environ, **files, "PATH": programs}, stack)
+        terminal = stack.enter_context(Terminal(tmp_path, {**os.environ, **files, "PATH": PROGRAMS}, SHORTER))
         for section in RUNBOOK:
-            for language, text in section.blocks:
-                if language == "yaml":
-                    runner.files(text)
-                for command in commands_in(text) if language == "console" else ():
-                    runner.command(command.line)
+            terminal.follow(section)
             if section.heading == "4. Switch":
                 assert "registry.example.com/kubesched:v1" in (manifests / "kube-scheduler.yaml").read_text()
         assert (manifests / "kube-scheduler.yaml").read_text() == BEFORE

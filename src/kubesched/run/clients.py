@@ -11,9 +11,13 @@ import msgspec
 
 from kubesched import __version__
 from kubesched.api.release import GIT_VERSION
+from kubesched.client.credentials.rest_config import in_cluster_config, load_rest_config
 from kubesched.client.rate_limiter import RateLimiter
 from kubesched.client.rest import RequestWatcher, RestClient, RestConfig
+from kubesched.common.notes import Note
 from kubesched.config.types import ClientConnection
+from kubesched.errors import KubeconfigError
+from kubesched.run.go_flags import ParsedFlags
 
 AGENT = f"kubesched/{__version__} ({platform.system().lower()}/{platform.machine()}) kubernetes/{GIT_VERSION}"
 
@@ -29,6 +33,22 @@ class Clients(msgspec.Struct, frozen=True):
         """Close all connections."""
         await self.scheduling.close()
         await self.events.close()
+
+
+def api_server(connection: ClientConnection, flags: ParsedFlags, note: Note) -> RestConfig:
+    """Return the API server that the configuration or the flags lead to; names a --kubeconfig that is ignored."""
+    if connection.kubeconfig or flags["master"] or not (flags["config"] and flags["kubeconfig"]):
+        return load_rest_config(connection.kubeconfig, flags["master"], note=note)
+    ignored = (
+        "--kubeconfig is ignored with --config, as in kube-scheduler: "
+        f"write clientConnection.kubeconfig: {flags['kubeconfig']} into {flags['config']}"
+    )
+    try:
+        found = in_cluster_config(note=note)
+    except KubeconfigError:
+        raise KubeconfigError(ignored) from None
+    note(f"{ignored}. Using the service account of the pod.")
+    return found
 
 
 def connect(rest_config: RestConfig, connection: ClientConnection, watcher: RequestWatcher | None = None) -> Clients:

@@ -16,7 +16,6 @@ from contextlib import AsyncExitStack, suppress
 from random import Random
 
 from kubesched.api.release import RELEASE
-from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.election.candidates import CandidateVersions
 from kubesched.client.election.leader_elector import settings_from
 from kubesched.client.election.leader_thread import LeaderThread
@@ -24,7 +23,7 @@ from kubesched.common.garbage_collection import GarbageCollection
 from kubesched.common.notes import Note
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.run.assembly import Dependencies, assemble
-from kubesched.run.clients import AGENT, Clients, connect
+from kubesched.run.clients import AGENT, Clients, api_server, connect
 from kubesched.run.instruments import Instruments, ObservedElection, dump
 from kubesched.run.klog.logs import Logs
 from kubesched.run.options import RunOptions, record_bytes
@@ -63,7 +62,7 @@ class SchedulerProcess:
         self._instruments = Instruments(
             self._log, metric_options, options.loaded.gates, reported(flags["version"]), record_bytes(flags)
         )
-        rest_config = load_rest_config(config.client_connection.kubeconfig, flags["master"], note=self._note)
+        rest_config = api_server(config.client_connection, flags, self._note)
         self.clients: Clients = connect(
             rest_config, config.client_connection, self._instruments.requests(rest_config.server)
         )

@@ -1,0 +1,45 @@
+"""Lines of the documents that no test runs as they are, each with the reason. A line is a whole one."""
+
+_LONG = "up to an hour; tests/bench/test_bench_docs.py reads its options, tests/bench run short workloads"
+_IMAGE = "needs a container engine and a registry; tests/deploy/test_image.py runs the steps of the Dockerfile"
+_MAKE = "sets up an environment from an index of packages; CI runs it"
+_PYPI = "needs an index of packages; tests/project/test_new_user.py installs the wheel"
+_BUILD = "docker build -f deploy/Dockerfile -t registry.example.com/kubesched:0.1.0 ."
+
+NOT_RUN = {
+    # addresses of examples
+    "kubesched explain pod shop/web-0 --scheduler https://10.0.0.7:10259 --scheduler-ca scheduler.crt": (
+        "an address of an example; tests/asking have a scheduler of their own"
+    ),
+    # benchmarks
+    "kubesched bench SchedulingBasic/5000Nodes_10000Pods TopologySpreading --repeat 3": _LONG,
+    "kubesched bench --label performance -o json --file old.json": _LONG,
+    "kubesched bench --label performance --compare old.json --fail-below 0.9": _LONG,
+    "kubesched bench performance-config.yaml --label performance,-short": _LONG,
+    "cd kubernetes/test/integration/scheduler_perf/misc": "a checkout of Kubernetes; the next line finds its file here",
+    "kubesched bench SchedulingBasic/500Nodes --on cluster --kubeconfig admin.kubeconfig "
+    "--scheduler 'kubesched run --config {config}' --against 'kube-scheduler --config {config}'": (
+        "needs kube-scheduler and a bare API server; tests/bench run ours on such a one"
+    ),
+    # images
+    _BUILD: _IMAGE,
+    "docker push registry.example.com/kubesched:0.1.0": _IMAGE,
+    f"{_BUILD} --build-arg BUILD=python:3.11-slim-bookworm@sha256:... "
+    "--build-arg RUNTIME=gcr.io/distroless/python3-debian12:nonroot@sha256:...": _IMAGE,
+    # installations
+    "make run": _MAKE,
+    "make run && . .venv/bin/activate": _MAKE,
+    "make test": _MAKE,
+    "make quick": _MAKE,
+    "make test-slow": _MAKE,
+    "make test-random": _MAKE,
+    "make bench": _MAKE,
+    "make coverage": _MAKE,
+    "python3 -m venv ~/kubesched && ~/kubesched/bin/pip install . && export PATH=~/kubesched/bin:$PATH": _PYPI,
+    "python3 -m venv venv && . venv/bin/activate": _PYPI,
+    "pip install 'kubesched[testing]'": _PYPI,
+    # files that are not here
+    "kubesched up --replay nodes.yaml --replay trace.sktrace --speed 100 --once --timeout 1h": (
+        "a trace of SimKube; tests/simulate/traces/test_foreign.py reads one"
+    ),
+}
