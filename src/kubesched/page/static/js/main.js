@@ -65,7 +65,9 @@ class Page {
     const back = this.cluster !== undefined;
     this.cluster = new Cluster(data);
     this.cluster.takeChanges();
-    byId("origin").textContent = [this.cluster.origin, this.cluster.kubernetes, this.cluster.live ? "live" : ""].filter(Boolean).join(" · ");
+    const { origin, kubernetes, live } = this.cluster;
+    const release = [kubernetes, live ? "live" : ""].filter(Boolean).join(" · ");
+    byId("origin").replaceChildren(h("span.where", { title: origin }, origin), h("span.release", {}, origin && release ? `· ${release}` : release));
     this.fillChoices();
     byId("gaps").replaceChildren(...[gapsView(this.cluster.gaps)].filter(Boolean));
     this.search = new Search(this.cluster, byId("search").value);
