@@ -80,6 +80,10 @@ def test_the_slider_goes_back_and_the_time_bar_has_no_faults(cluster: ServedPage
     until(page, "kubesched.time.clock.seconds === 0 && kubesched.time.clock.state === 'paused'")
     assert cycles(page) > 0
     expect(page.locator("#time-play")).to_be_enabled()
+    page.keyboard.press("2")
+    expect(page.locator("#table")).to_be_visible()
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
     for theme in ("light", "dark"):
         page.evaluate("(theme) => (document.documentElement.dataset.theme = theme)", theme)
         assert faults_of(page) == []

@@ -5,7 +5,7 @@ import { Actions } from "./actions/actions.js";
 import { count, shortKey } from "./cluster/amounts.js";
 import { ConfigurationView } from "./configuration/configuration.js";
 import { gapsView } from "./panel/pod.js";
-import { byId, h } from "./page/dom.js";
+import { byId, h, isTyped } from "./page/dom.js";
 import { Server, follow, takeToken } from "./cluster/feed.js";
 import { gestures } from "./map/gestures.js";
 import { ClusterMap } from "./map/map.js";
@@ -183,8 +183,7 @@ class Page {
   }
 
   key(event) {
-    const typing = event.target.matches("input, select, textarea");
-    if (event.key === "/" && !typing) {
+    if (event.key === "/" && !isTyped(event)) {
       event.preventDefault();
       byId("search").focus();
     } else if (event.key === "Escape") {

@@ -4,7 +4,7 @@
 import { addNodesDialog, askDialog, createDialog, scaleDialog } from "./dialogs.js";
 import { fileItems } from "./files.js";
 import { count } from "../cluster/amounts.js";
-import { h } from "../page/dom.js";
+import { h, isTyped } from "../page/dom.js";
 
 const SAID = 8000; // milliseconds that a sentence stays
 const AGAIN = 1000; // milliseconds between two looks at a drain that goes on
@@ -87,7 +87,7 @@ export class Actions {
 
   /** Ctrl+Z and Ctrl+Shift+Z, where nobody is typing. */
   key(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.matches("input, select, textarea")) return;
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || isTyped(event)) return;
     if (!this.known.writable) return;
     event.preventDefault();
     if (event.shiftKey) this.redo();

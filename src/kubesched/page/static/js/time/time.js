@@ -2,7 +2,7 @@
 // events. Out: commands to the server's clock; a mark opens its pod or node.
 
 import { count } from "../cluster/amounts.js";
-import { byId } from "../page/dom.js";
+import { byId, isTyped } from "../page/dom.js";
 import { TimeMarks, clockText, markText } from "./marks.js";
 
 const OFTEN = 1000; // milliseconds between two looks at the marks of a simulation
@@ -220,8 +220,7 @@ export class TimeBar {
   }
 
   key(event) {
-    if (this.mode !== "simulation" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.matches("input:not([type=range]), select, textarea, [contenteditable]")) return;
+    if (this.mode !== "simulation" || event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return;
     if (event.key === ".") this.step();
     else if (event.key === ",") this.stepBack();
     // a button that is focused is pressed by the space bar
