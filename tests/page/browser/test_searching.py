@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from tests.page.browser.conftest import Opener
 from tests.support.models import a_live_model
 from tests.support.served_page import ServedPage, served_page
@@ -55,3 +55,88 @@ def test_every_button_of_the_header_can_be_clicked_during_a_search(
     assert count is not None
     assert field["x"] + 60 < count["x"], "there is room for what is typed"
     assert count["x"] + count["width"] < field["x"] + field["width"]
+
+
+FOUND = {
+    "a label alone is about nodes": ("zone=zone-a", "1 node, 0 pods"),
+    "a pod has the labels of its node": ("zone=zone-a web", "0 nodes, 1 pod"),
+    "in any order": ("web- pool=general node=n2", "0 nodes, 1 pod"),
+    "a pending pod has no node": ("zone=zone-a huge", "0 nodes, 0 pods"),
+    "other fields beside a label": ("zone=zone-b state=bound", "0 nodes, 1 pod"),
+    "a label that no node has": ("app=web", "0 nodes, 0 pods"),
+}
+
+
+@pytest.mark.parametrize("case", FOUND)
+def test_words_and_labels(case: str, cluster: ServedPage, opened: Opener) -> None:
+    query, found = FOUND[case]
+    page = opened(cluster.address)
+    page.fill("#search", query)
+    expect(page.locator("#found")).to_have_text(found)
+
+
+def test_a_label_that_no_node_has_is_explained(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    page.fill("#search", "app=web")
+    expect(page.locator("#results")).to_have_text("No node has a label app; labels of pods are not searched.")
+
+
+def test_enter_opens_the_only_match(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    page.fill("#search", "giant")
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel h2")).to_have_text("default/giant")
+    page.keyboard.press("Escape")
+    expect(page.locator("#search")).to_be_focused()
+    page.fill("#search", "n2")
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel h2")).to_have_text("n2")
+
+
+def entered(page: Page, sentence: str) -> None:
+    page.keyboard.press("Enter")
+    expect(page.locator("#spoken")).to_contain_text(sentence)
+
+
+def test_enter_goes_through_nodes_and_pending_pods_also_while_the_cluster_changes(
+    cluster: ServedPage, opened: Opener
+) -> None:
+    page = opened(cluster.address)
+    page.fill("#search", "web")
+    page.locator("#search").focus()
+    entered(page, "Node n1")
+    entered(page, "Node n2")
+    cluster.put(a_pod("other", node="n1", cpu="1"))
+    expect(page.locator("#counts")).to_have_text("2 nodes, 5 pods")
+    entered(page, "Pending pod default/web-huge")
+    expect(page.locator("#pending-list [data-marked]")).to_contain_text("default/web-huge")
+    expect(page.locator("#pending-list [data-marked]")).to_be_in_viewport()
+    entered(page, "Node n1")
+    page.fill("#search", "")
+    expect(page.locator("#pending-list [data-marked]")).to_have_count(0)
+
+
+def test_arrows_go_through_the_list_and_a_change_takes_neither_focus_nor_room(
+    cluster: ServedPage, opened: Opener
+) -> None:
+    page = opened(cluster.address)
+    page.fill("#search", "web")
+    page.locator("#search").press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    second = page.locator("#results button").nth(1)
+    expect(second).to_be_focused()
+    cluster.put(a_pod("other", node="n1", cpu="1"))
+    expect(page.locator("#counts")).to_have_text("2 nodes, 5 pods")
+    expect(second).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel h2")).to_have_text("default/web-2")
+    page.keyboard.press("Escape")
+    expect(page.locator("#search")).to_be_focused()
+    expect(page.locator("#results")).to_be_hidden()
+    cluster.put(a_pod("another", node="n1", cpu="1"))
+    expect(page.locator("#counts")).to_have_text("2 nodes, 6 pods")
+    expect(page.locator("#results")).to_be_hidden()
+    page.locator("#search").press("ArrowDown")
+    expect(page.locator("#results button").first).to_be_focused()
+    page.keyboard.press("ArrowUp")
+    expect(page.locator("#search")).to_be_focused()

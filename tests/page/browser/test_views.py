@@ -207,7 +207,9 @@ class TestKeyboard:
         page.keyboard.press("/")
         page.keyboard.type("n3")
         page.keyboard.press("Enter")
-        expect(page.locator("#spoken")).to_contain_text("Node n3, b, cordoned")
+        expect(page.locator("#panel h2")).to_have_text("n3")
+        page.keyboard.press("Escape")
+        expect(page.locator("#search")).to_be_focused()
         page.keyboard.press("Escape")
         expect(page.locator("#search")).to_have_value("")
 

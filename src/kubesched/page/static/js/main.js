@@ -13,7 +13,7 @@ import { Paint, measuresOf } from "./map/measures.js";
 import { Panel } from "./panel/panel.js";
 import { PendingLane } from "./queue/lane.js";
 import { QueueView } from "./queue/queue.js";
-import { Search } from "./cluster/search.js";
+import { SearchBox } from "./cluster/searchbox.js";
 import { Cluster } from "./cluster/state.js";
 import { NodeTable } from "./map/table.js";
 import { followTheme, theme } from "./page/theme.js";
@@ -44,6 +44,14 @@ class Page {
       hasNode: (name) => this.cluster.findNode(name) !== -1,
       clock: (clock) => this.cluster.takeClock(clock),
     });
+    this.searchBox = new SearchBox({
+      ...on,
+      looked: (search) => this.looked(search),
+      nodesInOrder: () => this.map.placed?.order ?? [],
+      pendingInOrder: () => this.lane.pods(),
+      pointNode: (node) => this.pointNode(node),
+      pointPod: (pod) => this.pointPod(pod),
+    });
     this.views = new Views(byId("views"), () => this.note());
     this.addViews();
     this.controls();
@@ -70,7 +78,8 @@ class Page {
     byId("origin").replaceChildren(h("span.where", { title: origin }, origin), h("span.release", {}, origin && release ? `· ${release}` : release));
     this.fillChoices();
     byId("gaps").replaceChildren(...[gapsView(this.cluster.gaps)].filter(Boolean));
-    this.search = new Search(this.cluster, byId("search").value);
+    this.paint = undefined; // that of the cluster before
+    this.searchBox.again(this.cluster);
     // the bar takes its room before nodes are arranged in theirs
     this.time.start(data);
     if (!back) this.map.resize();
@@ -110,7 +119,7 @@ class Page {
     const changed = this.cluster.takeChanges();
     if (this.paint.index.length < this.cluster.nodeRoom) this.paint.all();
     for (const node of changed.nodes) this.paint.one(node);
-    if (this.search.active && (this.search.pods.length < this.cluster.podRoom || this.search.nodes.length < this.cluster.nodeRoom)) this.look();
+    if (this.search.active && (this.search.pods.length < this.cluster.podRoom || this.search.nodes.length < this.cluster.nodeRoom)) this.searchBox.again(this.cluster);
     this.map.update(changed);
     this.later(changed);
   }
@@ -134,7 +143,7 @@ class Page {
     const { cluster } = this;
     byId("counts").textContent = `${count(cluster.nodeCount, "node")}, ${count(cluster.podTotal, "pod")}`;
     if (late.pending) this.lane.show(cluster, this.search);
-    if (this.search.active && late.pods.size) this.look();
+    if (this.search.active && late.pods.size) this.searchBox.again(this.cluster);
     if (this.views.is("table")) this.showTable();
     this.tooltip.refresh();
     if (late.layout) this.fillChoices();
@@ -171,15 +180,7 @@ class Page {
     byId("zoom-in").addEventListener("click", () => this.map.zoom(1.5));
     byId("zoom-out").addEventListener("click", () => this.map.zoom(1 / 1.5));
     byId("zoom-fit").addEventListener("click", () => this.map.fit());
-    const search = byId("search");
-    search.addEventListener("input", () => this.look());
-    search.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.nextMatch();
-    });
     document.addEventListener("keydown", (event) => this.key(event));
-    document.addEventListener("pointerdown", (event) => {
-      if (!event.target.closest(".searching")) byId("results").hidden = true;
-    });
   }
 
   key(event) {
@@ -188,8 +189,7 @@ class Page {
       byId("search").focus();
     } else if (event.key === "Escape") {
       if (event.target === byId("search") && byId("search").value) {
-        byId("search").value = "";
-        this.look();
+        this.searchBox.clear();
       } else if (this.panel.open) this.panel.close();
       else if (event.target === byId("search")) byId("map").querySelector("canvas.over").focus();
     }
@@ -252,37 +252,27 @@ class Page {
 
   // ---- search
 
-  look() {
-    if (!this.cluster) return;
-    this.search = new Search(this.cluster, byId("search").value);
-    this.match = -1;
-    this.map.show(this.cluster, this.paint, this.search);
-    const { named, found, active } = this.search;
-    this.lane.show(this.cluster, this.search);
-    byId("found").textContent = active ? `${count(named.length, "node")}, ${count(found.length, "pod")}` : "";
-    const results = active ? [
-      ...named.slice(0, 6).map((node) => this.result(this.cluster.nodes.name[node], "node", () => this.openNode(this.cluster.nodes.name[node]))),
-      ...found.slice(0, 8).map((pod) => this.result(this.cluster.podKey(pod), this.cluster.podState.get(pod), () => this.openPod(this.cluster.namespace.get(pod), this.cluster.podName[pod]))),
-    ] : [];
-    byId("results").replaceChildren(...results);
-    byId("results").hidden = !results.length;
+  looked(search) {
+    this.search = search;
+    if (!this.paint) return;
+    this.map.show(this.cluster, this.paint, search);
+    this.lane.show(this.cluster, search);
     if (this.views.is("table")) this.showTable();
   }
 
-  result(name, kind, open) {
-    return h("li", {}, h("button", { type: "button", onclick: open }, h("span.name", {}, name), h("span.tag", {}, kind)));
+  /** Show a node that was found. */
+  pointNode(node) {
+    this.map.focused = node;
+    this.map.point({ node, pod: -1 });
+    this.map.goTo(node);
+    byId("spoken").textContent = this.tooltip.sentence(node);
   }
 
-  /** Enter in the search: the next node that is lit. */
-  nextMatch() {
-    if (!this.search?.active || !this.map.placed) return;
-    const lit = this.map.placed.order.filter((node) => this.search.nodes[node]);
-    if (!lit.length) return;
-    this.match = ((this.match ?? -1) + 1) % lit.length;
-    this.map.focused = lit[this.match];
-    this.map.point({ node: lit[this.match], pod: -1 });
-    this.map.goTo(lit[this.match]);
-    byId("spoken").textContent = this.tooltip.sentence(lit[this.match]);
+  /** Show a pending pod that was found. */
+  pointPod(pod) {
+    this.map.point({ node: -1, pod: -1 });
+    this.lane.goTo(pod);
+    byId("spoken").textContent = `Pending pod ${this.cluster.podKey(pod)}`;
   }
 
   // ---- opening
@@ -294,7 +284,7 @@ class Page {
   }
 
   openPod(namespace, name) {
-    byId("results").hidden = true;
+    this.searchBox.fold();
     const pod = this.cluster.findPod(`${namespace}/${name}`);
     this.map.select({ node: pod === -1 ? -1 : this.cluster.podNode[pod], pod });
     const shown = this.panel.pod(namespace, name);
@@ -303,7 +293,7 @@ class Page {
   }
 
   openNode(name) {
-    byId("results").hidden = true;
+    this.searchBox.fold();
     const node = this.cluster.findNode(name);
     this.map.select({ node, pod: -1 });
     if (node !== -1) this.map.goTo(node, false);
