@@ -145,6 +145,24 @@ def test_a_scenario_is_saved_and_opened_and_a_bad_file_is_told(
         assert saving.value.path().stat().st_size > 100
 
 
+def test_a_panel_whose_pod_is_not_in_the_file_that_is_opened_says_so(
+    cluster: ServedPage, opened: Opener, tmp_path: Path
+) -> None:
+    page = opened(cluster.address)
+    page.evaluate("kubesched.openPod('default', 'w-1')")
+    page.wait_for_selector('[data-shown="pod default/w-1"]')
+    other = tmp_path / "other.yaml"
+    other.write_text(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: only}\nstatus: {allocatable: {cpu: '1', pods: '9'}}\n"
+    )
+    with page.expect_file_chooser() as choosing:
+        in_menu(page, "Open a file …")
+    choosing.value.set_files(other)
+    expect(page.locator("#panel .failed")).to_have_text("There is no pod default/w-1 now.")
+    page.get_by_role("button", name="Leave the simulation").click()
+    expect(page.locator("#panel .verdict")).to_contain_text("default/w-1")
+
+
 def test_an_edited_configuration_is_applied_and_undone(cluster: ServedPage, opened: Opener) -> None:
     page = simulated(opened(cluster.address))
     page.get_by_role("button", name="Configuration").click()

@@ -159,9 +159,9 @@ class TestDecision:
         expect(page.locator("#panel h2")).to_have_text("default/web-1")
 
     def test_a_pod_that_is_gone_is_a_sentence(self, opened: Opener, cluster: ServedPage) -> None:
-        page = opened(cluster.address, allow=("404",))
+        page = opened(cluster.address)
         page.evaluate("kubesched.openPod('default', 'nobody')")
-        expect(page.locator("#panel .failed")).to_contain_text("there is no pod default/nobody")
+        expect(page.locator("#panel .failed")).to_have_text("There is no pod default/nobody now.")
 
 
 SEARCHES = {

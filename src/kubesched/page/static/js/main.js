@@ -31,7 +31,8 @@ class Page {
     const on = { pod: (namespace, name) => this.openPod(namespace, name), node: (name) => this.openNode(name), closed: () => this.closed() };
     this.map = new ClusterMap(byId("map"), { hover: (hit, x, y) => this.tooltip.show(hit, x, y), select: (hit) => this.select(hit) });
     this.tooltip = new Tooltip(byId("tooltip"), this);
-    this.panel = new Panel(byId("panel"), this.server, on);
+    const isThere = ({ kind, key }) => (kind === "node" ? this.cluster.findNode(key) : this.cluster.findPod(key)) !== -1;
+    this.panel = new Panel(byId("panel"), this.server, { ...on, isThere });
     this.lane = new PendingLane(byId("pending-list"), byId("pending-title"), on);
     this.table = new NodeTable(byId("table"), on);
     this.queue = new QueueView(byId("queue"), this.server, on);
@@ -40,8 +41,7 @@ class Page {
     this.actions = new Actions(byId("actions"), byId("acted"), this);
     this.time = new TimeBar(this.server, {
       ...on,
-      hasPod: (key) => this.cluster.findPod(key) !== -1,
-      hasNode: (name) => this.cluster.findNode(name) !== -1,
+      isThere,
       clock: (clock) => this.cluster.takeClock(clock),
     });
     this.searchBox = new SearchBox({
@@ -153,7 +153,7 @@ class Page {
   /** Whether changes are about what the panel shows. */
   touches({ pods, nodes }) {
     const { cluster, panel: { subject } } = this;
-    if (subject?.kind === "node") return nodes.has(cluster.findNode(subject.key));
+    if (subject?.kind === "node") return cluster.findNode(subject.key) === -1 || nodes.has(cluster.findNode(subject.key));
     return subject?.kind === "pod" && [...pods].some((pod) => cluster.pods.name[pod] === null || cluster.podKey(pod) === subject.key);
   }
 

@@ -11,7 +11,7 @@ const SHORT = 1; // seconds below which a simulation is one of scheduling cycles
 const STATES = { playing: "playing", paused: "paused", seeking: "going there", ended: "at its end" };
 
 export class TimeBar {
-  /** on: pod(namespace, name), node(name) open them; hasPod(key), hasNode(name); clock(clock). */
+  /** on: pod(namespace, name), node(name) open them; isThere({kind, key}); clock(clock). */
   constructor(server, on) {
     this.server = server;
     this.on = on;
@@ -171,8 +171,8 @@ export class TimeBar {
     if (!arrived) return;
     this.wanted = undefined;
     const [namespace, name] = (mark.pod || "").split("/");
-    if (name && this.on.hasPod(mark.pod)) this.on.pod(namespace, name);
-    else if (!name && this.on.hasNode(mark.node)) this.on.node(mark.node);
+    if (name && this.on.isThere({ kind: "pod", key: mark.pod })) this.on.pod(namespace, name);
+    else if (!name && this.on.isThere({ kind: "node", key: mark.node })) this.on.node(mark.node);
   }
 
   // ---- commands
