@@ -313,6 +313,28 @@ class TestLooks:
         page.click(".close")
         expect(page.locator("#panel")).to_be_hidden()
 
+    def test_on_a_narrow_screen_the_lane_folds_and_leaves_its_room_to_the_configuration(
+        self, opened: Opener, cluster: ServedPage
+    ) -> None:
+        page = opened(cluster.address, viewport={"width": 800, "height": 600})
+        rows = page.locator("#pending-list .row").first
+        height = "document.querySelector('.lane').clientHeight"
+        page.get_by_role("button", name="Hide").click()
+        expect(rows).to_be_hidden()
+        assert page.evaluate(height) < 60
+        page.get_by_role("button", name="Show", exact=True).click()
+        expect(rows).to_be_visible()
+        page.click("[data-view=configuration]")
+        page.wait_for_selector(".plugins")
+        expect(rows).to_be_hidden()
+        expect(page.locator("#configuration-text")).to_be_in_viewport(ratio=0.8)
+        page.get_by_role("button", name="Show", exact=True).click()
+        expect(rows).to_be_visible()
+        page.click("[data-view=map]")
+        page.set_viewport_size({"width": 1280, "height": 800})
+        expect(page.locator("#lane-fold")).to_be_hidden()
+        expect(rows).to_be_visible()
+
     def test_names_and_labels_are_never_markup(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
         page.select_option("#group", "note")

@@ -53,6 +53,7 @@ class Page {
       pointPod: (pod) => this.pointPod(pod),
     });
     this.views = new Views(byId("views"), () => this.note());
+    byId("lane-fold").addEventListener("click", () => this.foldLane(!document.body.classList.contains("lane-folded")));
     this.addViews();
     this.controls();
     gestures(this.map, (node) => (byId("spoken").textContent = this.tooltip.sentence(node)));
@@ -271,6 +272,7 @@ class Page {
   /** Show a pending pod that was found. */
   pointPod(pod) {
     this.map.point({ node: -1, pod: -1 });
+    this.foldLane(false);
     this.lane.goTo(pod);
     byId("spoken").textContent = `Pending pod ${this.cluster.podKey(pod)}`;
   }
@@ -309,7 +311,7 @@ class Page {
     const beside = [byId("node-tools")];
     this.views.add({ name: "map", title: "Map", element: byId("map"), beside });
     this.views.add({ name: "table", title: "Table", element: byId("table"), beside, shown: () => this.showTable() });
-    this.views.add({ name: "configuration", title: "Configuration", element: byId("configuration"), shown: () => this.configuration.shown() });
+    this.views.add({ name: "configuration", title: "Configuration", element: byId("configuration"), shown: () => this.showConfiguration(), hidden: () => this.foldLane(false) });
     this.views.add({ name: "queue", title: "Queue", element: byId("queue"), shown: () => this.queue.shown(), hidden: () => this.queue.hidden() });
   }
 
@@ -329,6 +331,19 @@ class Page {
   closed() {
     this.map.select({ node: -1, pod: -1 });
     this.note();
+  }
+
+  /** Hide the lane, or show it, where the screen is narrow. */
+  foldLane(folded) {
+    document.body.classList.toggle("lane-folded", folded);
+    byId("lane-fold").setAttribute("aria-expanded", String(!folded));
+    byId("lane-fold").textContent = folded ? "Show" : "Hide";
+  }
+
+  /** The text needs the room of a narrow screen; the lane can be shown beside it. */
+  showConfiguration() {
+    this.foldLane(true);
+    return this.configuration.shown();
   }
 
   showTable() {
