@@ -77,13 +77,13 @@ def test_nodes_are_added_objects_created_and_workloads_scaled_in_dialogs(cluster
     expect(box.get_by_role("alert")).to_contain_text("nodes='many': expected a number")
     box.get_by_label("Or a pool").fill("name=large,nodes=1,cpu=16")
     box.get_by_role("button", name="Add").click()
-    expect(page.locator("#acted")).to_contain_text("Add 1 node of pool large")
+    expect(page.locator("#acted")).to_contain_text("Added 1 node of pool large")
     to_the_end(page)
     until(page, f"{pods_of(page, 'large-1')} === 1")
     in_menu(page, "Create objects …")
     box.get_by_label("Begin with").select_option("Deployment, spread over zones")
     box.get_by_role("button", name="Create").click()
-    expect(page.locator("#acted")).to_contain_text("Create Deployment web")
+    expect(page.locator("#acted")).to_contain_text("Created Deployment web")
     until(page, "kubesched.cluster.podTotal === 6")
     page.evaluate("kubesched.openPod('default', 'w-1')")
     page.locator("#panel").get_by_role("button", name="Scale ReplicaSet/w …").click()
@@ -143,6 +143,24 @@ def test_a_scenario_is_saved_and_opened_and_a_bad_file_is_told(
         with page.expect_download() as saving:
             in_menu(page, name)
         assert saving.value.path().stat().st_size > 100
+
+
+def test_a_panel_whose_pod_is_not_in_the_file_that_is_opened_says_so(
+    cluster: ServedPage, opened: Opener, tmp_path: Path
+) -> None:
+    page = opened(cluster.address)
+    page.evaluate("kubesched.openPod('default', 'w-1')")
+    page.wait_for_selector('[data-shown="pod default/w-1"]')
+    other = tmp_path / "other.yaml"
+    other.write_text(
+        "apiVersion: v1\nkind: Node\nmetadata: {name: only}\nstatus: {allocatable: {cpu: '1', pods: '9'}}\n"
+    )
+    with page.expect_file_chooser() as choosing:
+        in_menu(page, "Open a file …")
+    choosing.value.set_files(other)
+    expect(page.locator("#panel .failed")).to_have_text("There is no pod default/w-1 now.")
+    page.get_by_role("button", name="Leave the simulation").click()
+    expect(page.locator("#panel .verdict")).to_contain_text("default/w-1")
 
 
 def test_an_edited_configuration_is_applied_and_undone(cluster: ServedPage, opened: Opener) -> None:

@@ -134,7 +134,46 @@ def test_the_keyboard_and_screen_readers_reach_everything(opened: Opener, cluste
     weigh(page, "NodeResourcesFit", 4)
     page.get_by_role("button", name="Compare placements").press("Enter")
     page.wait_for_selector("#configuration .comparison[data-pods]")
+    assert serious_faults(page) == []
+
+
+def serious_faults(page: Page) -> list[tuple[str, str]]:
+    """What axe finds, in light and in dark."""
+    found = []
     for scheme in ("light", "dark"):
         page.evaluate(f"document.documentElement.dataset.theme = '{scheme}'")
-        found = Axe().run(page).response["violations"]
-        assert [each["id"] for each in found if each["impact"] in ("serious", "critical")] == []
+        faults = Axe().run(page).response["violations"]
+        found += [(scheme, each["id"]) for each in faults if each["impact"] in ("serious", "critical")]
+    return found
+
+
+def test_a_text_with_a_fault_leaves_the_form_readable_and_says_that_it_is_behind(
+    cluster: ServedPage, opened: Opener
+) -> None:
+    page = opened_view(opened(cluster.address))
+    behind = page.get_by_text("this form is that of the text before")
+    expect(behind).to_be_hidden()
+    text = page.locator("#configuration-text")
+    right = text.input_value()
+    text.fill(right + "parallelism: many\n")
+    expect(behind).to_be_visible()
+    assert serious_faults(page) == []
+    text.fill(right)
+    expect(behind).to_be_hidden()
+
+
+def test_a_comparison_says_when_the_text_has_changed_since(cluster: ServedPage, opened: Opener) -> None:
+    page = opened_view(opened(cluster.address))
+    weigh(page, "NodeResourcesFit", 50)
+    page.get_by_role("button", name="Compare placements").click()
+    assert shown_differences(page)
+    old = page.get_by_text("The text has changed since: compare again.")
+    expect(old).to_be_hidden()
+    text = page.locator("#configuration-text")
+    compared = text.input_value()
+    text.fill("a: [")
+    expect(old).to_be_visible()
+    text.fill(compared)
+    expect(old).to_be_hidden()
+    weigh(page, "NodeResourcesFit", 60)
+    expect(old).to_be_visible()

@@ -66,6 +66,18 @@ def test_panel_of_a_pod_follows_the_pod(cluster: ServedPage, opened: Opener) -> 
     expect(page.locator(".verdict")).not_to_have_text(before)
 
 
+def test_a_panel_says_when_its_pod_or_node_is_gone_and_asks_nobody(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    for kind, key, opening, gone in (
+        ("pod", "default/p", "kubesched.openPod('default', 'p')", a_pod("p", cpu="1")),
+        ("node", "n2", "kubesched.openNode('n2')", a_node("n2", zone="b")),
+    ):
+        page.evaluate(opening)
+        page.wait_for_selector(f'[data-shown="{kind} {key}"]')
+        cluster.drop(gone)
+        expect(page.locator("#panel .failed")).to_have_text(f"There is no {kind} {key} now.")
+
+
 def test_a_server_that_goes_away_and_comes_back(cluster: ServedPage, opened: Opener) -> None:
     page = opened(cluster.address, allow=("ERR_", "Failed to load resource"))
     cluster.stop()

@@ -46,6 +46,11 @@ CASES: dict[str, tuple[str, str, Any]] = {
         "it.wordsOf(' Web  zone=A =x ')",
         [{"text": "web"}, {"key": "zone", "value": "a"}, {"text": "=x"}],
     ),
+    "what was done": (
+        "actions/actions",
+        "['Create Pod a', 'Drain node b: 2 pods are evicted', 'Undone: Create Pod a'].map(it.doneText)",
+        ["Created Pod a", "Drain node b: 2 pods are evicted", "Undone: Create Pod a"],
+    ),
     "a quote in a command": ("panel/commands", 'it.quoted("it\'s")', "'it'\\''s'"),
     "a patch as a command": (
         "panel/commands",

@@ -1,13 +1,15 @@
 """The time bar: a simulation is begun, played, stepped, taken back and left, by mouse and by keyboard."""
 
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect
 from tests.page.browser.conftest import Opener
 from tests.support.chromium import until
-from tests.support.models import a_model
+from tests.support.models import a_live_model, a_model
 from tests.support.served_page import ServedPage, served_page
 
 from kubesched.testing import a_node, a_pod
@@ -78,6 +80,10 @@ def test_the_slider_goes_back_and_the_time_bar_has_no_faults(cluster: ServedPage
     until(page, "kubesched.time.clock.seconds === 0 && kubesched.time.clock.state === 'paused'")
     assert cycles(page) > 0
     expect(page.locator("#time-play")).to_be_enabled()
+    page.keyboard.press("2")
+    expect(page.locator("#table")).to_be_visible()
+    page.keyboard.press("/")
+    expect(page.locator("#search")).to_be_focused()
     for theme in ("light", "dark"):
         page.evaluate("(theme) => (document.documentElement.dataset.theme = theme)", theme)
         assert faults_of(page) == []
@@ -85,3 +91,64 @@ def test_the_slider_goes_back_and_the_time_bar_has_no_faults(cluster: ServedPage
     assert page.evaluate("document.documentElement.scrollWidth <= 360")
     expect(page.locator("#time-play")).to_be_in_viewport()
     assert faults_of(page) == []
+
+
+BEGAN = datetime.now(UTC).replace(microsecond=0)
+
+
+def a_mark(at: float, pod: str) -> dict[str, Any]:
+    return {"at": at, "kind": "bound", "pod": f"default/{pod}", "node": "n0"}
+
+
+@pytest.fixture
+def live_cluster() -> Iterator[ServedPage]:
+    pods = [a_pod(f"p{each}", node="n0") for each in range(5)]
+    with served_page(a_live_model(a_node("n0", cpu="4"), *pods)) as page:
+        yield page
+
+
+def test_the_marks_of_a_live_cluster_are_walked_one_by_one_and_tell_the_time_of_day(
+    live_cluster: ServedPage, opened: Opener
+) -> None:
+    page = opened(live_cluster.address, timezone_id="UTC")
+    # two of one moment before the page began, two of one moment after, and one that is seen later
+    marks = [a_mark(-90, "p0"), a_mark(-90, "p1"), a_mark(30, "p2"), a_mark(30, "p3")]
+    began = BEGAN.isoformat().replace("+00:00", "Z")
+    answer = {"began": began, "by": "seconds", "from": -90.0, "to": 60.0, "total": 4, "marks": marks}
+    page.route("**/v1/timeline*", lambda route: route.fulfill(json=answer))
+    until(page, "kubesched.time.marks.marks.length === 4")
+
+    def walked(button: str, pod: str) -> None:
+        page.get_by_role("button", name=button).press("Enter")
+        expect(page.locator("#panel h2")).to_have_text(f"default/{pod}")
+        expect(page.get_by_role("status").filter(has_text=f"default/{pod} bound to n0")).to_be_visible()
+
+    walked("To the mark before", "p3")
+    walked("To the mark before", "p2")
+    walked("To the mark before", "p1")
+    expect(page.locator("#time-mark")).to_contain_text(f"{BEGAN - timedelta(seconds=90):%H:%M:%S} · ")
+    walked("To the mark before", "p0")
+    walked("To the mark before", "p0")
+    # the marks are read again, with one more
+    marks.append(a_mark(60, "p4"))
+    until(page, "kubesched.time.marks.marks.length === 5")
+    for pod in ("p1", "p2", "p3", "p4"):
+        walked("To the next mark", pod)
+    expect(page.locator("#time-mark")).to_contain_text(f"{BEGAN + timedelta(seconds=60):%H:%M:%S} · ")
+
+
+def test_the_marks_of_one_moment_of_a_simulation_are_each_reached(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    page.click("#time-try")
+    expect(page.locator("#time-clock")).to_be_visible()
+    page.click("#time-end")
+    expect(page.locator("#time")).to_have_attribute("data-state", "ended")
+    page.select_option("#time-by", "seconds")
+    until(page, "kubesched.time.marks.marks.length > 9")
+    expected = page.evaluate("kubesched.time.marks.marks.filter(({ at }) => at === 0).map(({ pod }) => pod)")
+    assert len(expected) == 9
+    page.evaluate("kubesched.time.jump(kubesched.time.marks.marks[0])")
+    for pod in expected:
+        expect(page.locator("#panel h2")).to_have_text(pod)
+        page.get_by_role("button", name="To the next mark").click()
+    until(page, "kubesched.time.clock.seconds > 0")

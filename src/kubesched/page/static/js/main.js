@@ -5,7 +5,7 @@ import { Actions } from "./actions/actions.js";
 import { count, shortKey } from "./cluster/amounts.js";
 import { ConfigurationView } from "./configuration/configuration.js";
 import { gapsView } from "./panel/pod.js";
-import { byId, h } from "./page/dom.js";
+import { byId, h, isTyped } from "./page/dom.js";
 import { Server, follow, takeToken } from "./cluster/feed.js";
 import { gestures } from "./map/gestures.js";
 import { ClusterMap } from "./map/map.js";
@@ -13,7 +13,7 @@ import { Paint, measuresOf } from "./map/measures.js";
 import { Panel } from "./panel/panel.js";
 import { PendingLane, causesOf } from "./queue/lane.js";
 import { QueueView } from "./queue/queue.js";
-import { Search } from "./cluster/search.js";
+import { SearchBox } from "./cluster/searchbox.js";
 import { Cluster } from "./cluster/state.js";
 import { NodeTable } from "./map/table.js";
 import { followTheme, theme } from "./page/theme.js";
@@ -32,7 +32,8 @@ class Page {
     const on = { pod: (namespace, name) => this.openPod(namespace, name), node: (name) => this.openNode(name), closed: () => this.closed() };
     this.map = new ClusterMap(byId("map"), { hover: (hit, x, y) => this.tooltip.show(hit, x, y), select: (hit) => this.select(hit) });
     this.tooltip = new Tooltip(byId("tooltip"), this);
-    this.panel = new Panel(byId("panel"), this.server, on);
+    const isThere = ({ kind, key }) => (kind === "node" ? this.cluster.findNode(key) : this.cluster.findPod(key)) !== -1;
+    this.panel = new Panel(byId("panel"), this.server, { ...on, isThere });
     this.lane = new PendingLane(byId("pending-list"), byId("pending-title"), on);
     this.table = new NodeTable(byId("table"), on);
     this.queue = new QueueView(byId("queue"), this.server, on);
@@ -41,11 +42,19 @@ class Page {
     this.actions = new Actions(byId("actions"), byId("acted"), this);
     this.time = new TimeBar(this.server, {
       ...on,
-      hasPod: (key) => this.cluster.findPod(key) !== -1,
-      hasNode: (name) => this.cluster.findNode(name) !== -1,
+      isThere,
       clock: (clock) => this.cluster.takeClock(clock),
     });
+    this.searchBox = new SearchBox({
+      ...on,
+      looked: (search) => this.looked(search),
+      nodesInOrder: () => this.map.placed?.order ?? [],
+      pendingInOrder: () => this.lane.pods(),
+      pointNode: (node) => this.pointNode(node),
+      pointPod: (pod) => this.pointPod(pod),
+    });
     this.views = new Views(byId("views"), () => this.note());
+    byId("lane-fold").addEventListener("click", () => this.foldLane(!document.body.classList.contains("lane-folded")));
     this.addViews();
     this.controls();
     gestures(this.map, (node) => (byId("spoken").textContent = this.tooltip.sentence(node)));
@@ -67,10 +76,13 @@ class Page {
     const back = this.cluster !== undefined;
     this.cluster = new Cluster(data);
     this.cluster.takeChanges();
-    byId("origin").textContent = [this.cluster.origin, this.cluster.kubernetes, this.cluster.live ? "live" : ""].filter(Boolean).join(" · ");
+    const { origin, kubernetes, live } = this.cluster;
+    const release = [kubernetes, live ? "live" : ""].filter(Boolean).join(" · ");
+    byId("origin").replaceChildren(h("span.where", { title: origin }, origin), h("span.release", {}, origin && release ? `· ${release}` : release));
     this.fillChoices();
     byId("gaps").replaceChildren(...[gapsView(this.cluster.gaps)].filter(Boolean));
-    this.search = new Search(this.cluster, byId("search").value);
+    this.paint = undefined; // that of the cluster before
+    this.searchBox.again(this.cluster);
     // the bar takes its room before nodes are arranged in theirs
     this.time.start(data);
     if (!back) this.map.resize();
@@ -123,7 +135,7 @@ class Page {
     const changed = this.cluster.takeChanges();
     if (this.paint.index.length < this.cluster.nodeRoom) this.paint.all();
     for (const node of changed.nodes) this.paint.one(node);
-    if (this.search.active && (this.search.pods.length < this.cluster.podRoom || this.search.nodes.length < this.cluster.nodeRoom)) this.look();
+    if (this.search.active && (this.search.pods.length < this.cluster.podRoom || this.search.nodes.length < this.cluster.nodeRoom)) this.searchBox.again(this.cluster);
     this.map.update(changed);
     this.later(changed);
   }
@@ -147,7 +159,7 @@ class Page {
     const { cluster } = this;
     byId("counts").textContent = `${count(cluster.nodeCount, "node")}, ${count(cluster.podTotal, "pod")}`;
     if (late.pending) this.lane.show(cluster, this.search);
-    if (this.search.active && late.pods.size) this.look();
+    if (this.search.active && late.pods.size) this.searchBox.again(this.cluster);
     if (this.views.is("table")) this.showTable();
     this.tooltip.refresh();
     if (late.layout) this.fillChoices();
@@ -157,7 +169,7 @@ class Page {
   /** Whether changes are about what the panel shows. */
   touches({ pods, nodes }) {
     const { cluster, panel: { subject } } = this;
-    if (subject?.kind === "node") return nodes.has(cluster.findNode(subject.key));
+    if (subject?.kind === "node") return cluster.findNode(subject.key) === -1 || nodes.has(cluster.findNode(subject.key));
     return subject?.kind === "pod" && [...pods].some((pod) => cluster.pods.name[pod] === null || cluster.podKey(pod) === subject.key);
   }
 
@@ -201,26 +213,16 @@ class Page {
     byId("zoom-in").addEventListener("click", () => this.map.zoom(1.5));
     byId("zoom-out").addEventListener("click", () => this.map.zoom(1 / 1.5));
     byId("zoom-fit").addEventListener("click", () => this.map.fit());
-    const search = byId("search");
-    search.addEventListener("input", () => this.look());
-    search.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") this.nextMatch();
-    });
     document.addEventListener("keydown", (event) => this.key(event));
-    document.addEventListener("pointerdown", (event) => {
-      if (!event.target.closest(".searching")) byId("results").hidden = true;
-    });
   }
 
   key(event) {
-    const typing = event.target.matches("input, select, textarea");
-    if (event.key === "/" && !typing) {
+    if (event.key === "/" && !isTyped(event)) {
       event.preventDefault();
       byId("search").focus();
     } else if (event.key === "Escape") {
       if (event.target === byId("search") && byId("search").value) {
-        byId("search").value = "";
-        this.look();
+        this.searchBox.clear();
       } else if (this.panel.open) this.panel.close();
       else if (event.target === byId("search")) byId("map").querySelector("canvas.over").focus();
     }
@@ -283,37 +285,28 @@ class Page {
 
   // ---- search
 
-  look() {
-    if (!this.cluster) return;
-    this.search = new Search(this.cluster, byId("search").value);
-    this.match = -1;
-    this.map.show(this.cluster, this.paint, this.search);
-    const { named, found, active } = this.search;
-    this.lane.show(this.cluster, this.search);
-    byId("found").textContent = active ? `${count(named.length, "node")}, ${count(found.length, "pod")}` : "";
-    const results = active ? [
-      ...named.slice(0, 6).map((node) => this.result(this.cluster.nodes.name[node], "node", () => this.openNode(this.cluster.nodes.name[node]))),
-      ...found.slice(0, 8).map((pod) => this.result(this.cluster.podKey(pod), this.cluster.podState.get(pod), () => this.openPod(this.cluster.namespace.get(pod), this.cluster.podName[pod]))),
-    ] : [];
-    byId("results").replaceChildren(...results);
-    byId("results").hidden = !results.length;
+  looked(search) {
+    this.search = search;
+    if (!this.paint) return;
+    this.map.show(this.cluster, this.paint, search);
+    this.lane.show(this.cluster, search);
     if (this.views.is("table")) this.showTable();
   }
 
-  result(name, kind, open) {
-    return h("li", {}, h("button", { type: "button", onclick: open }, h("span.name", {}, name), h("span.tag", {}, kind)));
+  /** Show a node that was found. */
+  pointNode(node) {
+    this.map.focused = node;
+    this.map.point({ node, pod: -1 });
+    this.map.goTo(node);
+    byId("spoken").textContent = this.tooltip.sentence(node);
   }
 
-  /** Enter in the search: the next node that is lit. */
-  nextMatch() {
-    if (!this.search?.active || !this.map.placed) return;
-    const lit = this.map.placed.order.filter((node) => this.search.nodes[node]);
-    if (!lit.length) return;
-    this.match = ((this.match ?? -1) + 1) % lit.length;
-    this.map.focused = lit[this.match];
-    this.map.point({ node: lit[this.match], pod: -1 });
-    this.map.goTo(lit[this.match]);
-    byId("spoken").textContent = this.tooltip.sentence(lit[this.match]);
+  /** Show a pending pod that was found. */
+  pointPod(pod) {
+    this.map.point({ node: -1, pod: -1 });
+    this.foldLane(false);
+    this.lane.goTo(pod);
+    byId("spoken").textContent = `Pending pod ${this.cluster.podKey(pod)}`;
   }
 
   // ---- opening
@@ -325,7 +318,7 @@ class Page {
   }
 
   openPod(namespace, name) {
-    byId("results").hidden = true;
+    this.searchBox.fold();
     const pod = this.cluster.findPod(`${namespace}/${name}`);
     this.map.select({ node: pod === -1 ? -1 : this.cluster.podNode[pod], pod });
     const shown = this.panel.pod(namespace, name);
@@ -334,7 +327,7 @@ class Page {
   }
 
   openNode(name) {
-    byId("results").hidden = true;
+    this.searchBox.fold();
     const node = this.cluster.findNode(name);
     this.map.select({ node, pod: -1 });
     if (node !== -1) this.map.goTo(node, false);
@@ -350,7 +343,7 @@ class Page {
     const beside = [byId("node-tools")];
     this.views.add({ name: "map", title: "Map", element: byId("map"), beside });
     this.views.add({ name: "table", title: "Table", element: byId("table"), beside, shown: () => this.showTable() });
-    this.views.add({ name: "configuration", title: "Configuration", element: byId("configuration"), shown: () => this.configuration.shown() });
+    this.views.add({ name: "configuration", title: "Configuration", element: byId("configuration"), shown: () => this.showConfiguration(), hidden: () => this.foldLane(false) });
     this.views.add({ name: "queue", title: "Queue", element: byId("queue"), shown: () => this.queue.shown(), hidden: () => this.queue.hidden() });
   }
 
@@ -370,6 +363,19 @@ class Page {
   closed() {
     this.map.select({ node: -1, pod: -1 });
     this.note();
+  }
+
+  /** Hide the lane, or show it, where the screen is narrow. */
+  foldLane(folded) {
+    document.body.classList.toggle("lane-folded", folded);
+    byId("lane-fold").setAttribute("aria-expanded", String(!folded));
+    byId("lane-fold").textContent = folded ? "Show" : "Hide";
+  }
+
+  /** The text needs the room of a narrow screen; the lane can be shown beside it. */
+  showConfiguration() {
+    this.foldLane(true);
+    return this.configuration.shown();
   }
 
   showTable() {

@@ -4,11 +4,18 @@
 import { addNodesDialog, askDialog, createDialog, scaleDialog } from "./dialogs.js";
 import { fileItems } from "./files.js";
 import { count } from "../cluster/amounts.js";
-import { h } from "../page/dom.js";
+import { h, isTyped } from "../page/dom.js";
 
 const SAID = 8000; // milliseconds that a sentence stays
 const AGAIN = 1000; // milliseconds between two looks at a drain that goes on
 const SCALABLE = ["ReplicaSet", "StatefulSet", "ReplicationController", "Job"];
+// an action's title begins with what to do; a drain goes on, and its title tells how far
+const PAST = { Add: "Added", Cordon: "Cordoned", Create: "Created", Delete: "Deleted", Remove: "Removed", Scale: "Scaled", Uncordon: "Uncordoned" };
+
+/** An action's title as what was done. */
+export function doneText(title) {
+  return title.replace(/^\w+/, (verb) => PAST[verb] ?? verb);
+}
 
 export class Actions {
   /** `page` has cluster, server and panel. */
@@ -61,7 +68,7 @@ export class Actions {
   async send(path, body, refused = (sentence) => this.say(sentence, "failed")) {
     try {
       const { done } = await this.server.post(path, body);
-      this.say(done, "");
+      this.say(doneText(done), "");
       await this.refresh();
       return true;
     } catch (error) {
@@ -87,7 +94,7 @@ export class Actions {
 
   /** Ctrl+Z and Ctrl+Shift+Z, where nobody is typing. */
   key(event) {
-    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target.matches("input, select, textarea")) return;
+    if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || isTyped(event)) return;
     if (!this.known.writable) return;
     event.preventDefault();
     if (event.shiftKey) this.redo();

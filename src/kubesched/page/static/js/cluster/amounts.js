@@ -34,6 +34,13 @@ export function age(seconds) {
   return `${Math.floor(all / 86400)}d`;
 }
 
+/** The time of day of a date in seconds; with the day, unless that is today. */
+export function timeOfDay(seconds) {
+  const date = new Date(seconds * 1000);
+  const time = date.toLocaleTimeString([], { hourCycle: "h23" });
+  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+}
+
 /** 1 pod, 2 pods, 50 000 pods. */
 export function count(number, noun) {
   return `${grouped(number)} ${noun}${number === 1 ? "" : "s"}`;

@@ -1,7 +1,7 @@
-// What is looked for. In: words; all of them have to match: a part of a name, a namespace or an owner, or label=value.
+// What is looked for. In: words; all of them have to match: a part of a name, a namespace or an owner, or key=value.
 // Out: which nodes and pods match.
 
-/** Words of a query: {key, value} of label=value, {text} of others. */
+/** Words of a query: {key, value} of key=value, {text} of others. */
 export function wordsOf(query) {
   return query
     .trim()
@@ -14,6 +14,14 @@ export function wordsOf(query) {
     });
 }
 
+// what pods are asked for by name; all else is a label of nodes
+const OF_PODS = {
+  namespace: (cluster, pod) => cluster.namespace.get(pod),
+  owner: (cluster, pod) => cluster.owner.get(pod).toLowerCase(),
+  state: (cluster, pod) => cluster.podState.get(pod),
+  node: (cluster, pod) => cluster.nodes.name[cluster.podNode[pod]],
+};
+
 export class Search {
   constructor(cluster, query) {
     this.cluster = cluster;
@@ -21,47 +29,64 @@ export class Search {
     this.active = this.words.length > 0;
     this.nodes = new Uint8Array(cluster.nodeRoom);
     this.pods = new Uint8Array(cluster.podRoom);
+    this.named = [];
+    this.found = [];
     this.texts = new Map();
+    this.labelled = new Map();
     if (this.active) this.all();
   }
 
   all() {
-    this.named = [];
+    for (const word of this.words) if (!word.text) this.labelled.set(word, this.nodesWith(word));
     for (const node of this.cluster.nodeRows()) if (this.node(node)) this.named.push(node);
-    this.found = [];
     for (const pod of this.cluster.podRows()) if (this.pod(pod)) this.found.push(pod);
   }
 
   /** Does the node itself match? It is lit as well if one of its pods does. */
   node(node) {
-    const matches = this.words.every((word) => (word.text ? this.cluster.nodes.name[node].includes(word.text) : this.label(node, word)));
+    const matches = this.words.every((word) => (word.text ? this.cluster.nodes.name[node].includes(word.text) : this.labelled.get(word)[node]));
     this.nodes[node] = Number(matches);
     return matches;
   }
 
-  label(node, { key, value }) {
-    for (const [name, column] of this.cluster.labels) {
-      const lower = name.toLowerCase();
-      if ((lower === key || lower.endsWith(`/${key}`)) && column.get(node).toLowerCase() === value) return true;
-    }
-    return false;
+  /** Columns of a label's key; its last part is enough. */
+  columns(key) {
+    const isIt = (name) => name === key || name.endsWith(`/${key}`);
+    return [...this.cluster.labels].filter(([name]) => isIt(name.toLowerCase())).map(([, column]) => column);
   }
 
+  /** Which nodes have a label, by row. */
+  nodesWith({ key, value }) {
+    const rows = new Uint8Array(this.cluster.nodeRoom);
+    for (const column of this.columns(key)) {
+      for (const node of this.cluster.nodeRows()) if (column.get(node).toLowerCase() === value) rows[node] = 1;
+    }
+    return rows;
+  }
+
+  /** Keys that are a label of no node. */
+  unknownKeys() {
+    return this.words.filter(({ text, key }) => !text && !Object.hasOwn(OF_PODS, key) && !this.columns(key).length).map(({ key }) => key);
+  }
+
+  /** Does the pod match? Labels are those of its node; at least one word has to be about the pod itself. */
   pod(pod) {
-    const cluster = this.cluster;
+    const node = this.cluster.podNode[pod];
+    let own = false;
     const matches = this.words.every((word) => {
-      if (word.text) {
-        return cluster.podName[pod].includes(word.text) || this.coded(cluster.namespace, pod, word.text) || this.coded(cluster.owner, pod, word.text);
-      }
-      if (word.key === "namespace") return cluster.namespace.get(pod) === word.value;
-      if (word.key === "owner") return cluster.owner.get(pod).toLowerCase() === word.value;
-      if (word.key === "state") return cluster.podState.get(pod) === word.value;
-      return word.key === "node" && cluster.podNode[pod] !== -1 && cluster.nodes.name[cluster.podNode[pod]] === word.value;
+      if (!this.own(pod, word)) return !word.text && node !== -1 && this.labelled.get(word)[node];
+      own = true;
+      return true;
     });
-    this.pods[pod] = Number(matches);
-    const node = cluster.podNode[pod];
-    if (matches && node !== -1) this.nodes[node] |= 2;
-    return matches;
+    this.pods[pod] = Number(matches && own);
+    if (this.pods[pod] && node !== -1) this.nodes[node] |= 2;
+    return this.pods[pod];
+  }
+
+  own(pod, { text, key, value }) {
+    const { cluster } = this;
+    if (text) return cluster.podName[pod].includes(text) || this.coded(cluster.namespace, pod, text) || this.coded(cluster.owner, pod, text);
+    return Object.hasOwn(OF_PODS, key) && OF_PODS[key](cluster, pod) === value;
   }
 
   /** Whether a text of few different ones has the word; asked once of each different text. */

@@ -24,10 +24,12 @@ export class ConfigurationView {
     this.faults = h("ol.faults", { id: "configuration-faults", "aria-label": "Faults of the text" });
     this.status = h("p.configuration-status", { role: "status" });
     this.form = h("div.configuration-form", { role: "group", "aria-label": "Configuration as a form" });
+    this.behind = h("p.configuration-behind", { hidden: true }, "The text has a fault: this form is that of the text before.");
     this.all = h("input", { type: "checkbox", id: "configuration-all" });
     this.compareButton = h("button.main", { type: "button", onclick: () => this.compare() }, "Compare placements");
     this.applyButton = h("button", { type: "button", hidden: true, onclick: () => this.apply() }, "Apply");
     this.why = h("p", { hidden: true });
+    this.old = h("p.comparison-old", { role: "status" });
     this.results = h("section.comparison", { "aria-label": "Placements that would differ", tabindex: "-1" });
     this.host.replaceChildren(
       h("div.configuration-tools", { role: "toolbar", "aria-label": "Configuration" },
@@ -40,7 +42,7 @@ export class ConfigurationView {
       this.results,
       h("div.configuration-parts", {},
         h("div.configuration-yaml", {}, h("label", { for: "configuration-text" }, "KubeSchedulerConfiguration (YAML)"), this.text, this.faults),
-        this.form));
+        h("div", {}, this.behind, this.form)));
   }
 
   /** The view is opened: read what is in force, unless something was edited. */
@@ -92,6 +94,7 @@ export class ConfigurationView {
 
   typed() {
     this.version++;
+    this.markComparison();
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.check(), TYPING);
   }
@@ -136,7 +139,9 @@ export class ConfigurationView {
     const state = faults.length ? `${faults.length === 1 ? "One fault" : `${faults.length} faults`} in the text.` : this.text.value === this.inForce ? this.known : "Edited: valid.";
     this.say([state, notice].filter(Boolean).join(" "));
     this.form.classList.toggle("stale", form === null);
+    this.behind.hidden = form !== null;
     if (form) this.showForm(form);
+    this.markComparison();
     this.host.dataset.checked = this.text.value;
   }
 
@@ -170,18 +175,26 @@ export class ConfigurationView {
 
   // ---- what would differ
 
+  /** Say whether the placements are those of another text than the one that is there. */
+  markComparison() {
+    this.old.textContent = this.text.value === this.compared ? "" : "The text has changed since: compare again.";
+  }
+
   async compare() {
     this.compareButton.disabled = true;
     this.say("Scheduling under both …");
+    const yaml = this.text.value;
     try {
-      const { comparison } = await this.server.post("/v1/configuration/compare", { yaml: this.text.value, rescheduleAll: this.all.checked });
-      this.results.replaceChildren(...comparisonView(comparison, this.on));
+      const { comparison } = await this.server.post("/v1/configuration/compare", { yaml, rescheduleAll: this.all.checked });
+      this.compared = yaml;
+      this.results.replaceChildren(this.old, ...comparisonView(comparison, this.on));
+      this.markComparison();
       this.say(comparison.summary);
       this.results.dataset.pods = comparison.pods;
     } catch (error) {
       this.say(error);
     }
-    this.compareButton.disabled = false;
+    this.compareButton.disabled = this.faults.children.length > 0;
   }
 
   async apply() {

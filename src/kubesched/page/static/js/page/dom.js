@@ -36,4 +36,9 @@ export function byId(id) {
   return document.getElementById(id);
 }
 
+/** Whether a key is typed into a field, so that it is no command; a slider takes no letters and digits. */
+export function isTyped(event) {
+  return event.target.matches("input:not([type=range]), select, textarea, [contenteditable]");
+}
+
 export const calm = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;

@@ -1,7 +1,7 @@
 // The views of the page (Map, Table, Queue, Configuration): a row of buttons, one view at a time, keys 1 to 4.
 // Each part registers its own: views.add({name, title, element, beside, shown, hidden}).
 
-import { h } from "./dom.js";
+import { h, isTyped } from "./dom.js";
 
 const ORDER = ["map", "table", "queue", "configuration"];
 
@@ -55,7 +55,7 @@ export class Views {
   }
 
   key(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input, select, textarea, [contenteditable]")) return;
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return;
     this.row.querySelectorAll("button")[Number(event.key) - 1]?.click();
   }
 }

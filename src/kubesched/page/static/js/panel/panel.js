@@ -6,12 +6,18 @@ import { nodeView } from "./node.js";
 
 const AGAIN = 2000; // milliseconds
 
+function titleOf({ kind, key }) {
+  return [h("p.kicker", {}, kind === "pod" ? "Pod" : "Node"), h("h2", { tabindex: "-1" }, key)];
+}
+
 export class Panel {
+  /** on: pod(namespace, name), node(name) open them; isThere({kind, key}); closed(). */
   constructor(aside, server, on) {
     this.aside = aside;
     this.body = aside.querySelector(".body");
     this.server = server;
     this.on = { pod: (namespace, name) => on.pod(namespace, name), node: (name) => on.node(name) };
+    this.isThere = on.isThere;
     this.closed = on.closed;
     this.subject = null;
     // elements that others add below the title, by subject
@@ -49,7 +55,7 @@ export class Panel {
     this.subject = subject;
     this.aside.hidden = false;
     document.body.classList.add("with-panel");
-    this.body.replaceChildren(h("p.kicker", {}, subject.kind === "pod" ? "Pod" : "Node"), h("h2", { tabindex: "-1" }, subject.key), h("p.waiting", { role: "status" }, "Asking …"));
+    this.body.replaceChildren(...titleOf(subject), h("p.waiting", { role: "status" }, "Asking …"));
     this.body.querySelector("h2").focus({ preventScroll: true });
     this.body.scrollTop = 0;
     await this.ask(subject);
@@ -72,6 +78,7 @@ export class Panel {
     this.stop?.abort();
     this.stop = new AbortController();
     const { signal } = this.stop;
+    if (!this.isThere(subject)) return this.fail(subject, `There is no ${subject.kind} ${subject.key} now.`);
     try {
       const answer = await subject.ask(signal);
       this.put(subject, subject.view(answer, this.on));
@@ -79,9 +86,12 @@ export class Panel {
       if (more) this.put(subject, subject.view(more, this.on));
     } catch (error) {
       if (error.name === "AbortError") return;
-      const sentence = error.status ? error.message : "The page's server does not answer.";
-      this.put(subject, [h("p.kicker", {}, subject.kind === "pod" ? "Pod" : "Node"), h("h2", { tabindex: "-1" }, subject.key), h("p.verdict.failed", { role: "status" }, sentence)]);
+      this.fail(subject, error.status ? error.message : "The page's server does not answer.");
     }
+  }
+
+  fail(subject, sentence) {
+    this.put(subject, [...titleOf(subject), h("p.verdict.failed", { role: "status" }, sentence)]);
   }
 
   /** Show parts in place of those before; what is open and what has the focus stays so. */

@@ -55,6 +55,7 @@ export class PendingLane {
     this.open = new Set();
     this.items = [];
     this.current = 0;
+    this.marked = -1; // the pod that a search is at
     this.room = h("div.room", { role: "presentation" });
     list.append(this.room);
     list.addEventListener("scroll", () => this.fill(), { passive: true });
@@ -65,6 +66,7 @@ export class PendingLane {
   /** A search that finds nodes alone leaves all pods here. */
   show(cluster, search) {
     this.cluster = cluster;
+    if (!search?.pods[this.marked]) this.marked = -1;
     const looking = search?.active && (search.found.length || !search.named.length);
     this.groups = pendingGroups(cluster, looking ? search : null);
     const pods = this.groups.reduce((sum, group) => sum + group.pods.length, 0);
@@ -139,8 +141,29 @@ export class PendingLane {
   podButton(pod) {
     const { cluster } = this;
     const waiting = age(cluster.now - cluster.created[pod]);
-    return h("button.pod", { type: "button", onclick: () => this.on.pod(cluster.namespace.get(pod), cluster.podName[pod]) },
+    return h("button.pod", { type: "button", "data-marked": pod === this.marked, onclick: () => this.on.pod(cluster.namespace.get(pod), cluster.podName[pod]) },
       h("span.name", {}, cluster.podKey(pod)), h("span.age", {}, waiting), h("span.requests", {}, requestsOf(cluster, pod)));
+  }
+
+  /** The pods of all groups, in their order. */
+  pods() {
+    return this.groups.flatMap((group) => group.pods);
+  }
+
+  /** Mark a pod and bring it into view. */
+  goTo(pod) {
+    this.marked = pod;
+    this.open.add(this.groups.find((group) => group.pods.includes(pod)).why);
+    this.flatten();
+    this.reveal(this.items.findIndex((item) => item.pod === pod));
+  }
+
+  /** Bring a row into view. */
+  reveal(number) {
+    const { top, height } = this.items[number];
+    if (top < this.list.scrollTop) this.list.scrollTop = top;
+    if (top + height > this.list.scrollTop + this.list.clientHeight) this.list.scrollTop = top + height - this.list.clientHeight;
+    this.fill();
   }
 
   button(number) {
@@ -152,10 +175,7 @@ export class PendingLane {
     if (step === undefined || !this.items.length) return;
     event.preventDefault();
     this.current = Math.max(0, Math.min(this.items.length - 1, this.current + step));
-    const { top, height } = this.items[this.current];
-    if (top < this.list.scrollTop) this.list.scrollTop = top;
-    if (top + height > this.list.scrollTop + this.list.clientHeight) this.list.scrollTop = top + height - this.list.clientHeight;
-    this.fill();
+    this.reveal(this.current);
     this.button(this.current)?.focus({ preventScroll: true });
   }
 }

@@ -1,7 +1,7 @@
 // The view of the queue: pods by place over time, the events that moved pods, and the first pods of each place.
 // In: the answer of /v1/queue, asked for while the view is shown. Out: elements, a canvas.
 
-import { age, count, grouped } from "../cluster/amounts.js";
+import { age, count, grouped, timeOfDay } from "../cluster/amounts.js";
 import { gapsView } from "../panel/pod.js";
 import { h, section } from "../page/dom.js";
 import { PLACES, QueueChart } from "./chart.js";
@@ -18,7 +18,7 @@ export function titlesOf(answer) {
 /** A moment in words: seconds since the beginning of a simulation, else the time of day. */
 export function moment(answer, at) {
   if (answer.beginning !== null) return `${Math.round((at - answer.beginning) * 10) / 10} s`;
-  return new Date(at * 1000).toLocaleTimeString([], { hour12: false });
+  return timeOfDay(at);
 }
 
 export class QueueView {

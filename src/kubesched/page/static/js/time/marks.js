@@ -1,7 +1,7 @@
 // The marks of the time line, on a canvas above the slider. In: the answer of /v1/timeline. Out: a picture, the mark at a
-// place, and the marks before and after a time.
+// place, and the marks before and after a time, or before and after the one that was gone to last.
 
-import { grouped } from "../cluster/amounts.js";
+import { grouped, timeOfDay } from "../cluster/amounts.js";
 
 const HEIGHTS = { bound: 0.45, failed: 0.6, node: 0.8, preempted: 0.9, action: 1 };
 const COLOURS = { bound: "--good", failed: "--bad", node: "--k6", preempted: "--k1", action: "--focus" };
@@ -18,9 +18,9 @@ export function clockText(seconds) {
   return `${days ? `${days}d ` : ""}${hours}:${minutes}:${rest}${tenths ? `.${tenths}` : ""}`;
 }
 
-/** A mark as a sentence. */
-export function markText(mark) {
-  const when = mark.until === undefined ? clockText(Math.max(0, mark.at)) : `${clockText(Math.max(0, mark.at))} to ${clockText(Math.max(0, mark.until))}`;
+/** A mark as a sentence; `timeText` says its seconds. */
+export function markText(mark, timeText = clockText) {
+  const when = mark.until === undefined ? timeText(mark.at) : `${timeText(mark.at)} to ${timeText(mark.until)}`;
   const many = (mark.count || 1) > 1;
   const pods = many ? `${grouped(mark.count)} times: ` : "";
   const what = {
@@ -38,21 +38,47 @@ export class TimeMarks {
     this.canvas = canvas;
     this.marks = [];
     this.by = "at";
+    this.began = 0;
     this.from = 0;
     this.to = 1;
+    this.current = undefined; // the mark that was gone to last
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
-  show({ marks, from, to, by }) {
+  show({ marks, from, to, by, began }) {
+    if (this.current) this.current = this.again(marks) ?? this.current;
     this.marks = marks;
     this.by = by === "cycles" ? "cycle" : "at";
+    this.began = Date.parse(began) / 1000;
     this.from = from;
     this.to = Math.max(to, from + 1e-9);
     this.draw();
   }
 
+  /** The current mark among marks that were read later; of equal ones that of the same number. */
+  again(marks) {
+    const same = (mark) => ["at", "kind", "pod", "node", "message"].every((name) => mark[name] === this.current[name]);
+    const number = this.marks.slice(0, this.marks.indexOf(this.current)).filter(same).length;
+    return marks.filter(same)[number];
+  }
+
+  /** Go to a mark, or to none. */
+  go(mark) {
+    this.current = mark;
+    this.draw();
+  }
+
+  place(mark) {
+    return mark[this.by] || 0;
+  }
+
+  /** Seconds as the time of day. */
+  timeOfDay(seconds) {
+    return timeOfDay(this.began + seconds);
+  }
+
   x(mark) {
-    return ((mark[this.by] || 0) - this.from) / (this.to - this.from) * this.canvas.clientWidth;
+    return (this.place(mark) - this.from) / (this.to - this.from) * this.canvas.clientWidth;
   }
 
   draw() {
@@ -75,6 +101,17 @@ export class TimeMarks {
         g.fillRect(this.x(mark) - 0.75, height - tall, 1.5, tall);
       }
     }
+    if (!this.current) return;
+    g.strokeStyle = style.getPropertyValue("--text");
+    g.strokeRect(this.x(this.current) - 2.5, 0.5, 5, height - 1);
+  }
+
+  /** The mark after the current one (step 1) or before it (step -1); without one, after or before a place. */
+  beside(step, place = -step * Infinity) {
+    const number = this.marks.indexOf(this.current);
+    if (number !== -1) return this.marks[number + step];
+    const from = this.current ? this.place(this.current) : place;
+    return step > 0 ? this.after(from) : this.before(from);
   }
 
   /** The mark under a place on the canvas; of several the most telling. */
@@ -86,10 +123,10 @@ export class TimeMarks {
 
   /** The first mark after a time, or a cycle. */
   after(place) {
-    return this.marks.find((mark) => (mark[this.by] || 0) > place + 1e-6);
+    return this.marks.find((mark) => this.place(mark) > place + 1e-6);
   }
 
   before(place) {
-    return this.marks.findLast((mark) => (mark[this.by] || 0) < place - 1e-6);
+    return this.marks.findLast((mark) => this.place(mark) < place - 1e-6);
   }
 }

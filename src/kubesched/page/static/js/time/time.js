@@ -2,7 +2,7 @@
 // events. Out: commands to the server's clock; a mark opens its pod or node.
 
 import { count } from "../cluster/amounts.js";
-import { byId } from "../page/dom.js";
+import { byId, isTyped } from "../page/dom.js";
 import { TimeMarks, clockText, markText } from "./marks.js";
 
 const OFTEN = 1000; // milliseconds between two looks at the marks of a simulation
@@ -11,7 +11,7 @@ const SHORT = 1; // seconds below which a simulation is one of scheduling cycles
 const STATES = { playing: "playing", paused: "paused", seeking: "going there", ended: "at its end" };
 
 export class TimeBar {
-  /** on: pod(namespace, name), node(name) open them; hasPod(key), hasNode(name); clock(clock). */
+  /** on: pod(namespace, name), node(name) open them; isThere({kind, key}); clock(clock). */
   constructor(server, on) {
     this.server = server;
     this.on = on;
@@ -23,8 +23,8 @@ export class TimeBar {
     byId("time-step").addEventListener("click", () => this.step());
     byId("time-end").addEventListener("click", () => this.command({ do: "seek", to: "end" }));
     byId("time-back").addEventListener("click", () => this.stepBack());
-    byId("time-before").addEventListener("click", () => this.jump(this.marks.before(this.place ?? Infinity)));
-    byId("time-after").addEventListener("click", () => this.jump(this.marks.after(this.place ?? -Infinity)));
+    byId("time-before").addEventListener("click", () => this.walk(-1));
+    byId("time-after").addEventListener("click", () => this.walk(1));
     byId("time-speed").addEventListener("change", () => this.clock?.state === "playing" && this.play());
     byId("time-by").addEventListener("change", () => {
       this.take(this.clock);
@@ -44,6 +44,7 @@ export class TimeBar {
 
   /** A cluster was read: what it is, and what its clock shows. */
   start({ mode, clock, leavable }) {
+    if (this.mode !== mode) this.marks.go(undefined);
     this.mode = mode;
     const simulated = mode === "simulation";
     byId("time").hidden = false;
@@ -129,30 +130,49 @@ export class TimeBar {
     }
   }
 
+  markText(mark) {
+    return markText(mark, this.mode === "live" ? (seconds) => this.marks.timeOfDay(seconds) : undefined);
+  }
+
   hover(mark) {
-    byId("time-mark").textContent = mark ? markText(mark) : "";
+    byId("time-mark").textContent = mark ? this.markText(mark) : "";
     byId("time-marks").style.cursor = mark ? "pointer" : "";
+  }
+
+  /** Go to the next mark, or to the one before: each of those of one moment, too. */
+  walk(step) {
+    const { current } = this.marks;
+    if (this.clock && current && !this.wanted && !this.isAt(current)) this.marks.go(undefined);
+    return this.jump(this.marks.beside(step, this.place ?? undefined));
+  }
+
+  /** Whether the simulation is where a mark is. */
+  isAt(mark) {
+    return Math.abs(this.place - this.marks.place(mark)) < 1e-3;
   }
 
   /** Go to a mark; its pod or node is opened when that time is shown. */
   async jump(mark) {
     if (!mark) return;
+    this.marks.go(mark);
+    byId("time-mark").textContent = this.markText(mark);
+    const { clock } = this;
+    const there = !clock || (["paused", "ended"].includes(clock.state) && this.isAt(mark) && clock.cycles >= (mark.cycle || 0));
+    const sent = there ? undefined : this.command(this.byCycles ? { do: "seek", cycle: mark.cycle || 0 } : { do: "seek", to: mark.at });
     this.wanted = mark;
-    byId("time-mark").textContent = markText(mark);
-    if (this.mode === "simulation") await this.command(this.byCycles ? { do: "seek", cycle: mark.cycle || 0 } : { do: "seek", to: mark.at });
-    else this.arrive();
+    if (there) this.arrive();
+    await sent;
   }
 
   /** Open what was jumped to, if it is there. */
   arrive() {
     const mark = this.wanted;
-    const near = () => Math.abs(this.place - (this.byCycles ? mark.cycle || 0 : mark.at)) < 1e-3;
-    const arrived = !this.clock || (this.clock.state !== "seeking" && near());
+    const arrived = !this.clock || (this.clock.state !== "seeking" && this.isAt(mark));
     if (!arrived) return;
     this.wanted = undefined;
     const [namespace, name] = (mark.pod || "").split("/");
-    if (name && this.on.hasPod(mark.pod)) this.on.pod(namespace, name);
-    else if (!name && this.on.hasNode(mark.node)) this.on.node(mark.node);
+    if (name && this.on.isThere({ kind: "pod", key: mark.pod })) this.on.pod(namespace, name);
+    else if (!name && this.on.isThere({ kind: "node", key: mark.node })) this.on.node(mark.node);
   }
 
   // ---- commands
@@ -187,6 +207,7 @@ export class TimeBar {
   }
 
   command(asked) {
+    this.wanted = undefined; // whoever goes elsewhere wants to arrive there
     return this.ask(() => this.server.post("/v1/clock", asked));
   }
 
@@ -199,8 +220,7 @@ export class TimeBar {
   }
 
   key(event) {
-    if (this.mode !== "simulation" || event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.target.matches("input:not([type=range]), select, textarea, [contenteditable]")) return;
+    if (this.mode !== "simulation" || event.ctrlKey || event.metaKey || event.altKey || isTyped(event)) return;
     if (event.key === ".") this.step();
     else if (event.key === ",") this.stepBack();
     // a button that is focused is pressed by the space bar
