@@ -1,9 +1,13 @@
 """The quickstart in a real browser: every view opens, and the same cluster is played to its end as a simulation."""
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Page, expect
 from tests.page.browser.conftest import Opener
 from tests.support.chromium import until
 from tests.support.models import a_model
@@ -67,3 +71,77 @@ def test_it_is_played_to_its_end(quickstart: ServedPage, opened: Opener) -> None
     expect(page.locator("#pending-list")).to_contain_text("Insufficient cpu")
     page.evaluate("kubesched.openPod('default', 'urgent')")
     expect(page.locator("#panel .body")).to_contain_text("node-")
+
+
+def explained(pod: str) -> Any:
+    """What the process `kubesched explain pod` answers; 3 is its exit code for a pod that does not fit."""
+    asked = [sys.executable, "-m", "kubesched", "explain", "pod", pod, "--from", "examples/quickstart", "-o", "json"]
+    found = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert found.returncode in (0, 3), found.stderr
+    return json.loads(found.stdout)
+
+
+# what the panel shows: of each node its total, and by plugin what it adds; of each filter how many nodes it rejects
+SCORES = """nodes => Object.fromEntries(nodes.map((node) => [
+  node.querySelector(".plugin").firstChild.textContent,
+  { total: Number(node.querySelector(".left").textContent), chosen: node.querySelector("summary .tag") !== null,
+    scores: Object.fromEntries([...node.querySelectorAll("tbody tr")].map((row) =>
+      [row.querySelector("th").textContent, Number(row.querySelector("td:last-child").textContent)])) }]))"""
+FUNNEL = """steps => Object.fromEntries(steps.map((step) => [
+  step.querySelector(".plugin").textContent, Number(step.querySelector(".rejected").textContent.replace("−", ""))]))"""
+
+
+def check_scores(page: Page, placement: Any) -> None:
+    shown = page.locator("#panel .scored").evaluate_all(SCORES)
+    assert [node for node, score in shown.items() if score["chosen"]] == [placement["node"]]
+    for expected in (placement["chosen"], *placement["runnersUp"]):
+        score = shown[expected["node"]]
+        assert score["total"] == expected["total"] == sum(expected["scores"].values())
+        assert {plugin: each for plugin, each in score["scores"].items() if each} == {
+            plugin: each for plugin, each in expected["scores"].items() if each
+        }
+    body = page.locator("#panel .body")
+    expect(body).to_contain_text(f"{placement['node']}, out of {placement['feasible']} feasible node")
+    expect(body).to_contain_text(f"Decided by: {placement['decidedBy']}")
+
+
+def check_preemption(page: Page, preemption: Any) -> None:
+    part = page.locator("#panel section", has=page.get_by_role("heading", name="Preemption", exact=True))
+    for candidate in preemption["candidates"]:
+        chosen = "chosen" if candidate["node"] == preemption["node"] else ""
+        count = len(candidate["victims"])
+        sentence = f"{candidate['node']}{chosen}: {count} victim{'' if count == 1 else 's'}"
+        expect(part.locator(".plain > li", has_text=sentence)).to_contain_text(candidate["victims"][0]["pod"])
+
+
+PODS = {
+    "batch-a": "bound",
+    "batch-b": "bound",
+    "database-0": "schedulable",
+    "train-big": "schedulable",
+    "giant": "unschedulable",
+    "urgent": "unschedulable",
+}
+
+
+@pytest.mark.parametrize("pod", PODS)
+def test_the_panel_of_a_pod_agrees_with_explain(pod: str, quickstart: ServedPage, opened: Opener) -> None:
+    answer = explained(pod)
+    assert answer["verdict"] == PODS[pod]
+    page = opened(quickstart.address)
+    page.evaluate("(name) => kubesched.openPod('default', name)", pod)
+    page.wait_for_selector(f'[data-shown="pod default/{pod}"]')
+    body = page.locator("#panel .body")
+    expect(body.locator(".verdict")).to_have_text(f"{answer['verdict']} {answer['summary']}")
+    rejected: dict[str, int] = {}
+    for reason in answer["reasons"]:
+        rejected[reason["plugin"]] = rejected.get(reason["plugin"], 0) + reason["count"]
+    if rejected:
+        assert body.locator(".funnel .step:not(.end)").evaluate_all(FUNNEL) == rejected
+    if answer.get("placement"):
+        check_scores(page, answer["placement"])
+    for remedy in answer["remedies"]:
+        expect(body.locator(".remedies")).to_contain_text(remedy["summary"])
+    if pod == "urgent":
+        assert answer["preemption"]["candidates"]
+        check_preemption(page, answer["preemption"])
