@@ -7,15 +7,13 @@ when it is packed; raises TraceErrors. `kubesched simulate` and `kubesched page 
 read what their user named.
 """
 
-import asyncio
 import gzip
 import threading
 import zlib
-from collections.abc import Callable, Iterator
-from concurrent.futures import Future
+from collections.abc import Iterator
 from io import BufferedReader
 from pathlib import Path
-from typing import BinaryIO, Final, TypeVar
+from typing import BinaryIO, Final
 
 from kubesched.config.document import rough_values
 from kubesched.errors import KubeschedError
@@ -24,8 +22,6 @@ from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.opening import LONGEST_LINE
 from kubesched.simulate.traces.reading import Reading, way_of_reading
 from kubesched.simulate.traces.recording.run_times import is_recording
-
-T = TypeVar("T")
 
 # as it comes, and unpacked
 LARGEST_FILE: Final = 1 << 29
@@ -59,21 +55,6 @@ class Opening:
         """Raise GivenUpError if the file was given up."""
         if self._given_up.is_set():
             raise GivenUpError
-
-
-def on_thread(work: Callable[[], T]) -> "asyncio.Future[T]":
-    """Do something on a thread that does not keep the process from ending."""
-    done: Future[T] = Future()
-    done.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            done.set_result(work())
-        except BaseException as error:
-            done.set_exception(error)
-
-    threading.Thread(target=run, name="opening", daemon=True).start()
-    return asyncio.wrap_future(done)
 
 
 def prepared(path: Path, opening: Opening) -> Path:

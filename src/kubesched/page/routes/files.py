@@ -12,12 +12,13 @@ from typing import Final
 from aiohttp import web
 
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
+from kubesched.common.daemon_thread import on_thread
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.page.configuration.questions import ConfigurationReader
 from kubesched.page.files.exports import EXPORTS, ExportedFile, exported
 from kubesched.page.files.scenario_lines import read_scenario, scenario_lines
-from kubesched.page.files.uploads import LARGEST_FILE, Opening, on_thread, prepared
+from kubesched.page.files.uploads import LARGEST_FILE, Opening, prepared
 from kubesched.page.page_state import PageState, scenario_of
 from kubesched.page.routes.bodies import RefusedRequestError, json_answer
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration

@@ -15,6 +15,7 @@ from kubesched.asking.answers import plain
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.model import ClusterModel
+from kubesched.common.daemon_thread import on_thread
 from kubesched.page.page_state import PageState
 from kubesched.page.routes.bodies import encoded_answer
 from kubesched.page.shown.shown_cluster import ShownCluster
@@ -46,10 +47,8 @@ class PendingRoutes:
             shown = self._state.shown
             asked = _Asked(shown, shown.seq, request.query.get("remedies") != "no")
             if self._last is None or self._last[0] != asked:
-                found = await asyncio.to_thread(
-                    _explained, shown.model.objects_now(), shown.model, self._state.now, asked
-                )
-                self._last = asked, found
+                objects, now = shown.model.objects_now(), self._state.now
+                self._last = asked, await on_thread(lambda: _explained(objects, shown.model, now, asked))
             return encoded_answer(self._last[1])
 
 
