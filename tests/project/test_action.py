@@ -127,7 +127,7 @@ def test_the_steps_start_a_cluster_and_tell_where_it_is(tmp_path: Path) -> None:
         "RUNNER_TEMP": str(tmp_path),
         **{name: str(path) for name, path in told.items()},
         "NODES": "2",
-        "OPTIONS": f"--zones 2 {manifest}",
+        "OPTIONS": f"--zones 2\n{manifest}\n",
         "NAME": "ci",
     }
 
