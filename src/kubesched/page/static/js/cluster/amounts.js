@@ -34,11 +34,16 @@ export function age(seconds) {
   return `${Math.floor(all / 86400)}d`;
 }
 
-/** The time of day of a date in seconds; with the day, unless that is today. */
+/** The time of day of a date in seconds. */
 export function timeOfDay(seconds) {
+  return new Date(seconds * 1000).toLocaleTimeString([], { hourCycle: "h23" });
+}
+
+/** The same, with the day unless that is today. */
+export function dayAndTime(seconds) {
   const date = new Date(seconds * 1000);
-  const time = date.toLocaleTimeString([], { hourCycle: "h23" });
-  return date.toDateString() === new Date().toDateString() ? time : `${date.toLocaleDateString()} ${time}`;
+  const day = date.toDateString() === new Date().toDateString() ? "" : `${date.toLocaleDateString()} `;
+  return `${day}${timeOfDay(seconds)}`;
 }
 
 /** 1 pod, 2 pods, 50 000 pods. */

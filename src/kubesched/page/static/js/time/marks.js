@@ -1,7 +1,7 @@
 // The marks of the time line, on a canvas above the slider. In: the answer of /v1/timeline. Out: a picture, the mark at a
 // place, and the marks before and after a time, or before and after the one that was gone to last.
 
-import { grouped, timeOfDay } from "../cluster/amounts.js";
+import { dayAndTime, grouped } from "../cluster/amounts.js";
 
 const HEIGHTS = { bound: 0.45, failed: 0.6, node: 0.8, preempted: 0.9, action: 1 };
 const COLOURS = { bound: "--good", failed: "--bad", node: "--k6", preempted: "--k1", action: "--focus" };
@@ -72,9 +72,9 @@ export class TimeMarks {
     return mark[this.by] || 0;
   }
 
-  /** Seconds as the time of day. */
-  timeOfDay(seconds) {
-    return timeOfDay(this.began + seconds);
+  /** Seconds as a date. */
+  dateText(seconds) {
+    return dayAndTime(this.began + seconds);
   }
 
   x(mark) {

@@ -131,7 +131,7 @@ export class TimeBar {
   }
 
   markText(mark) {
-    return markText(mark, this.mode === "live" ? (seconds) => this.marks.timeOfDay(seconds) : undefined);
+    return markText(mark, this.mode === "live" ? (seconds) => this.marks.dateText(seconds) : undefined);
   }
 
   hover(mark) {
