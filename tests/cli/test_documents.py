@@ -114,7 +114,7 @@ def test_commands_work_as_they_are_shown(name: str, tmp_path: Path, monkeypatch:
     for block in blocks(ROOT / name, "yaml") + blocks(ROOT / name, "python"):
         if block.startswith("# "):
             (tmp_path / block.partition("\n")[0].removeprefix("# ")).write_text(block)
-    # `run` needs a cluster; the tests of real processes start it
+    # `run` needs a cluster; tests/documents/test_in_order.py starts it
     shown = [arguments for arguments in commands(ROOT / name) if arguments[0] != "run"]
     assert len(shown) >= 6
     for arguments in shown:

@@ -1,10 +1,7 @@
 """Python and YAML of the documents do what they are shown for; other documents' are run by the tests of their own."""
 
 import gzip
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +23,7 @@ ELSEWHERE = {
     "docs/tutorial.md": "tests/cli/test_cookbook.py",
     "docs/contrib": "contrib/tests/test_distribution.py",
 }
+# of docs/testing.md the YAML; tests/documents/test_in_order.py runs its Python and its JSON
 HERE = {
     "docs/deploying.md",
     "docs/migrating.md",
@@ -118,18 +116,6 @@ def test_results_of_sweeps_as_a_table(folder: Path) -> None:
     assert done.exit_code == 0, done.output
     (text,) = blocks(ROOT / "docs/sweeping.md", "python")
     exec(compile(text, "docs/sweeping.md", "exec"), {})
-
-
-@pytest.mark.slow
-def test_tests_on_a_cluster(tmp_path: Path) -> None:
-    (text,) = blocks(TESTING, "python")
-    (tmp_path / "test_nodes.py").write_text(text)
-    words = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--kubesched-cluster", "test_nodes.py"]
-    environment = {**os.environ, "XDG_STATE_HOME": str(tmp_path / "state")}
-    done = subprocess.run(
-        words, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False, timeout=120
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_action_gets_inputs_that_it_has() -> None:

@@ -164,7 +164,7 @@ def pip(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 def test_a_package_in_a_minute(tmp_path: Path, pip: Environment) -> None:
     with Terminal(tmp_path, {**os.environ, **pip}) as terminal:
         terminal.follow(section_of("docs/plugins.md", "pip install"))
-        assert "quiet_nodes:QuietNodes" in terminal.run("kubesched plugins list")
+        assert "QuietNodes" in terminal.run("kubesched plugins list -o json"), "it is found without an option"
 
 
 def test_the_examples_of_plugins(tmp_path: Path, pip: Environment) -> None:

@@ -24,6 +24,8 @@ from tools.examples import DocumentSection, file_name
 SECONDS = 180.0
 # PATH with the programs of this environment
 PROGRAMS = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+# 3: something is left that fits nowhere, or nothing could be judged, which is an answer
+_CODES = (0, 3)
 _EXPORT = "export KUBECONFIG="
 
 
@@ -38,19 +40,10 @@ def stays(line: str) -> bool:
 class Terminal:
     """A terminal in a folder; what it is told `instead` takes the place of words in commands and files."""
 
-    def __init__(
-        self,
-        folder: Path,
-        environment: Mapping[str, str],
-        instead: Mapping[str, str] | None = None,
-        *,
-        codes: Container[int] = (0, 3),
-    ) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str], instead: Mapping[str, str] | None = None) -> None:
         self._folder = folder
         self._environment = dict(environment)
         self._instead = instead or {}
-        # 3: something is left that fits nowhere, or nothing could be judged, which is an answer
-        self._codes = codes
         self._stack = ExitStack()
         self._started = 0
 
@@ -80,7 +73,7 @@ class Terminal:
         if stays(line) and "--duration" not in line:
             return self._start(line)
         code, output = self._ours(line) if _is_simple(line) else self._others(line)
-        assert code in (self._codes if line.startswith("kubesched ") else (0,)), f"$ {line}\n{output}"
+        assert code in (_CODES if line.startswith("kubesched ") else (0,)), f"$ {line}\n{output}"
         assert "Traceback" not in output, f"$ {line}\n{output}"
         return output
 
