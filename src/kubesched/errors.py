@@ -24,6 +24,7 @@ package that defines each class:
     ├── FaultError                          controlplane
     ├── FlagError                           run
     ├── FormChangeError                     page
+    ├── GivenUpError                        page
     ├── HttpError                           core
     ├── InvalidObjectError                  errors
     │   ├── InvalidQuantityError            api

@@ -34,7 +34,7 @@ from kubesched.page.opening import opened_in_browser
 from kubesched.page.page_state import PageState
 from kubesched.page.queue.feed import QueueFeed
 from kubesched.page.routes.configuration import follow_configuration
-from kubesched.page.routes.endpoint import LOOPBACK, Endpoint, endpoint_of
+from kubesched.page.routes.endpoint import LOOPBACK, PageEndpoint, endpoint_of
 from kubesched.page.server import PageServer
 from kubesched.page.shown.live_feed import follow
 from kubesched.page.shown.shown_cluster import ShownCluster
@@ -47,7 +47,7 @@ from kubesched.simulate.traces.scenario_header import scenario_header
 class Serving(NamedTuple):
     """Where the page is served, and whether a browser is opened."""
 
-    endpoint: Endpoint
+    endpoint: PageEndpoint
     port: int
     opens: bool
 

@@ -30,7 +30,7 @@ from kubesched.page.routes.bodies import encoded_answer, json_answer
 from kubesched.page.routes.clock import clock_routes
 from kubesched.page.routes.configuration import ConfigurationRoutes
 from kubesched.page.routes.connections import PageConnections
-from kubesched.page.routes.endpoint import LOOPBACK, Endpoint
+from kubesched.page.routes.endpoint import LOOPBACK, PageEndpoint
 from kubesched.page.routes.files import ScenarioFileRoutes
 from kubesched.page.routes.guard import guard, refusal, with_headers
 from kubesched.page.routes.pending import PendingRoutes
@@ -61,12 +61,12 @@ class PageServer:
         token: str = "",
         queue: QueueFeed | None = None,
         scheduler: SchedulerAddress | None = None,
-        endpoint: Endpoint | None = None,
+        endpoint: PageEndpoint | None = None,
     ) -> None:
         self.state = shown if isinstance(shown, PageState) else PageState(shown)
         self._queue = queue or (None if self.state.source is None else QueueFeed(self.state.source))
         self._scheduler = scheduler
-        self._endpoint = endpoint or Endpoint()
+        self._endpoint = endpoint or PageEndpoint()
         self.token = token or secrets.token_urlsafe(24)
         self._actions = ActionRoutes(self.state)
         self._scenario_files = ScenarioFileRoutes(self.state)

@@ -10,7 +10,7 @@ from tests.support.models import a_model
 from tests.support.serving import Authority
 
 from kubesched.errors import KubeschedError
-from kubesched.page.routes.endpoint import Endpoint, endpoint_of
+from kubesched.page.routes.endpoint import PageEndpoint, endpoint_of
 from kubesched.page.server import PageServer
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.testing import a_node
@@ -84,5 +84,5 @@ def test_what_is_asked_for_is_served_with_tls_and_guarded_as_ever(tmp_path: Path
 
 
 def test_loopback_is_the_default() -> None:
-    assert Endpoint().hosts(80) == ["127.0.0.1:80", "localhost:80"]
-    assert Endpoint().url(80) == "http://127.0.0.1:80"
+    assert PageEndpoint().hosts(80) == ["127.0.0.1:80", "localhost:80"]
+    assert PageEndpoint().url(80) == "http://127.0.0.1:80"

@@ -19,7 +19,7 @@ from aiohttp import web
 from kubesched.common.notes import seldom
 from kubesched.http.connections import Connections, most_connections
 from kubesched.http.protocol import Handlers, HttpConnection
-from kubesched.page.routes.endpoint import Endpoint
+from kubesched.page.routes.endpoint import PageEndpoint
 from kubesched.page.routes.guard import HEADERS, refusal
 
 # a browser has six, and one more for each tab that follows changes
@@ -34,7 +34,7 @@ _log = logging.getLogger(__name__)
 class PageConnections:
     """Serves an application from `open` to `close`."""
 
-    def __init__(self, app: web.Application, endpoint: Endpoint) -> None:
+    def __init__(self, app: web.Application, endpoint: PageEndpoint) -> None:
         self._endpoint = endpoint
         self._runner = web.AppRunner(app)
         self._handlers: _Handlers | None = None

@@ -21,7 +21,7 @@ HTTPS_PORT: Final = 443
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint:
+class PageEndpoint:
     """An address, and with TLS the names of the certificate."""
 
     address: str = LOOPBACK
@@ -47,7 +47,7 @@ class Endpoint:
         return f"{'http' if self.tls is None else 'https'}://{self.hosts(port)[0]}"
 
 
-def endpoint_of(address: str, certificate: str | None = None, key: str | None = None) -> Endpoint:
+def endpoint_of(address: str, certificate: str | None = None, key: str | None = None) -> PageEndpoint:
     """Return where to serve; raises KubeschedError, which says how to be reached from elsewhere."""
     try:
         loopback = ip_address(address).is_loopback
@@ -56,7 +56,7 @@ def endpoint_of(address: str, certificate: str | None = None, key: str | None = 
     if bool(certificate) != bool(key):
         raise KubeschedError("--tls-cert-file and --tls-private-key-file have to be given together")
     if certificate and key:
-        found = Endpoint(address, *_tls(certificate, key))
+        found = PageEndpoint(address, *_tls(certificate, key))
         if not found.names:
             raise KubeschedError(
                 f"--tls-cert-file {certificate}: has neither a DNS name (without *) nor an address to be served under: "
@@ -69,7 +69,7 @@ def endpoint_of(address: str, certificate: str | None = None, key: str | None = 
             "--tls-cert-file and --tls-private-key-file; or leave it out, and reach the page through ssh -L or "
             "kubectl port-forward"
         )
-    return Endpoint(address)
+    return PageEndpoint(address)
 
 
 def _tls(certificate: str, key: str) -> tuple[ssl.SSLContext, tuple[str, ...]]:
