@@ -146,15 +146,18 @@ def _figures(progress: RecordingProgress) -> str:
 
 
 class _RecordingTeller:
-    """Tells progress: a line that is written over on a terminal, a line a minute elsewhere."""
+    """Tells when a recording begins, then progress: a line that is written over on a terminal, a line a minute else."""
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
         self._told = time.monotonic()
-        self._open = False
+        self._open = self._begun = False
 
     def tell(self, progress: RecordingProgress) -> None:
         """Tell how far the recording is."""
+        if progress.begun and not self._begun:
+            self._begun = True
+            self.note("the cluster is listed; what happens is recorded from now on; Ctrl-C ends it")
         text = _figures(progress) if progress.begun else "listing the cluster"
         if self._shown:
             self._open = True
