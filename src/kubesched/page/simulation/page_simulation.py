@@ -151,11 +151,11 @@ class PageSimulation:
         """Wait for an answer; a run that catches up with what is shown may take its time, as long as it goes on."""
         answer = asyncio.wrap_future(done)
         while True:
-            taken = self._thread.acknowledged
+            taken = self._thread.reporter.acknowledged
             found, _ = await asyncio.wait((answer,), timeout=PATIENCE_SECONDS)
             if found:
                 return answer.result()
-            if self._thread.acknowledged == taken:
+            if self._thread.reporter.acknowledged == taken:
                 answer.cancel()
                 raise KubeschedError(NO_ANSWER)
 
@@ -164,7 +164,7 @@ class PageSimulation:
         done: Future[int] = Future()
         self._send(TellRest(done))
         number = await asyncio.wrap_future(done)
-        while self._thread.acknowledged < number:
+        while self._thread.reporter.acknowledged < number:
             self._taken.clear()
             await self._taken.wait()
         return self.clock
@@ -212,7 +212,7 @@ class PageSimulation:
         self.marks.cut(report.marks_from)
         self.marks.extend(report.marks)
         self.scenario, self.configuration, self.clock = report.scenario, report.configuration, report.clock
-        self._thread.acknowledged = report.number
+        self._thread.reporter.acknowledged = report.number
         self._taken.set()
         if report.anew or report.clock.problem:
             self._begun.set()

@@ -6,6 +6,7 @@ From the history to the objects of that moment, and to what leads there from wha
 from kubesched.api.meta import ApiObject
 from kubesched.page.simulation.history import PastMoment, RunHistory
 from kubesched.page.simulation.object_mirror import ObjectKey
+from kubesched.page.simulation.scenario import Moment
 from kubesched.page.simulation.stepped_run import SteppedRun
 
 
@@ -18,6 +19,18 @@ class PastView:
         self.objects: dict[ObjectKey, ApiObject] = {}
         # what leads from what was reported to what is shown
         self._changes: dict[ObjectKey, ApiObject | None] = {}
+
+    def moment(self, run: SteppedRun | None) -> Moment:
+        """Return the moment that is shown."""
+        if self.past is not None:
+            return self.past.moment
+        return run.moment if run is not None else Moment()
+
+    def cycles(self, run: SteppedRun | None) -> int:
+        """Return how many scheduling cycles there were until then."""
+        if self.past is not None:
+            return self.past.point.cycles
+        return run.cycles if run is not None else 0
 
     def reaches(self, run: SteppedRun, found: PastMoment | None) -> bool:
         """Return whether the history leads from what is shown to a moment."""

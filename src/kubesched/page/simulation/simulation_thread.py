@@ -1,6 +1,6 @@
-"""The thread of a simulation: obeys commands, lets time pass, and reports.
+"""The thread of a simulation: obeys commands and lets time pass.
 
-From commands in a queue to reports, which it hands to a function. It works for a few milliseconds at a time and then
+From commands in a queue to runs of the scenario, and to reports. It works for a few milliseconds at a time and then
 gives way, so that the page stays responsive. Errors of a run are told in the clock; the thread goes on.
 
 A moment that is known is looked at, back or forth: the history tells what it was, and the run stays where it is. What
@@ -13,10 +13,8 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from datetime import timedelta
 from typing import Any, Final
 
-from kubesched.common.virtual_time import BEGINNING
 from kubesched.core.framework.texts import described
 from kubesched.errors import KubeschedError
 from kubesched.page.simulation.commands import (
@@ -34,20 +32,16 @@ from kubesched.page.simulation.commands import (
     RunReport,
     Seek,
     SeekCycle,
-    SimulationClock,
     StepCycle,
     TellRest,
 )
 from kubesched.page.simulation.goals import Goal, after_cycles, at_beginning, at_moment
 from kubesched.page.simulation.history import PastMoment, RunHistory
-from kubesched.page.simulation.object_mirror import Changes
 from kubesched.page.simulation.past_view import PastView
-from kubesched.page.simulation.scenario import Moment, PageScenario, SimulatedConfiguration, UserAction
+from kubesched.page.simulation.run_reporter import REPORT_SECONDS, RunReporter, RunStatus
+from kubesched.page.simulation.scenario import Moment, PageScenario, UserAction
 from kubesched.page.simulation.stepped_run import ObserverFactory, SteppedRun
-from kubesched.page.timeline.marks import TimelineMark
 
-# between two reports
-REPORT_SECONDS: Final = 0.1
 # work at one go, and the pause after it in which other threads run
 SLICE_SECONDS: Final = 0.005
 PAUSE_SECONDS: Final = 0.0005
@@ -57,7 +51,7 @@ ALL_TURNS: Final = 1 << 62
 
 
 class SimulationThread(threading.Thread):
-    """Drives one scenario at a time; `acknowledged` is the number of the last report that was taken in."""
+    """Drives one scenario at a time."""
 
     def __init__(
         self, scenario: PageScenario, report: Callable[[RunReport], None], observers: Sequence[ObserverFactory] = ()
@@ -65,13 +59,12 @@ class SimulationThread(threading.Thread):
         # a plugin that never returns does not keep the process from ending
         super().__init__(name="simulation", daemon=True)
         self.commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
-        self.acknowledged = 0
         self._scenario = scenario
-        self._tell = report
         self._observers = observers
         self._run: SteppedRun | None = None
         self._history = RunHistory()
         self._view = PastView(self._history)
+        self.reporter = RunReporter(report, self._view)
         # commands that wait for the run to be where it is looked at
         self._waiting: list[Play | Act | Ask] = []
         self._state = PAUSED
@@ -79,19 +72,9 @@ class SimulationThread(threading.Thread):
         self._problem = ""
         # the run has ended with an error
         self._broken = False
-        self._furthest = 0.0
-        self._furthest_cycles = 0
         self._goal: tuple[Goal, float] = (at_beginning, 0.0)
         self._closing = False
         self._resting: list[Future[int]] = []
-        # what has been reported
-        self._number = 0
-        self._reported_at = 0.0
-        self._anew = True
-        self._told: SimulatedConfiguration | None = None
-        # marks of the furthest run; `_marks_sent` of them are reported
-        self._marks: list[TimelineMark] = []
-        self._marks_sent = 0
         # while it plays: the simulated time that it should be, and when that was looked at
         self._due = self._looked = 0.0
 
@@ -126,7 +109,7 @@ class SimulationThread(threading.Thread):
         if self._view.past is not None:
             # the run that should have caught up is lost; what is known can be looked at
             self._view.forget()
-            self._anew = True
+            self.reporter.tell_everything()
         self._forget_waiting()
         self._become(ENDED)
         return 0.0
@@ -153,9 +136,9 @@ class SimulationThread(threading.Thread):
             if not self._waits_for_run(command):
                 self._answer(command.done, lambda run: self._act(run, command))
         elif isinstance(command, Rerun):
-            at = self._moment
+            at = self._view.moment(self._run)
             self._scenario = command.scenario
-            self._forget_marks(0)
+            self.reporter.forget_marks()
             self._history.clear()
             self._restart(at_moment(at), at.seconds)
         elif isinstance(command, Pause):
@@ -171,7 +154,7 @@ class SimulationThread(threading.Thread):
             self._become(ENDED if self._state == ENDED else PLAYING)
         elif isinstance(command, StepCycle):
             if self._state != ENDED:
-                self._seek_to(self._run, SeekCycle(self._cycles + 1))
+                self._seek_to(self._run, SeekCycle(self._view.cycles(self._run) + 1))
         else:
             self._seek_to(self._run, command)
 
@@ -191,7 +174,8 @@ class SimulationThread(threading.Thread):
             self._restart(goal, seconds)
         elif self._state != ENDED or self._view.past is not None:
             self._forget_waiting()
-            self._anew = not self._view.leave(run) or self._anew
+            if not self._view.leave(run):
+                self.reporter.tell_everything()
             self._aim(goal, seconds)
 
     def _answer(self, done: Future[Any], function: Callable[[SteppedRun], Any]) -> None:
@@ -210,7 +194,7 @@ class SimulationThread(threading.Thread):
         resting, self._resting = self._resting, []
         for done in resting:
             if done.set_running_or_notify_cancel():
-                done.set_result(self._number)
+                done.set_result(self.reporter.number)
 
     def _act(self, run: SteppedRun, command: Act) -> UserAction:
         self._history.cut(run.moment, run.mirror.count)
@@ -223,27 +207,13 @@ class SimulationThread(threading.Thread):
             raise
         self._scenario = run.scenario
         # what was known of later is not true any more
-        self._furthest, self._furthest_cycles = run.moment.seconds, run.cycles
-        self._forget_marks(len(run.marks.marks))
-        self._anew = self._anew or command.configuration is not None
+        self.reporter.forget_later(run)
+        if command.configuration is not None:
+            self.reporter.tell_everything()
         self._become(PAUSED if self._state == ENDED else self._state)
         return action
 
     # -- looking
-
-    @property
-    def _moment(self) -> Moment:
-        """Return the moment that is shown."""
-        if self._view.past is not None:
-            return self._view.past.moment
-        return self._run.moment if self._run is not None else Moment()
-
-    @property
-    def _cycles(self) -> int:
-        """Return how many scheduling cycles there were until then."""
-        if self._view.past is not None:
-            return self._view.past.point.cycles
-        return self._run.cycles if self._run is not None else 0
 
     def _look_at(self, run: SteppedRun, found: PastMoment) -> None:
         """Show a moment that is known; the run stays where it is."""
@@ -282,7 +252,8 @@ class SimulationThread(threading.Thread):
             return 0.0
         waiting, self._waiting = self._waiting, []
         # what is shown is what the run has come to
-        self._anew = self._anew or run.mirror.count != look.point.changes
+        if run.mirror.count != look.point.changes:
+            self.reporter.tell_everything()
         self._view.leave(run)
         self._become(state)
         for command in waiting:
@@ -302,7 +273,7 @@ class SimulationThread(threading.Thread):
         """Run again from the beginning."""
         self._drop_run()
         self._problem = ""
-        self._anew = True
+        self.reporter.tell_everything()
         self._view.forget()
         self._forget_waiting()
 
@@ -393,88 +364,20 @@ class SimulationThread(threading.Thread):
         return max(0.0, min(REPORT_SECONDS / 2, (run.next_seconds - self._due) / self._speed))
 
     def _give_way(self) -> None:
-        self._report(forced=False)
+        if self.reporter.is_due():
+            self._report()
         time.sleep(PAUSE_SECONDS)
 
     # -- reports
 
     def _become(self, state: str) -> None:
         self._state = state
-        self._report(forced=True)
+        self._report()
 
-    def _forget_marks(self, count: int) -> None:
-        del self._marks[count:]
-        self._marks_sent = min(self._marks_sent, count)
-
-    def _report(self, *, forced: bool) -> None:
-        """Report how it is, some times a second, or at once."""
-        now = time.monotonic()
-        waits = now - self._reported_at < REPORT_SECONDS or self.acknowledged < self._number
-        if waits and not forced:
-            return
-        self._reported_at = now
-        self._number += 1
-        run, look = self._run, self._view.past
-        moment = self._moment
-        self._furthest = max(self._furthest, moment.seconds)
-        self._furthest_cycles = max(self._furthest_cycles, self._cycles)
-        marks = run.marks.marks if run is not None else []
-        if len(marks) > len(self._marks):
-            self._marks.extend(marks[len(self._marks) :])
-        configuration = self._scenario.configuration
-        if look is not None:
-            configuration = look.point.configuration
-        elif run is not None:
-            configuration = run.configuration
-        anew, changes = self._news(configuration)
-        first, self._marks_sent = self._marks_sent, len(self._marks)
-        self._tell(
-            RunReport(
-                self._clock(moment),
-                self._scenario,
-                configuration,
-                anew,
-                changes,
-                first,
-                tuple(self._marks[first:]),
-                self._number,
-            )
-        )
-
-    def _news(self, configuration: SimulatedConfiguration) -> tuple[bool, Changes]:
-        """Return whether everything is told anew, and what has changed since the last report."""
-        run, look = self._run, self._view.past
-        # a run that catches up with what was shown is not shown before
-        if run is None or (look is None and self._anew and self._state == SEEKING):
-            return False, {}
-        anew = self._anew or configuration is not self._told
-        self._anew, self._told = False, configuration
-        changes = self._view.take_changes()
-        if look is None:
-            changes.update(run.mirror.take_changes())
-        if anew:
-            return True, dict(run.mirror.objects if look is None else self._view.objects)
-        return False, changes
-
-    def _clock(self, moment: Moment) -> SimulationClock:
-        target = self._goal[1] if self._state == SEEKING else None
-        if self._view.past is not None:
-            note = self._view.past.point.note
-        else:
-            note = self._run.notes[-1] if self._run is not None and self._run.notes else ""
-        return SimulationClock(
-            round(moment.seconds, 6),
-            (BEGINNING + timedelta(seconds=moment.seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
-            self._state,
-            self._speed,
-            self._cycles,
-            round(self._furthest, 6),
-            self._furthest_cycles,
-            target if target != math.inf else None,
-            self._problem,
-            note,
-            self._view.part_of_the_way(self._run, moving=bool(self._waiting)),
-        )
+    def _report(self) -> None:
+        target, catching_up = self._goal[1], bool(self._waiting)
+        status = RunStatus(self._scenario, self._run, self._state, self._speed, target, self._problem, catching_up)
+        self.reporter.report(status)
 
 
 def _left(run: SteppedRun) -> Any:
