@@ -77,7 +77,8 @@ class RestConfig(msgspec.Struct, frozen=True):
     """The address of an API server, with credentials, TLS and proxy.
 
     `headers` and `tls` return the credentials, for each request since they rotate; `rejected` is called with headers
-    that the server did not accept, and returns whether there are new ones. `origin` names the source of all this.
+    that the server did not accept, and returns whether there are new ones. `origin` names the source of all this,
+    `peer` the server itself, in errors.
     """
 
     server: str
@@ -87,6 +88,7 @@ class RestConfig(msgspec.Struct, frozen=True):
     proxy: str | None = None
     rejected: Callable[[AuthHeaders], Awaitable[bool]] = _nothing_else
     origin: str = "the configuration"
+    peer: str = "the API server"
     namespace: str = "default"
     # for a request as a whole; 0: as long as something arrives now and then
     timeout_seconds: float = 0.0
@@ -282,7 +284,7 @@ class RestClient:
         except CannotConnectError as error:
             raise self._unconnected(error.cause) from None
         except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as error:
-            raise Unreachable(_words(error), maybe_done=True) from None
+            raise Unreachable(_words(error, self._config.peer), maybe_done=True) from None
 
     def _unconnected(self, cause: Exception, where: str = "") -> Unreachable:
         """Return the error for a connection that could not be opened, with the setting to check."""
@@ -473,10 +475,10 @@ def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
     return made
 
 
-def _words(error: BaseException) -> str:
+def _words(error: BaseException, peer: str) -> str:
     """Return the text of an error, for people."""
     if isinstance(error, TimeoutError):
-        return "the API server did not answer in time"
+        return f"{peer} did not answer in time"
     if isinstance(error, aiohttp.ClientPayloadError):
         return "the connection broke before the answer was complete"
     if isinstance(error, ssl.SSLError) or (isinstance(error, OSError) and error.errno and error.errno > 0):

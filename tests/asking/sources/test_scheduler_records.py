@@ -10,6 +10,7 @@ import pytest
 from tests.support.serving import Authority, Facts, FakeApi, Served, served
 
 from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.sources import scheduler_records
 from kubesched.asking.sources.scheduler_records import (
     NO_PAGE,
     UNCERTAIN,
@@ -166,6 +167,17 @@ users: [{{name: me, user: {{token: {token}}}}}]
 """
     (place.folder / "config").write_text(text)
     return load_rest_config(str(place.folder / "config"))
+
+
+def test_a_scheduler_that_does_not_answer_is_named_as_such(place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scheduler_records, "SECONDS", 0.1)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"https://127.0.0.1:{silent.getsockname()[1]}"
+        by_flags = read_scheduler(SchedulerAddress(url, str(place.folder / "ca.crt")), None, "default/p")
+        by_kubeconfig = read_scheduler(SchedulerAddress(url), kubeconfig(place, "of-anna"), "default/p")
+    for records in (by_flags, by_kubeconfig):
+        assert records.gap is not None
+        assert records.gap.why == "the scheduler did not answer in time"
 
 
 def test_the_credentials_of_the_kubeconfig_are_sent_to_the_scheduler(place: Place) -> None:

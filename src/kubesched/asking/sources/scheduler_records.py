@@ -23,8 +23,9 @@ from kubesched.serving.decisions.records import read_page
 SECONDS = 10.0
 # so many decisions about one pod are read
 MOST_DECISIONS = 20
+PEER = "the scheduler"
 # where problems with its certificate are to be solved
-ORIGIN = "the scheduler: name its authority with --scheduler-ca"
+ORIGIN = f"{PEER}: name its authority with --scheduler-ca"
 UNCERTAIN = "what the scheduler decided before, how often it tried, and how long the pod backs off"
 NO_PAGE = f"it has no {PATH}: it is kube-scheduler or an older kubesched, or runs without --decision-record-memory=16Mi"
 
@@ -106,7 +107,8 @@ def config_of(address: SchedulerAddress, cluster: RestConfig | None) -> RestConf
     """Return where and how to ask."""
     own = bool(address.token_file or address.certificate)
     if cluster is not None and not own and not address.authority:
-        return msgspec.structs.replace(cluster, server=address.url.rstrip("/"), server_name=None, origin=ORIGIN)
+        server = address.url.rstrip("/")
+        return msgspec.structs.replace(cluster, server=server, server_name=None, origin=ORIGIN, peer=PEER)
     pem = PemSource(
         authorities=_pem("--scheduler-ca", address.authority),
         certificate=_pem("--scheduler-certificate", address.certificate),
@@ -117,7 +119,7 @@ def config_of(address: SchedulerAddress, cluster: RestConfig | None) -> RestConf
         sources.append(TokenFile(Path(address.token_file), "--scheduler-token-file"))
     credentials = Credentials(pem, sources)
     headers = credentials.headers if own or cluster is None else cluster.headers
-    return RestConfig(address.url.rstrip("/"), headers, tls=credentials.tls, origin=ORIGIN)
+    return RestConfig(address.url.rstrip("/"), headers, tls=credentials.tls, origin=ORIGIN, peer=PEER)
 
 
 def _pem(option: str, path: str) -> Pem:
