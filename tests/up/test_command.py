@@ -23,9 +23,11 @@ import msgspec
 import pytest
 import yaml
 from click.testing import CliRunner, Result
+from rich.table import Table
 from tests.support.processes import eventually
 
 from kubesched.cli import main
+from kubesched.up.display import fits
 from kubesched.up.help import EXPORT
 
 QUICKSTART = Path(__file__).parents[2] / "examples" / "quickstart"
@@ -729,6 +731,14 @@ def test_on_a_terminal_it_stays_shows_how_things_stand_and_ends_with_ctrl_c(term
     assert "12 nodes, 19 pods: 14 bound, 4 succeeded, 1 unschedulable, 1 preempted." in shown.text
     assert "Traceback" not in shown.text
     assert "Aborted" not in shown.text
+
+
+def test_a_terminal_that_is_too_narrow_gets_whole_names() -> None:
+    table = Table(box=None)
+    for name, no_wrap in (("POD", True), ("REASON", False)):
+        table.add_column(name, no_wrap=no_wrap)
+    table.add_row("x" * 30, "y" * 300)
+    assert [fits(table, width) for width in (120, 53, 52, 10)] == [True, True, False, False]
 
 
 @pytest.mark.slow
