@@ -68,6 +68,7 @@ def test_workloads_are_listed() -> None:
         (["SchedulingBasic", "--label", "odd"], "--label odd: none of the workloads has it"),
         ([*BASIC, "--fail-below", "0.9"], "needs --compare OLD.json"),
         ([*BASIC, "--compare", "README.md"], "README.md: no results of `kubesched bench -o json`"),
+        ([*BASIC, "--file", "none/a.json"], "--file none/a.json: there is no folder none"),
         ([*BASIC, "--scheduler", "x"], "--scheduler, --against and --kubeconfig need --on embedded or --on cluster"),
         ([BASIC[0], "--on", "cluster"], "--on cluster needs --kubeconfig"),
         ([BASIC[0], "--on", "embedded", "--plugin", "a"], "--plugin and --in-process are for the engine"),

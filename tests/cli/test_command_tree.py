@@ -1,5 +1,7 @@
 """All commands, as documents walk over them."""
 
+from pathlib import Path
+
 import click
 import pytest
 from click.testing import CliRunner
@@ -45,3 +47,35 @@ def test_errors_that_quote_a_server_do_not_steer_the_terminal(monkeypatch: pytes
         1,
         "the server says \ufffd]0;title\ufffd and \ufffdback ok: all is well\n",
     )
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["explian"], "Error: No such command 'explian'. Did you mean 'explain'?\n"),
+        (["plugins", "lst"], "Error: No such command 'lst'. Did you mean 'list'?\n"),
+        (["zzz"], "Error: No such command 'zzz'.\n"),
+        (["up", "statsu"], "Error: 'statsu' is no command and no file; did you mean `kubesched up status`?\n"),
+        (
+            ["whatif", "consolidat"],
+            "Error: 'consolidat' is no command and no file; did you mean `kubesched whatif consolidate`?\n",
+        ),
+    ],
+    ids=["a command", "of a group", "nothing like it", "a subcommand in place of a file", "another"],
+)
+def test_a_command_that_is_mistyped_is_guessed(words: list[str], said: str) -> None:
+    found = CliRunner().invoke(main, words)
+    assert (found.exit_code, found.stderr.endswith(said)) == (2, True), found.stderr
+
+
+def test_a_file_may_be_named_almost_like_a_subcommand(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "statsu").write_text("apiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n")
+    found = CliRunner().invoke(main, ["up", "statsu", "--once", "--nodes", "1"])
+    assert (found.exit_code, found.stderr) == (0, "")
+
+
+def test_the_help_says_where_to_begin() -> None:
+    text = CliRunner().invoke(main, ["--help"]).stdout
+    assert "kubesched up --once --nodes 3" in text
+    assert "https://kubesched.github.io/kubesched/" in text

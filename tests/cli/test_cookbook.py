@@ -5,7 +5,9 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from kubesched.cli import main
 from tools.examples import ROOT, DocumentRunner, DocumentSection, commands_in, matches, run_together, sections
 
 RECIPES = sections((ROOT / "docs/cookbook.md").read_text())
@@ -48,6 +50,21 @@ def test_the_readme_shows_what_is_printed(tmp_path: Path) -> None:
     assert blocks
     differences = [str(each) for each in DocumentRunner(tmp_path).differences(DocumentSection("", tuple(blocks)))]
     assert differences == [], "\n".join(differences)
+
+
+def test_the_readme_shows_where_the_pods_of_the_quickstart_go() -> None:
+    (block,) = (
+        block
+        for section in sections((ROOT / "README.md").read_text())
+        for language, block in section.blocks
+        if "NAMESPACE" in block
+    )
+    (command,) = commands_in(block)
+    ran = CliRunner().invoke(main, [*command.line.split()[1:-1], str(ROOT / command.line.split()[-1])])
+    printed = " ".join(ran.stdout.split())
+    parts = [" ".join(part.split()) for part in command.output.split("\n...\n")]
+    assert len(parts) >= 2
+    assert [part for part in parts if part not in printed] == []
 
 
 def test_there_are_recipes_and_nearly_all_are_run() -> None:

@@ -41,6 +41,28 @@ def test_its_workflow_may_only_read_and_pins_actions_as_ours_do(tmp_path: Path) 
 
 
 @pytest.mark.slow
+def test_its_test_shows_whole_what_is_wrong(tmp_path: Path) -> None:
+    folder = tmp_path / "made"
+    assert begun("QuietNodes", "--kind", "score", "--directory", str(folder)).exit_code == 0
+    source = folder / "src" / "quiet_nodes" / "__init__.py"
+    broken = re.sub(r"return 0 if node.*", 'return int(node.labels["price"])', source.read_text())
+    source.write_text(broken)
+    # without the options of this repository, which show more
+    words = ["-m", "pytest", "-q", "-c", os.devnull, "--rootdir", ".", "-k", "contract"]
+    ran = subprocess.run(
+        [sys.executable, *words],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(folder / "src")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.returncode == 1, ran.stdout
+    assert "failed in score: KeyError: 'price'" in ran.stdout
+    assert "pods have one order in the queue" in ran.stdout
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_new_package_passes_its_own_test(kind: str, tmp_path: Path) -> None:
     folder = tmp_path / "made"

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from tests.support.processes import eventually
 
-from kubesched.common.files import UnusableFileError, oddity, read_at_most
+from kubesched.common.files import UnusableFileError, oddity, read_at_most, writing_problem
 from kubesched.controlplane.loading import manifests
 
 MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
@@ -111,3 +111,17 @@ def test_manifests_without_an_end_are_refused(tmp_path: Path, monkeypatch: pytes
     found, problems = manifests.read([str(tmp_path / "large.yaml")])
     assert not found
     assert "larger than 0 GiB; is it the right file?" in problems[0]
+
+
+def test_what_is_in_the_way_of_writing_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    report = tmp_path / "report.html"
+    assert writing_problem(report) == ""
+    assert not report.exists()
+    report.write_text("the last one")
+    assert (writing_problem(report), report.read_text()) == ("", "the last one")
+    assert writing_problem(Path(os.devnull)) == ""
+    assert writing_problem(tmp_path) == "it is a folder"
+    assert writing_problem(tmp_path / "none" / "report.html") == f"there is no folder {tmp_path / 'none'}"
+    # root may write everywhere
+    monkeypatch.setattr(os, "access", lambda path, mode: path != tmp_path)
+    assert (writing_problem(report), writing_problem(tmp_path / "new.html")) == ("", "permission denied")

@@ -28,7 +28,6 @@ NOT_RUN = {
     "--build-arg RUNTIME=gcr.io/distroless/python3-debian12:nonroot@sha256:...": _IMAGE,
     # installations
     "make run": _MAKE,
-    "make run && . .venv/bin/activate": _MAKE,
     "make test": _MAKE,
     "make quick": _MAKE,
     "make test-slow": _MAKE,

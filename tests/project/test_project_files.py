@@ -1,5 +1,6 @@
 """The files around the code: decisions, forms for issues, owners, the dev container."""
 
+import configparser
 import json
 import re
 import tomllib
@@ -65,3 +66,51 @@ def test_urls_lead_to_the_repository() -> None:
     urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
     site = yaml.safe_load((ROOT / "mkdocs.yml").read_text())
     assert urls["Source"] == urls["Homepage"] == site["extra"]["repository"]
+
+
+PEERS = ("kube-scheduler", "kube-scheduler-simulator", "cluster-capacity", "kwok", "SimKube", "Volcano", "YuniKorn")
+
+
+def test_each_peer_is_said_to_be_better_at_something() -> None:
+    text = (ROOT / "docs/comparison.md").read_text()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
+    assert rows[0][2] == "better than kubesched at"
+    assert {row[0]: bool(row[2]) for row in rows[2:]} == dict.fromkeys(PEERS, True)
+
+
+def test_the_readme_is_short_and_shows_the_page_and_an_explanation() -> None:
+    text = (ROOT / "README.md").read_text()
+    assert len(text.splitlines()) <= 200
+    pictures = re.findall(r"^!\[.+\]\((.+)\)$", text, re.MULTILINE)
+    assert pictures == ["docs/pictures/explain.svg", "docs/pictures/page-map.png"]
+    assert all((ROOT / picture).stat().st_size > 10_000 for picture in pictures)
+
+
+@pytest.mark.parametrize(
+    ("path", "words"),
+    [
+        ("CODE_OF_CONDUCT.md", "Contributor Covenant"),
+        ("SECURITY.md", "Report a weakness privately"),
+        (".github/PULL_REQUEST_TEMPLATE.md", "- [ ] `make test` passes"),
+        (".github/ISSUE_TEMPLATE/config.yml", "blank_issues_enabled"),
+    ],
+)
+def test_what_people_look_for_is_there(path: str, words: str) -> None:
+    assert words in (ROOT / path).read_text()
+
+
+def test_editors_are_told_what_the_linter_demands() -> None:
+    text = (ROOT / ".editorconfig").read_text()
+    assert text.startswith("root = true\n")
+    settings = configparser.ConfigParser()
+    settings.read_string(text.partition("\n")[2])
+    line_length = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["ruff"]["line-length"]
+    assert settings["*"]["max_line_length"] == str(line_length)
+    assert (settings["*"]["end_of_line"], settings["Makefile"]["indent_style"]) == ("lf", "tab")
+
+
+def test_people_who_look_for_it_on_pypi_find_what_it_is_for() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert set(project["urls"]) == {"Homepage", "Documentation", "Changes", "Issues", "Source"}
+    assert project["license"] == "Apache-2.0"
+    assert {"version", "readme"} == set(project["dynamic"])

@@ -147,3 +147,35 @@ def test_the_pythons_of_the_classifiers_are_tested() -> None:
     named = re.findall(r"Programming Language :: Python :: (3\.\d+)", (ROOT / "pyproject.toml").read_text())
     assert matrix["python"] == named
     assert matrix["os"] == ["ubuntu-24.04", "ubuntu-24.04-arm"]
+
+
+@pytest.mark.parametrize("target", ["check", "pytest", "test-slow", "coverage", "dist", "site"])
+def test_every_change_is_checked(target: str) -> None:
+    path = ROOT / ".github/workflows/tests.yml"
+    assert f"make {target}" in scripts(path)
+    triggers = workflow(path)[True]
+    assert {"pull_request", "push", "workflow_call"} == set(triggers)
+
+
+def test_what_is_not_promised_is_tried_all_the_same() -> None:
+    quick = jobs(ROOT / ".github/workflows/tests.yml")["quick"]
+    tried = {(each["os"].partition("-")[0], each["python"]) for each in quick["strategy"]["matrix"]["include"]}
+    assert {("ubuntu", "3.14"), ("macos", "3.13")} <= tried
+    assert quick["continue-on-error"] == "${{ matrix.experimental }}"
+
+
+def test_releases_are_published_without_a_password_and_with_a_provenance() -> None:
+    found = jobs(ROOT / ".github/workflows/release.yml")
+    (publishes,) = (step for step in found["publish"]["steps"] if "gh-action-pypi-publish" in step.get("uses", ""))
+    assert not {"password", "user", "attestations"} & set(publishes.get("with", {}))
+    assert found["publish"]["environment"]["name"] == "pypi"
+    (attests,) = (step for step in found["attest"]["steps"] if "attest-build-provenance" in step.get("uses", ""))
+    assert attests["with"]["subject-path"] == "dist/*"
+
+
+def test_a_release_is_begun_by_a_tag_and_has_the_bill_of_materials() -> None:
+    path = ROOT / ".github/workflows/release.yml"
+    assert workflow(path)[True] == {"push": {"tags": ["v*"]}}
+    assert "make dist" in scripts(path)
+    (command,) = re.findall(r"tools\.sbom .* > (dist/\S+)", (ROOT / "Makefile").read_text())
+    assert command == "dist/kubesched.cdx.json"

@@ -1,5 +1,6 @@
 """The documentation as a site: all pages are in its navigation, and links out of it lead to the repository."""
 
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -50,3 +51,24 @@ def test_the_site_loads_nothing_from_elsewhere() -> None:
 )
 def test_links(page: str, link: str, led: str) -> None:
     assert with_links(f"a [b{link} c", page, REPOSITORY) == f"a [b{led} c"
+
+
+@pytest.mark.parametrize("path", sorted(ROOT.glob("docs/**/*.md")), ids=lambda path: path.stem)
+def test_headings_tables_and_lists_stand_apart_lest_the_site_takes_them_for_what_is_above(path: Path) -> None:
+    together = []
+    above, code = "", False
+    for line in path.read_text().splitlines():
+        code ^= line.startswith("```")
+        begins = line.startswith(("# ", "## ", "### ", "#### "))
+        begins |= line.startswith("|") and not above.startswith(("|", "<!--"))
+        begins |= line.startswith(("* ", "- ", "1. ")) and not above.startswith(("* ", "- ", "  "))
+        if begins and above and not code:
+            together.append(line)
+        above = line
+    assert together == []
+
+
+def test_the_site_knows_its_address_which_the_sitemap_and_the_page_for_missing_pages_need() -> None:
+    urls = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]
+    assert SITE["site_url"] == urls["Documentation"]
+    assert SITE["site_url"].endswith("/")

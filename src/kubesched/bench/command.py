@@ -26,6 +26,7 @@ from kubesched.bench.shipped import runs_named, shipped_runs
 from kubesched.bench.tables import footnotes, table_of_results, table_of_workloads
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.plugin_options import load_plugins
+from kubesched.common.files import writing_problem
 from kubesched.common.notes import Note
 from kubesched.errors import KubeschedError
 from kubesched.simulate.options import DurationType
@@ -130,6 +131,8 @@ def bench(
     if listing:
         _print([table_of_workloads(runs)], None)
         return
+    if file is not None and (problem := writing_problem(file)):
+        raise BenchError(f"--file {file}: {problem}")
     earlier = read_results(compare) if compare is not None else None
     runner = _engine_runner(**how) if on == "engine" else _cluster_runner(on, **how)
     # a child's parent tells

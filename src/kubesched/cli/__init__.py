@@ -72,4 +72,14 @@ register()
 @click.group(cls=CommandGroup, lazy=COMMANDS, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="kubesched", message="%(prog)s %(version)s")
 def main() -> None:
-    """The Kubernetes scheduler in Python."""
+    """The Kubernetes scheduler in Python.
+
+    \b
+    Begin with a cluster in this process, without Docker or a cluster of your own:
+      kubesched up --once --nodes 3            # add manifests: where does each pod go?
+      kubesched explain pod NAME --from FILE   # why is it pending, and what helps?
+      kubesched COMMAND --help                 # with examples
+
+    Tutorial and all else: https://kubesched.github.io/kubesched/. The examples that are named in help texts are at
+    https://github.com/kubesched/kubesched/tree/main/examples.
+    """

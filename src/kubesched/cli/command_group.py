@@ -5,7 +5,9 @@ error, one problem a line, with exit code 1; a traceback is always a bug.
 """
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from difflib import get_close_matches
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
@@ -49,6 +51,15 @@ class CommandGroup(click.Group):
         module, _, attribute = lazy.reference.partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
         return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Return the command that is called; one that does not exist is refused, with the one that may be meant."""
+        names = self.list_commands(ctx)
+        if args[0] not in names and (meant := _nearest(args[0], names)):
+            ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of commands."""
@@ -106,6 +117,9 @@ class CommandWithSubcommands(click.Command):
         """Return the context of this command, or that of another, which is then invoked in its place."""
         if args and args[0] in self.subcommands:
             return self.subcommands[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
+        if args and (meant := _nearest(args[0], self.subcommands)) and not Path(args[0]).exists():
+            hint = f"did you mean `kubesched {info_name} {meant}`?"
+            raise click.UsageError(f"{args[0]!r} is no command and no file; {hint}")
         command: tuple[str, ...] = ()
         if self._takes_command and "--" in args:
             number = args.index("--")
@@ -132,6 +146,11 @@ class CommandWithSubcommands(click.Command):
         super().format_options(ctx, formatter)
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary(each)) for name, each in self.subcommands.items()])
+
+
+def _nearest(word: str, names: Iterable[str]) -> str:
+    """Return the name that is most like a word; empty if none is."""
+    return next(iter(get_close_matches(word, tuple(names), 1, 0.75)), "")
 
 
 def problems(error: KubeschedError) -> list[str]:

@@ -69,10 +69,11 @@ def _complain(report: LoadReport) -> None:
         click.echo(f"... and {_counted(len(report.problems) - MOST_PROBLEMS, 'line')} more", err=True)
     if any('unknown field "' in problem for problem in report.problems):
         click.echo("Fields that do not exist are loaded all the same with --validate warn.", err=True)
-    click.echo(
-        f"{_counted(report.loaded, 'object')} could be loaded, {_counted(report.refused, 'problem')}",
-        err=True,
-    )
+    if report.given:
+        click.echo(
+            f"{_counted(report.loaded, 'object')} could be loaded, {_counted(report.refused, 'problem')}",
+            err=True,
+        )
 
 
 def _notes(report: LoadReport) -> Iterator[str]:

@@ -143,7 +143,8 @@ def test_a_pod_is_bound_to_a_plain_node(scheduler: SchedulerFactory) -> None:
 
 
 def test_it_holds_to_the_contract() -> None:
-    assert check_plugin($name, speed=False)
+    report = check_plugin($name, speed=False)
+    assert report, report.text
 ''')
 _README = Template("""\
 # $name

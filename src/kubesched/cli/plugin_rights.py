@@ -44,9 +44,10 @@ def rights_command(config: str | None, output: str, service_account: str, regist
     These are reading the custom resources that they look up, and writing what they declare.
 
     \b
-    kubesched plugins rights --config config.yaml > rights.yaml
-    helm upgrade --install kubesched deploy/charts/kubesched -f rights.yaml ...
-    kubesched plugins rights --config config.yaml -o manifest | kubectl apply -f -
+    Examples:
+      kubesched plugins rights --config config.yaml > rights.yaml
+      helm upgrade --install kubesched deploy/charts/kubesched -f rights.yaml ...
+      kubesched plugins rights --config config.yaml -o manifest | kubectl apply -f -
     """
     namespace, slash, name = service_account.partition("/")
     if not (namespace and slash and name):

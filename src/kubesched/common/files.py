@@ -1,4 +1,5 @@
-"""Files that an operator named: a file is read as a whole, unless it is too large.
+"""Files that an operator named: a file is read as a whole, unless it is too large; one to write is looked at before
+the work that its content takes.
 
 A file may be a pipe (`<(...)` of a shell is one): reading waits for its writer, and signals end the process meanwhile.
 A pipe in a folder of files is refused (`oddity`).
@@ -125,3 +126,12 @@ def ended_by_signals() -> Iterator[None]:
         for number, handler in before.items():
             if handler is not None:
                 signal.signal(number, handler)
+
+
+def writing_problem(file: Path) -> str:
+    """Return why a file cannot be written; empty if nothing is known to be in the way."""
+    if not file.parent.is_dir():
+        return f"there is no folder {file.parent}"
+    if file.is_dir():
+        return "it is a folder"
+    return "" if os.access(file if file.exists() else file.parent, os.W_OK) else "permission denied"

@@ -24,6 +24,7 @@ from kubesched.cli.gate_options import gate_options
 from kubesched.cli.notes import note
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.common.files import writing_problem
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.config.types import KubeSchedulerConfiguration
@@ -87,6 +88,8 @@ def shadow(
     """
     if report is not None and report.suffix not in (".html", ".md"):
         raise click.BadParameter(f"{report.name}: expected a name that ends in .html or .md", param_hint="--report")
+    if report is not None and (problem := writing_problem(report)):
+        raise KubeschedError(f"--report {report}: {problem}")
     loaded = load_configuration(config, gates, registry, adjust=lambda found: _renamed(found, config, names))
     _check_names(loaded, names)
     target = live_target(source, "name a cluster of kubesched up with --cluster")

@@ -15,8 +15,8 @@ from pathlib import Path
 import click
 
 from kubesched.config.golang import Duration
-from kubesched.controlplane.named_clusters import NamedCluster, find
-from kubesched.controlplane.transport.private_files import state_folder
+from kubesched.controlplane.named_clusters import NamedCluster, NamedClusterError, find
+from kubesched.controlplane.transport.private_files import make_privately, state_folder
 
 POLL_SECONDS = 0.05
 # lines of the process's last output to print
@@ -26,9 +26,8 @@ MOST_LINES = 30
 def detach(arguments: Sequence[str], name: str, timeout: Duration) -> int:
     """Start a cluster in the background; return the exit code once the cluster is ready or has failed to start."""
     log = state_folder() / f"{name}.log"
-    log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     words = [argument for argument in arguments if argument != "--detach"]
-    with os.fdopen(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as output:
+    with os.fdopen(_opened(log), "wb") as output:
         process = subprocess.Popen(
             [sys.executable, "-m", "kubesched", "up", "--stay", *words],
             stdout=output,
@@ -50,6 +49,15 @@ def detach(arguments: Sequence[str], name: str, timeout: Duration) -> int:
     click.echo(f"API server at {cluster.url}; `kubesched up down {name}` ends it; what it says is in {log}.")
     click.echo(f"export KUBECONFIG={shlex.quote(cluster.kubeconfig)}")
     return 0
+
+
+def _opened(log: Path) -> int:
+    """Make the file for what the process says; return its descriptor. Raises NamedClusterError."""
+    try:
+        make_privately(log.parent)
+        return os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    except OSError as error:
+        raise NamedClusterError(f"{log}: {error.strerror}; XDG_STATE_HOME leads to another folder") from None
 
 
 def _ready(process: "subprocess.Popen[bytes]", name: str, seconds: float) -> NamedCluster | None:

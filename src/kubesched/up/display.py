@@ -3,14 +3,16 @@
 In: a cluster and its report. Out: rich's renderables, or plain text if the output is not a terminal.
 """
 
+import sys
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
+import click
 import msgspec
 from rich.cells import cell_len
-from rich.console import Group, RenderableType
+from rich.console import Console, Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
@@ -25,6 +27,8 @@ MOST_EVENTS = 8
 RATE_SECONDS = 3.0
 # between columns
 GAP = 3
+# the least width of a column whose text is wrapped
+LEAST_WRAPPED = 20
 _STYLES = {"Running": "green", BOUND: "green", "Succeeded": "dim", PENDING: "yellow", TERMINATING: "dim"}
 
 
@@ -57,11 +61,36 @@ def report_lines(report: PlacementReport) -> Iterator[str]:
     yield f"{report.summary()}."
 
 
+def print_table(table: Table) -> None:
+    """Print a table to a terminal in colours, wrapped to its width; plainly where it is none, or is too narrow."""
+    if sys.stdout.isatty() and fits(table, Console().width):
+        Console().print(table)
+    else:
+        click.echo(plain(table), nl=False)
+
+
+def fits(table: Table, width: int) -> bool:
+    """Return whether a terminal of a width shows a table without cutting names."""
+    widths = _widths(_columns(table))
+    least = [
+        each if column.no_wrap else min(each, LEAST_WRAPPED) for column, each in zip(table.columns, widths, strict=True)
+    ]
+    return sum(least) <= width
+
+
+def _columns(table: Table) -> list[list[str]]:
+    return [[str(column.header), *(str(cell) for cell in column.cells)] for column in table.columns]
+
+
+def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
+    return [max(map(cell_len, column)) + GAP for column in columns]
+
+
 def plain(table: Table) -> str:
     """Return a table as text without colours and without line wrapping."""
     # without rich, which takes seconds for thousands of rows
-    columns = [[str(column.header), *(str(cell) for cell in column.cells)] for column in table.columns]
-    widths = [max(map(cell_len, column)) + GAP for column in columns]
+    columns = _columns(table)
+    widths = _widths(columns)
     lines = (
         "".join(cell + " " * (width - cell_len(cell)) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in zip(*columns, strict=True)

@@ -29,7 +29,7 @@ from kubesched.controlplane.transport.transport import Transport
 from kubesched.errors import KubeschedError
 from kubesched.up.child_command import run_command
 from kubesched.up.cluster import ClusterSpec, LocalCluster
-from kubesched.up.display import Progress, placement_table, plain, read_event, report_lines
+from kubesched.up.display import Progress, placement_table, print_table, read_event, report_lines
 from kubesched.up.page_process import page_of
 from kubesched.up.placements import PlacementReport, read_report
 from kubesched.up.replay import Replay
@@ -226,11 +226,7 @@ class Session:
             document = {"settled": settled, **msgspec.to_builtins(report)}
             click.echo(msgspec.json.format(msgspec.json.encode(document), indent=2))
             return
-        table = placement_table(report)
-        if sys.stdout.isatty():
-            Console().print(table)
-        else:
-            click.echo(plain(table), nl=False)
+        print_table(placement_table(report))
         click.echo()
         for line in report_lines(report):
             click.echo(line)

@@ -11,7 +11,6 @@ from typing import Any, TypeVar
 
 import click
 import msgspec
-from rich.console import Console
 from rich.table import Table
 
 from kubesched.cli.event_loop import run_loop
@@ -26,7 +25,7 @@ from kubesched.controlplane.named_clusters import (
     find_all,
 )
 from kubesched.controlplane.representation.tables.printing import human_duration
-from kubesched.up.display import plain
+from kubesched.up.display import print_table
 from kubesched.up.options import duration
 from kubesched.up.status import SILENT, ClusterStatus, read_status
 
@@ -87,11 +86,7 @@ def status(name: str | None, output: str) -> None:
     if output == "json":
         click.echo(msgspec.json.format(msgspec.json.encode({"clusters": found}), indent=2))
     elif found:
-        table = _table(found, datetime.now(UTC))
-        if sys.stdout.isatty():
-            Console().print(table)
-        else:
-            click.echo(plain(table), nl=False)
+        print_table(_table(found, datetime.now(UTC)))
     for each in found:
         if each.status == SILENT:
             click.echo(f"cluster {each.name!r} does not answer: {each.reason}", err=True)
@@ -110,7 +105,8 @@ async def _statuses(clusters: Sequence[NamedCluster]) -> list[ClusterStatus]:
 def _table(statuses: Sequence[ClusterStatus], now: datetime) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     for column in COLUMNS:
-        table.add_column(column, overflow="fold")
+        # a path that is wrapped cannot be copied
+        table.add_column(column, no_wrap=True)
     for each in statuses:
         counts = ("-" if count is None else str(count) for count in (each.nodes, each.pods, each.pods_not_bound))
         age = human_duration((now - each.started_at).total_seconds())

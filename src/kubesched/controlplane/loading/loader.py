@@ -43,7 +43,7 @@ class LoadReport(NamedTuple):
 
     A problem or warning of many objects is one line; warnings are about loaded objects. `kept` is the number of objects
     that were already stored, `refused` of objects with problems, `skipped` of imported objects by kind that is not
-    served here, and `namespaces` of created namespaces.
+    served here, `namespaces` of created namespaces, and `given` of objects that were found in files.
     """
 
     loaded: int
@@ -53,6 +53,7 @@ class LoadReport(NamedTuple):
     refused: int = 0
     skipped: Mapping[str, int] = {}
     namespaces: int = 0
+    given: int = 0
 
 
 def load(
@@ -65,7 +66,9 @@ def load(
     """Load all manifests under some paths, and `others`, into a server; `progress` wraps the iteration over them."""
     manifests, problems = read(paths)
     found = create(server, [*others(manifests), *manifests], progress, validation)
-    return found._replace(problems=problems + found.problems, refused=len(problems) + found.refused)
+    return found._replace(
+        problems=problems + found.problems, refused=len(problems) + found.refused, given=len(manifests)
+    )
 
 
 def create(

@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 
 from kubesched.common.extras import extra_module
+from kubesched.common.files import writing_problem
 from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.reports.html_page import as_html
@@ -34,8 +35,8 @@ def form_of(output: str | None, file: Path | None) -> str:
         raise KubeschedError("-o parquet needs --file FOLDER or --file NAME.parquet")
     if form == "parquet":
         extra_module("pyarrow", "parquet", "Parquet")
-    elif file is not None and not file.parent.is_dir():
-        raise KubeschedError(f"--file {file}: there is no folder {file.parent}")
+    elif file is not None and (problem := writing_problem(file)):
+        raise KubeschedError(f"--file {file}: {problem}")
     return form
 
 

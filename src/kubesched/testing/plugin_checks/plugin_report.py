@@ -64,5 +64,5 @@ class PluginReport:
         return "\n".join([f"plugin {self.plugin}", *(result.text for result in self.results)])
 
     def __repr__(self) -> str:
-        # a failed `assert check_plugin(...)` shows it
+        # a failed `assert check_plugin(...)` shows it; pytest cuts the middle out, unless it is run with -vv
         return self.text
