@@ -11,11 +11,16 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
 
 # what becomes of output that goes nowhere: a full disk, a closed pipe, a terminal that is gone
 _UNWRITABLE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF, errno.EPIPE})
 # what shells tell of a command that was interrupted
 INTERRUPTED = 128 + signal.SIGINT
+AGAIN_SECONDS = 0.05
 
 
 def kubesched() -> None:
@@ -63,9 +68,23 @@ def _kubectl_completion() -> Callable[[], object]:
     return complete_command_line
 
 
+def _not_lost(dropped: "UnraisableHookArgs") -> None:
+    """Interrupt again: Python drops Ctrl-C that comes in a finalizer or a callback of the garbage collector."""
+    if not issubclass(dropped.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(dropped)
+        return
+    from threading import Timer, main_thread
+
+    # not at once, which would be dropped, too
+    again = Timer(AGAIN_SECONDS, lambda: signal.pthread_kill(main_thread().ident or 0, signal.SIGINT))
+    again.daemon = True
+    again.start()
+
+
 def _be(imported: Callable[[], Callable[[], object]]) -> None:
     """Import a command and run it; exit with its code."""
     _open_standard_streams()
+    sys.unraisablehook = _not_lost
     try:
         try:
             imported()()

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kubesched.cli import COMMANDS
+from kubesched.console import INTERRUPTED
 
 KUBESCHED = f"exec {sys.executable} -m kubesched"
 NODES = "up --once --nodes 1"
@@ -71,6 +72,35 @@ def test_an_interrupted_command_says_nothing() -> None:
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) in (1, 130)
         assert b"Traceback" not in process.stderr.read()
+
+
+LOST = """
+import gc, os, signal, time
+import kubesched.console as console
+
+def interrupted(phase, info):
+    gc.callbacks.clear()
+    os.kill(os.getpid(), signal.SIGINT)
+
+def command():
+    gc.callbacks.append(interrupted)
+    gc.collect()
+    time.sleep(30)
+
+console._be(lambda: command)
+"""
+
+
+def test_an_interrupt_that_comes_where_python_drops_exceptions_is_not_lost() -> None:
+    found = subprocess.run(
+        [sys.executable, "-c", LOST],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
+    )
+    assert (found.returncode, found.stdout, found.stderr) == (INTERRUPTED, "", "")
 
 
 @pytest.mark.parametrize("name", ["kubesched", "kube-scheduler"])
