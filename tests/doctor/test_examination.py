@@ -104,6 +104,12 @@ def test_missing_rights_come_with_the_rule_that_grants_them() -> None:
     assert all("persistentvolume" in each.what or "storageclasses" in each.what for each in left), left
 
 
+class FussyArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """The arguments of Fussy."""
+
+    file: str = ""
+
+
 class RackPlugin(FilterPlugin):
     """Looks up a custom kind, and writes it."""
 
@@ -140,12 +146,51 @@ def test_what_plugins_look_up_and_write_is_needed() -> None:
         (RACK.replace("io/v1", "io/v1beta3"), "v1beta3", "write v1 there"),
         (RACK.replace("profiles", "parallel"), "parallel", "config show"),
         ("{", "c.yaml: ", "config show"),
+        ("kind: Policy\napiVersion: v1\n", "a policy", "kubesched config migrate c.yaml"),
     ],
 )  # fmt: skip
 def test_a_configuration_that_cannot_be_used(config: str, what: str, fix: str) -> None:
     failures = of(examined(config=config), "configuration", FAIL)
     assert failures
     assert (what in failures[0].what, fix in failures[0].fix) == (True, True), failures
+
+
+class Fussy(FilterPlugin):
+    """Takes arguments of one form, and cannot be built without a file."""
+
+    name = "Fussy"
+
+    def __init__(self, args: FussyArgs) -> None:
+        Path(args.file).read_bytes()
+
+    def filter(self, cycle: object, pod: object, node: object) -> None:
+        return None
+
+
+FUSSY = RACK.replace("Rack", "Fussy")
+
+
+@pytest.mark.parametrize(
+    ("args", "what"),
+    [
+        ("{file: /nowhere/at/all}", "its constructor failed with FileNotFoundError"),
+        ("{files: x}", ".args.files: there is no such field"),
+    ],
+)
+def test_a_plugin_that_cannot_be_built_is_a_finding_and_the_other_checks_are_made(args: str, what: str) -> None:
+    config = FUSSY.replace("}}}]", f"}}}}, pluginConfig: [{{name: Fussy, args: {args}}}]}}]")
+    findings = examined(config=config, registry=registry_of([Fussy]))
+    (failure,) = of(findings, "configuration")
+    assert (failure.level, what in failure.what, "pluginConfig" in failure.fix) == (FAIL, True, True), failure
+    assert of(findings, "rights", OK)
+    assert of(findings, "schedulers", OK)
+
+
+@pytest.mark.parametrize(("percentage", "told"), [(0, True), (50, False), (100, False)])
+def test_sampling_is_told_of_where_it_differs(percentage: int, told: bool) -> None:
+    config = f"{RACK.partition('profiles')[0]}percentageOfNodesToScore: {percentage}\n"
+    words = [each.what for each in of(examined(config=config), "configuration")]
+    assert any("looks at every node" in each for each in words) is told
 
 
 def test_plugins_of_contrib_are_known_to_be_there() -> None:
@@ -242,3 +287,23 @@ def test_the_pages_of_a_scheduler_tell_its_gates_and_profiles() -> None:
     gates, config = run_in_virtual_time(check_pages(rest, "https://s", FeatureGates()))
     assert (gates.level, gates.fix) == (WARN, "give kubesched --feature-gates=GenericWorkload=true")
     assert (config.level, config.what) == (OK, "the scheduler at https://s has profiles default-scheduler in force")
+
+
+@pytest.mark.parametrize(
+    "configz",
+    [
+        b'{"a": {"profiles": 5}}',
+        b'{"a": {"profiles": {"x": 1}}}',
+        b'{"a": 5}',
+        b"5",
+        b"[]",
+        b"{}",
+        b"\xff",
+        b"[" * 9999,
+    ],
+)
+def test_odd_pages_of_a_scheduler_are_no_end(configz: bytes) -> None:
+    rest = Answers({"/metrics": b"\xff", "/configz": configz})
+    findings = run_in_virtual_time(check_pages(rest, "https://s", FeatureGates()))
+    assert [each.check for each in findings] == ["feature gates", "configuration"]
+    assert all(each.fix for each in findings if each.level != OK)

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kubesched.client.rest import Rest, Unreachable
-from kubesched.core.assembly import engine_of
 from kubesched.doctor.asked_cluster import ASK_AGAIN, AskedCluster
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.dashboard_checks import check_dashboard
@@ -37,8 +36,7 @@ async def examine(
 
     A check that it does not answer later is a failure, and the others are made.
     """
-    cluster, loaded = AskedCluster(rest), checked.loaded
-    profiles = engine_of(loaded, checked.registry).profiles
+    cluster, loaded, profiles = AskedCluster(rest), checked.loaded, checked.profiles
     findings = await check_version(cluster)
     rights = check_rights(cluster, profiles, loaded.gates, loaded.config.leader_election)
     findings += await _made("rights", rights)

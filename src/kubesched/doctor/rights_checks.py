@@ -19,7 +19,7 @@ from kubesched.doctor.findings import Finding, fail, ok, warn
 
 READ = ("get", "list", "watch")
 SYSTEM = "kube-system"
-LEASES, DEVICES = "coordination.k8s.io", "resource.k8s.io"
+LEASES, DEVICES, GROUPS = "coordination.k8s.io", "resource.k8s.io", "scheduling.k8s.io"
 ROLES = "bind the cluster roles system:kube-scheduler and system:volume-scheduler to it, or add the rule"
 PAGES_ROLES = (
     "bind the cluster role system:kube-scheduler (or system:auth-delegator), and in kube-system the role "
@@ -33,16 +33,26 @@ ALWAYS = (
     Right("create", "events.k8s.io", "events"),
     Right("patch", "events.k8s.io", "events"),
 )
-# what plugins of the reference write
+# what in-tree plugins write: objects that there are get patches
 OF_PLUGINS = {
-    "VolumeBinding": (Right("update", "", "persistentvolumes"), Right("update", "", "persistentvolumeclaims")),
+    "VolumeBinding": (Right("patch", "", "persistentvolumes"), Right("patch", "", "persistentvolumeclaims")),
     "DynamicResources": (
         Right("create", DEVICES, "resourceclaims"),
         Right("delete", DEVICES, "resourceclaims"),
-        Right("update", DEVICES, "resourceclaims"),
-        Right("update", DEVICES, "resourceclaims/status"),
+        Right("patch", DEVICES, "resourceclaims"),
+        Right("patch", DEVICES, "resourceclaims/status"),
     ),
 }
+# what a feature gate adds: the gate, the plugin that writes (the scheduler itself if empty), the right
+OF_GATES = (
+    # asked for by the API server when the allocation in a claim's status changes
+    (
+        "DRAResourceClaimGranularStatusAuthorization",
+        "DynamicResources",
+        Right("patch", DEVICES, "resourceclaims/binding"),
+    ),
+    ("GenericWorkload", "", Right("patch", GROUPS, "podgroups/status")),
+)
 # without these nobody can be let in to /metrics and the other pages
 FOR_PAGES = (
     Right("create", "authentication.k8s.io", "tokenreviews"),
@@ -58,20 +68,30 @@ def needed_rights(profiles: Mapping[str, Profile], gates: FeatureGates, election
         group, plural = _parts(kind.path)
         needed |= {Right(verb, group, plural): ", ".join(kind.needed_by) or "the scheduler" for verb in READ}
     needed |= dict.fromkeys(ALWAYS, "the scheduler")
-    needed |= dict.fromkeys(_of_lease(election), "leader election")
-    for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
+    needed |= dict.fromkeys(_of_lease(election, gates), "leader election")
+    plugins = [plugin for profile in profiles.values() for plugin in profile.plugins.values()]
+    for plugin in plugins:
         needed |= dict.fromkeys(OF_PLUGINS.get(plugin.name, ()), plugin.name)
         for rule in rules_of((), plugin.writes):
             needed |= {Right(verb, rule["apiGroups"][0], rule["resources"][0]): plugin.name for verb in rule["verbs"]}
+    writers = {"", *(plugin.name for plugin in plugins)}
+    for gate, writer, right in OF_GATES:
+        if gates.enabled(gate) and writer in writers:
+            needed[right] = writer or "the scheduler"
     return needed
 
 
-def _of_lease(election: LeaderElection) -> Iterator[Right]:
+def _of_lease(election: LeaderElection, gates: FeatureGates) -> Iterator[Right]:
     if election.leader_elect:
         namespace, name = election.resource_namespace, election.resource_name
         yield Right("create", LEASES, "leases", namespace)
         yield Right("get", LEASES, "leases", namespace, name)
         yield Right("update", LEASES, "leases", namespace, name)
+        # who became the leader
+        yield Right("create", "", "events", namespace)
+        if gates.enabled("CoordinatedLeaderElection"):
+            for verb in ("list", "watch", "create", "update"):
+                yield Right(verb, LEASES, "leasecandidates", namespace)
 
 
 def _parts(path: str) -> tuple[str, str]:
