@@ -29,11 +29,15 @@ NAMESPACE_FILE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 
 class ReloadOutcome(msgspec.Struct, frozen=True):
-    """What became of a configuration that was read; `needs_restart` are the fields that keep their values."""
+    """What became of a configuration that was read; `needs_restart` are the fields that keep their values.
+
+    `again` says that the file is valid and may be put in force later: what it depends on is missing.
+    """
 
     result: str
     reason: str = ""
     needs_restart: tuple[str, ...] = ()
+    again: bool = False
 
 
 class ReloadReports:
