@@ -44,6 +44,20 @@ class Fragile(FilterPlugin):
         return None
 """
 
+HANGING = """
+import time
+from kubesched import FilterPlugin
+
+class Hanging(FilterPlugin):
+    name = "Hanging"
+
+    def __init__(self):
+        while True:
+            time.sleep(0.1)
+
+    def filter(self, cycle, pod, node):
+        return None
+"""
 # takes its time to be loaded
 SLOW = f"""{RACKS}
 import time
@@ -172,6 +186,25 @@ def test_a_plugin_that_cannot_be_built_is_refused_and_tried_when_the_file_change
             (tmp_path / "database").touch()
             scheduler.process.send_signal(signal.SIGHUP)
             assert "generation=2" in scheduler.says("Configuration reloaded")
+
+
+def test_a_constructor_that_hangs_ends_the_process_which_says_where_and_another_replica_goes_on(tmp_path: Path) -> None:
+    with a_cluster_process(tmp_path, [a_node("n")]) as cluster, ExitStack() as stack:
+        plugin = cluster.plugin("hanging", HANGING)
+        files = [tmp_path / "first.yaml", tmp_path / "second.yaml"]
+        flags = ("--plugin", str(plugin), "--scheduling-loop-timeout=3s", *SHORT_LEASE)
+        for file in files:
+            file.write_text(a_config(cluster))
+        first = stack.enter_context(reloading(cluster, files[0], *flags))
+        first.says("Successfully acquired lease")
+        second = stack.enter_context(reloading(cluster, files[1], *flags))
+        second.says("Attempting to acquire")
+        replace(files[0], a_config(cluster, "Hanging"))
+        assert first.ends() == 1
+        assert "hanging.py" in first.log, "it says where it hangs"
+        cluster.api.create(a_pod("p"))
+        assert bound(cluster.api, "p") == "n"
+        assert second.alive
 
 
 def test_replicas_reload_by_themselves_and_a_new_leader_has_what_it_reloaded_while_it_waited(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ class Generations(Observer):
     def pod_bound(self, bound: Bound) -> None:
         """Keep the generation."""
         group = bound.pod.spec.scheduling_group
-        if group is not None:
+        if group is not None and group.pod_group_name:
             self.of[group.pod_group_name].add(bound.generation)
 
 
