@@ -12,18 +12,22 @@ from tests.support.roles import a_binding, a_guarded_server, create
 from kubesched import FilterPlugin
 from kubesched.common.virtual_time import BEGINNING, run_in_virtual_time
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.types import LeaderElection
 from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.transport.transport import Transport
+from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.doctor.asked_cluster import AskedCluster
 from kubesched.doctor.configuration_checks import IN_CONTRIB, CheckedConfiguration
 from kubesched.doctor.examination import examine
 from kubesched.doctor.findings import FAIL, OK, WARN, Finding, answer_of
+from kubesched.doctor.rights_checks import needed_rights
 from kubesched.doctor.scheduler_checks import check_pages
-from kubesched.doctor.server_checks import check_leases, check_version
+from kubesched.doctor.server_checks import check_leases, check_version, server_minor
 from kubesched.testing.plugin_config import registry_of
 from kubesched.up.local_rest import LocalRest
 
+ITS_LEASE = LeaderElection(resource_name="kube-scheduler", resource_namespace="kube-system")
 SCHEDULER = User("system:kube-scheduler", ("system:authenticated",))
 NOBODY = User("nobody", ("system:authenticated",))
 Document = dict[str, Any]
@@ -246,8 +250,37 @@ def test_leases_tell_who_leads_and_what_time_it_is(
     items = msgspec.json.encode({"items": [a_lease(holder, seconds), "nonsense"]})
     folder = "/apis/coordination.k8s.io/v1/namespaces"
     rest = Answers({f"{folder}/kube-system/leases": items, f"{folder}/kube-node-lease/leases": b"{}"})
-    findings = run_in_virtual_time(check_leases(AskedCluster(rest), BEGINNING))
+    findings = run_in_virtual_time(check_leases(AskedCluster(rest), BEGINNING, ITS_LEASE, ["default-scheduler"]))
     assert any(each.level == level and what in each.what for each in of(findings, check)), findings
+
+
+@pytest.mark.parametrize(
+    ("election", "name", "level", "what"),
+    [
+        ("{}", "default-scheduler", OK, "waits for the Lease kube-scheduler"),
+        ("{leaderElect: false}", "default-scheduler", FAIL, "without leader election: both would bind the same pods"),
+        ("{resourceName: mine}", "default-scheduler", FAIL, "with the Lease kube-system/mine: both would bind"),
+        ("{resourceName: mine}", "second", OK, "serves other names beside it, with the Lease kube-system/mine"),
+        ("{leaderElect: false}", "second", OK, "serves other names beside it, without leader election"),
+    ],
+)
+def test_two_schedulers_must_not_bind_the_same_pods(election: str, name: str, level: str, what: str) -> None:
+    config = f"{RACK.partition('profiles')[0]}leaderElection: {election}\nprofiles: [{{schedulerName: {name}}}]\n"
+    (leader,) = of(examined(a_lease("a_1", -1.0), config=config, user=ADMINISTRATOR), "leader")
+    assert (leader.level, what in leader.what) == (level, True), leader
+    assert level == OK or "resourceName: kube-scheduler" in leader.fix
+    # one that has ended is no danger
+    (leader,) = of(examined(a_lease("a_1", -100.0), config=config, user=ADMINISTRATOR), "leader")
+    assert leader.level == WARN
+
+
+@pytest.mark.parametrize(("version", "needed"), [("v1.35.9", False), ("v1.36.0", True), ("", True)])
+def test_a_right_that_older_servers_do_not_know_is_not_asked_for_there(version: str, needed: bool) -> None:
+    rest = Answers({"/version": msgspec.json.encode({"gitVersion": version})})
+    minor = run_in_virtual_time(server_minor(AskedCluster(rest)))
+    loaded = load_config(None)
+    rights = needed_rights(engine_of(loaded, Registry()).profiles, loaded.gates, ITS_LEASE, minor)
+    assert any(each.resource == "resourceclaims/binding" for each in rights) is needed
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
+from kubesched.api.release import MINOR
 from kubesched.client.informers.watched_kinds import watched_kinds
 from kubesched.client.rest import Refused
 from kubesched.config.feature_gates import FeatureGates
@@ -43,16 +44,10 @@ OF_PLUGINS = {
         Right("patch", DEVICES, "resourceclaims/status"),
     ),
 }
-# what a feature gate adds: the gate, the plugin that writes (the scheduler itself if empty), the right
-OF_GATES = (
-    # asked for by the API server when the allocation in a claim's status changes
-    (
-        "DRAResourceClaimGranularStatusAuthorization",
-        "DynamicResources",
-        Right("patch", DEVICES, "resourceclaims/binding"),
-    ),
-    ("GenericWorkload", "", Right("patch", GROUPS, "podgroups/status")),
-)
+# API servers since this release ask for it, too, when the allocation in a claim's status changes
+ALLOCATING = Right("patch", DEVICES, "resourceclaims/binding")
+ALLOCATING_SINCE_MINOR = 36
+GROUPS_WRITTEN = Right("patch", GROUPS, "podgroups/status")
 # without these nobody can be let in to /metrics and the other pages
 FOR_PAGES = (
     Right("create", "authentication.k8s.io", "tokenreviews"),
@@ -61,8 +56,10 @@ FOR_PAGES = (
 )
 
 
-def needed_rights(profiles: Mapping[str, Profile], gates: FeatureGates, election: LeaderElection) -> dict[Right, str]:
-    """Return the rights that a scheduler with some profiles needs, each with what needs it."""
+def needed_rights(
+    profiles: Mapping[str, Profile], gates: FeatureGates, election: LeaderElection, server_minor: int = MINOR
+) -> dict[Right, str]:
+    """Return the rights that a scheduler with some profiles needs on an API server, each with what needs it."""
     needed: dict[Right, str] = {}
     for kind in watched_kinds(profiles, gates):
         group, plural = _parts(kind.path)
@@ -74,10 +71,10 @@ def needed_rights(profiles: Mapping[str, Profile], gates: FeatureGates, election
         needed |= dict.fromkeys(OF_PLUGINS.get(plugin.name, ()), plugin.name)
         for rule in rules_of((), plugin.writes):
             needed |= {Right(verb, rule["apiGroups"][0], rule["resources"][0]): plugin.name for verb in rule["verbs"]}
-    writers = {"", *(plugin.name for plugin in plugins)}
-    for gate, writer, right in OF_GATES:
-        if gates.enabled(gate) and writer in writers:
-            needed[right] = writer or "the scheduler"
+    if server_minor >= ALLOCATING_SINCE_MINOR and any(plugin.name == "DynamicResources" for plugin in plugins):
+        needed[ALLOCATING] = "DynamicResources"
+    if gates.enabled("GenericWorkload"):
+        needed[GROUPS_WRITTEN] = "the scheduler"
     return needed
 
 
@@ -101,10 +98,14 @@ def _parts(path: str) -> tuple[str, str]:
 
 
 async def check_rights(
-    cluster: AskedCluster, profiles: Mapping[str, Profile], gates: FeatureGates, election: LeaderElection
+    cluster: AskedCluster,
+    profiles: Mapping[str, Profile],
+    gates: FeatureGates,
+    election: LeaderElection,
+    server_minor: int = MINOR,
 ) -> list[Finding]:
     """Return which rights are missing."""
-    needed = needed_rights(profiles, gates, election)
+    needed = needed_rights(profiles, gates, election, server_minor)
     try:
         missing = await _missing(cluster, needed)
         for_pages = await _missing(cluster, dict.fromkeys(FOR_PAGES, "/metrics and other pages"))
