@@ -14,14 +14,20 @@ import yaml
 from tests.deploy.test_manifests import EVERYTHING, MONITORS, account
 from tests.deploy.test_monitoring import EXPRESSIONS, RECORDED, metric_of
 from tests.support.api_client import ApiClient, document_of
-from tests.support.clusters import a_cluster_process, bound, unschedulable
+from tests.support.clusters import a_cluster_process, bound, replace, unschedulable
 from tests.support.processes import SchedulerProcess, a_scheduler, eventually
 from tests.support.promql import used
 from tests.support.rendering import BASES, WHY_NO_HELM, Document, chart, collection_of, kustomize, only, path_of_helm
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
+from kubesched.config.types import LeaderElection
 from kubesched.controlplane.access.rules import Attributes
+from kubesched.core.assembly import engine_of, load_config
+from kubesched.core.framework.registry import Registry
+from kubesched.doctor.asked_cluster import Right
+from kubesched.doctor.rights_checks import FOR_PAGES, needed_rights
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class
+from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not path_of_helm(), reason=WHY_NO_HELM)]
 
@@ -35,6 +41,7 @@ ASKED = {
     ("patch", "pods/status"),
     ("delete", "pods"),
     ("patch", "persistentvolumeclaims"),
+    *(("patch", f"resourceclaims{part}") for part in ("", "/status", "/binding")),
     *((verb, "leases") for verb in ("get", "create", "update")),
     ("get", "configmaps"),
     ("create", "tokenreviews"),
@@ -119,9 +126,11 @@ def test_it_schedules_with_these_rights_and_asks_for_no_others(tmp_path: Path, m
             its_own_pods_get_nodes(api)
             pods_of_all_sorts(api)
             pages(api, port)
+            reloads(api, tmp_path / "config.yaml", scheduler)
             scheduler.says("Successfully bound pod to node")
             nothing_was_forbidden(scheduler)
     assert {(each.verb, each.combined) for each in asked} >= ASKED
+    assert not unknown_to_the_doctor(asked)
     held = {(each.namespace, each.name) for each in asked if each.resource == "leases" and each.verb == "update"}
     assert held == {(SPACE, "kubesched")}
 
@@ -142,7 +151,7 @@ def its_own_pods_get_nodes(api: ApiClient) -> None:
 
 
 def pods_of_all_sorts(api: ApiClient) -> None:
-    """One that fits, one that preempts it, one that nothing helps, and one with a volume to be provisioned."""
+    """One that fits, one that preempts it, one that nothing helps, one with a volume, and one with a device."""
     api.create(a_pod("low", cpu="1500m", node_selector={"kubernetes.io/hostname": "n0"}))
     assert bound(api, "low") == "n0"
     apply(
@@ -162,6 +171,11 @@ def pods_of_all_sorts(api: ApiClient) -> None:
     stored["spec"]["volumes"] = [{"name": "disk", "persistentVolumeClaim": {"claimName": "disk"}}]
     api.create(stored)
     bound(api, "stored")
+    gpu = a_resource_claim("gpu", a_device_request())
+    devices = (a_device_class(), a_slice("slice", "d1", node="n1"), gpu, a_claiming_pod("computes", "gpu"))
+    for each in devices:
+        api.create(each)
+    assert bound(api, "computes") == "n1"
 
 
 def pages(api: ApiClient, port: int) -> None:
@@ -184,6 +198,36 @@ def pages(api: ApiClient, port: int) -> None:
     assert code_of(port, "/configz", reader) == 403
     assert code_of(port, "/metrics", other) == 403
     assert code_of(port, "/metrics") in (401, 403)
+
+
+def reloads(api: ApiClient, file: Path, scheduler: SchedulerProcess) -> None:
+    """A changed file is told of by events on the Lease, which `kubectl describe lease` shows."""
+    good = file.read_text()
+    lease = api.get("Lease", "kubesched", SPACE) or {}
+
+    def event(reason: str) -> Document | None:
+        found = api.all("Event", SPACE)
+        return next((each for each in found if each.get("reason") == reason), None)
+
+    replace(file, "profiles: [")
+    scheduler.says("Configuration refused")
+    refused = eventually(lambda: event("ConfigurationRefused"), "the event of the refusal")
+    assert refused["type"] == "Warning"
+    about = refused.get("involvedObject") or refused["regarding"]
+    assert (about["kind"], about["name"], about["uid"]) == ("Lease", "kubesched", lease["metadata"]["uid"])
+    assert "config.yaml" in (refused.get("message") or refused["note"])
+    replace(file, good + "percentageOfNodesToScore: 50\n")
+    scheduler.says("Configuration reloaded")
+    eventually(lambda: event("ConfigurationReloaded"), "the event of the reload")
+
+
+def unknown_to_the_doctor(asked: list[Attributes]) -> set[Right]:
+    """Return what the scheduler asked for that `kubesched doctor` does not ask about."""
+    loaded = load_config(None)
+    election = LeaderElection(resource_name="kubesched", resource_namespace=SPACE)
+    known = {*needed_rights(engine_of(loaded, Registry()).profiles, loaded.gates, election), *FOR_PAGES}
+    rights = {Right(each.verb, each.group, each.combined) for each in asked if each.resource}
+    return rights - {right._replace(namespace="", name="") for right in known}
 
 
 def nothing_was_forbidden(scheduler: SchedulerProcess) -> None:

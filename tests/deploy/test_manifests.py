@@ -1,6 +1,7 @@
 """The chart and the kustomize bases: accepted with strict field validation, safe, alike, and with no right too many."""
 
 import re
+import shutil
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -37,6 +38,42 @@ EVERYTHING = (
     *IMAGE,
     *("--set", "replicas=3,podAntiAffinity=required,networkPolicy.enabled=true,podMonitor.enabled=true"),
 )
+_TEXT: Document = {"type": "string"}
+# the fields of a PodMonitor that ours has: any other one is refused with strict field validation
+_MONITORED: Document = {
+    "type": "object",
+    "required": ["podMetricsEndpoints", "selector"],
+    "properties": {
+        "selector": {
+            "type": "object",
+            "properties": {"matchLabels": {"type": "object", "additionalProperties": _TEXT}},
+        },
+        "podMetricsEndpoints": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {
+                    "port": _TEXT,
+                    "path": _TEXT,
+                    "scheme": {"type": "string", "enum": ["http", "https"]},
+                    "interval": {"type": "string", "pattern": "^([0-9]+(ms|s|m|h))+$"},
+                    "authorization": {
+                        "type": "object",
+                        "properties": {
+                            "type": _TEXT,
+                            "credentials": {
+                                "type": "object",
+                                "required": ["key"],
+                                "properties": {"name": _TEXT, "key": _TEXT},
+                            },
+                        },
+                    },
+                    "tlsConfig": {"type": "object", "properties": {"insecureSkipVerify": {"type": "boolean"}}},
+                },
+            },
+        },
+    },
+}
 MONITORS: Document = {
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
@@ -50,9 +87,7 @@ MONITORS: Document = {
                 "name": "v1",
                 "served": True,
                 "storage": True,
-                "schema": {
-                    "openAPIV3Schema": {"type": "object", "x-kubernetes-preserve-unknown-fields": True},
-                },
+                "schema": {"openAPIV3Schema": {"type": "object", "properties": {"spec": _MONITORED}}},
             }
         ],
     },
@@ -135,6 +170,13 @@ def test_it_may_do_what_every_scheduler_may_and_hold_its_lease_and_no_more(which
     of_any_lease = {each for each in scheduler - own if each[1] == LEASES}
     assert own - scheduler == OF_ITS_LEASE
     assert scheduler - everybody - own == of_any_lease
+
+
+def test_a_replica_without_an_election_gets_no_right_to_a_lease(tmp_path: Path) -> None:
+    alone = chart(*IMAGE, "--set", "replicas=1,config.leaderElection.leaderElect=false", home=tmp_path)
+    assert not of_kind(alone, "Role")
+    of_leases = {each for each in rights_of(applied(alone), account()) if each[3] == "kubesched"}
+    assert not of_leases
 
 
 def test_the_rules_of_plugins_are_granted_and_no_others(tmp_path: Path) -> None:
@@ -258,6 +300,17 @@ def test_a_configuration_that_is_reloaded_makes_no_new_pods(tmp_path: Path) -> N
             "podDisruptionBudget.maxUnavailable",
             id="a budget that no drain can pass",
         ),
+        pytest.param(
+            (*IMAGE, "--set", "extraArgs={--bind-address=127.0.0.1}"),
+            "extraArgs: --bind-address=127.0.0.1: kubelets and Prometheus ask",
+            id="pages that no probe reaches",
+        ),
+        pytest.param(
+            (*IMAGE, "--set", "config.apiVersion=kubescheduler.config.k8s.io/v1beta3"),
+            "config.apiVersion",
+            id="a version that is not read",
+        ),
+        pytest.param((*IMAGE, "--set", "config.kind=Policy"), "config.kind", id="a policy"),
         pytest.param((*IMAGE, "--set", "config=null"), "config is required", id="no configuration"),
         pytest.param((*IMAGE, "--set", "replicas=null"), "replicas is required", id="no number of replicas"),
         pytest.param((*IMAGE, "--set", "networkPolicy=null"), "networkPolicy is required", id="a part that is null"),
@@ -365,3 +418,36 @@ def test_the_bases_are_what_kubectl_makes_of_them(base: str) -> None:
         return {f"{each['kind']} {each['metadata']['name']}": each for each in found}
 
     assert by_name(documents(text)) == by_name(kustomize(BASES / base))
+
+
+OVERLAY = """
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+resources: [second-scheduler]
+configMapGenerator:
+- {name: kubesched, namespace: kube-system, behavior: replace, files: [config.yaml]}
+generatorOptions: {disableNameSuffixHash: true}
+patches:
+- target: {kind: Deployment, name: kubesched}
+  patch: |-
+    - {op: add, path: /spec/template/spec/containers/0/args/-, value: --reload}
+"""
+
+
+@pytest.mark.skipif(is_missing(), reason=WHY_MISSING)
+def test_an_overlay_whose_configuration_is_reloaded_makes_no_new_pods(tmp_path: Path) -> None:
+    (tmp_path / "kustomization.yaml").write_text(OVERLAY)
+    shutil.copytree(BASES / "second-scheduler", tmp_path / "second-scheduler")
+    config = (BASES / "second-scheduler" / "config.yaml").read_text()
+
+    def made(more: str) -> list[Document]:
+        (tmp_path / "config.yaml").write_text(config + more)
+        found = subprocess.run(["kubectl", "kustomize", str(tmp_path)], capture_output=True, text=True, timeout=60)
+        assert found.returncode == 0, found.stderr
+        return documents(found.stdout)
+
+    before, after = made(""), made("parallelism: 4\n")
+    assert only(before, "Deployment") == only(after, "Deployment")
+    (container,) = only(after, "Deployment")["spec"]["template"]["spec"]["containers"]
+    assert container["args"][-1] == "--reload"
+    assert "parallelism: 4" in only(after, "ConfigMap")["data"]["config.yaml"]

@@ -21,6 +21,14 @@ from kubesched.doctor.findings import FAIL, OK, WARN
         ('rest_client_requests_total{job="kube-controller-manager"}', set()),
         ("kube_pod_info * on (pod) group_left (node) node_load1", set()),
         ('label_replace(up, "scheduler_up", "$1", "job", "(.*)")', set()),
+        ('{__name__="scheduler_gone_total", job="x"}', {"scheduler_gone_total"}),
+        ('rate({"scheduler_gone_total", job="x"}[5m])', {"scheduler_gone_total"}),
+        ('sum({__name__=~"scheduler_(gone|e2e)_.*"})', {"~scheduler_(gone|e2e)_.*"}),
+        ('{__name__=~"(up|scheduler_gone)"}', {"~(up|scheduler_gone)"}),
+        ('{__name__!~"scheduler_.*"}', set()),
+        ('topk($top_n, rate(scheduler_a_total{x="}"}[5m])) # scheduler_b', {"scheduler_a_total"}),
+        ('up{job="kube-scheduler"} * on (pod) group_left kube_pod_info', set()),
+        ('sum(go_goroutines{job=~"kube-scheduler|x"}) / sum(kube_pod_info)', {"go_goroutines"}),
     ],
 )
 def test_names_in_an_expression(expression: str, names: set[str]) -> None:
@@ -36,6 +44,9 @@ def test_names_in_an_expression(expression: str, names: set[str]) -> None:
         ("scheduler_e2e_scheduling_duration_seconds_bucket", False),
         ("process_resident_memory_bytes", True),
         ("go_goroutines", False),
+        ("~scheduler_pending.*", True),
+        ("~scheduler_gone.*", False),
+        ("~(((a*)*)*)*scheduler_gone[", False),
     ],
 )
 def test_what_is_served(name: str, served: bool) -> None:
@@ -61,6 +72,9 @@ groups:
         ("a: [b\nc", FAIL, "no JSON and no YAML: "),
         ("[" * 5000, FAIL, "no JSON and no YAML"),
         (f"a: b\n---\n{RULES}", WARN, "scheduler_gone_total"),
+        (json.dumps({"kind": "ConfigMap", "data": {"x": "text", "d": RULES}}), WARN, "scheduler_gone_total"),
+        (json.dumps({"kind": "ConfigMap", "data": 5}), OK, "no metrics of the scheduler"),
+        ('{"a": {"expr": "{__name__=~\\"scheduler_gone.*\\"}"}}', WARN, "anything that matches scheduler_gone.*"),
         ("", OK, "no metrics of the scheduler"),
         ("just text", OK, "no metrics of the scheduler"),
     ],

@@ -12,18 +12,22 @@ from tests.support.roles import a_binding, a_guarded_server, create
 from kubesched import FilterPlugin
 from kubesched.common.virtual_time import BEGINNING, run_in_virtual_time
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.config.types import LeaderElection
 from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.transport.transport import Transport
+from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.doctor.asked_cluster import AskedCluster
 from kubesched.doctor.configuration_checks import IN_CONTRIB, CheckedConfiguration
 from kubesched.doctor.examination import examine
 from kubesched.doctor.findings import FAIL, OK, WARN, Finding, answer_of
+from kubesched.doctor.rights_checks import needed_rights
 from kubesched.doctor.scheduler_checks import check_pages
-from kubesched.doctor.server_checks import check_leases, check_version
+from kubesched.doctor.server_checks import check_leases, check_version, server_minor
 from kubesched.testing.plugin_config import registry_of
 from kubesched.up.local_rest import LocalRest
 
+ITS_LEASE = LeaderElection(resource_name="kube-scheduler", resource_namespace="kube-system")
 SCHEDULER = User("system:kube-scheduler", ("system:authenticated",))
 NOBODY = User("nobody", ("system:authenticated",))
 Document = dict[str, Any]
@@ -104,6 +108,12 @@ def test_missing_rights_come_with_the_rule_that_grants_them() -> None:
     assert all("persistentvolume" in each.what or "storageclasses" in each.what for each in left), left
 
 
+class FussyArgs(msgspec.Struct, forbid_unknown_fields=True):
+    """The arguments of Fussy."""
+
+    file: str = ""
+
+
 class RackPlugin(FilterPlugin):
     """Looks up a custom kind, and writes it."""
 
@@ -140,12 +150,51 @@ def test_what_plugins_look_up_and_write_is_needed() -> None:
         (RACK.replace("io/v1", "io/v1beta3"), "v1beta3", "write v1 there"),
         (RACK.replace("profiles", "parallel"), "parallel", "config show"),
         ("{", "c.yaml: ", "config show"),
+        ("kind: Policy\napiVersion: v1\n", "a policy", "kubesched config migrate c.yaml"),
     ],
 )  # fmt: skip
 def test_a_configuration_that_cannot_be_used(config: str, what: str, fix: str) -> None:
     failures = of(examined(config=config), "configuration", FAIL)
     assert failures
     assert (what in failures[0].what, fix in failures[0].fix) == (True, True), failures
+
+
+class Fussy(FilterPlugin):
+    """Takes arguments of one form, and cannot be built without a file."""
+
+    name = "Fussy"
+
+    def __init__(self, args: FussyArgs) -> None:
+        Path(args.file).read_bytes()
+
+    def filter(self, cycle: object, pod: object, node: object) -> None:
+        return None
+
+
+FUSSY = RACK.replace("Rack", "Fussy")
+
+
+@pytest.mark.parametrize(
+    ("args", "what"),
+    [
+        ("{file: /nowhere/at/all}", "its constructor failed with FileNotFoundError"),
+        ("{files: x}", ".args.files: there is no such field"),
+    ],
+)
+def test_a_plugin_that_cannot_be_built_is_a_finding_and_the_other_checks_are_made(args: str, what: str) -> None:
+    config = FUSSY.replace("}}}]", f"}}}}, pluginConfig: [{{name: Fussy, args: {args}}}]}}]")
+    findings = examined(config=config, registry=registry_of([Fussy]))
+    (failure,) = of(findings, "configuration")
+    assert (failure.level, what in failure.what, "pluginConfig" in failure.fix) == (FAIL, True, True), failure
+    assert of(findings, "rights", OK)
+    assert of(findings, "schedulers", OK)
+
+
+@pytest.mark.parametrize(("percentage", "told"), [(0, True), (50, False), (100, False)])
+def test_sampling_is_told_of_where_it_differs(percentage: int, told: bool) -> None:
+    config = f"{RACK.partition('profiles')[0]}percentageOfNodesToScore: {percentage}\n"
+    words = [each.what for each in of(examined(config=config), "configuration")]
+    assert any("looks at every node" in each for each in words) is told
 
 
 def test_plugins_of_contrib_are_known_to_be_there() -> None:
@@ -201,8 +250,37 @@ def test_leases_tell_who_leads_and_what_time_it_is(
     items = msgspec.json.encode({"items": [a_lease(holder, seconds), "nonsense"]})
     folder = "/apis/coordination.k8s.io/v1/namespaces"
     rest = Answers({f"{folder}/kube-system/leases": items, f"{folder}/kube-node-lease/leases": b"{}"})
-    findings = run_in_virtual_time(check_leases(AskedCluster(rest), BEGINNING))
+    findings = run_in_virtual_time(check_leases(AskedCluster(rest), BEGINNING, ITS_LEASE, ["default-scheduler"]))
     assert any(each.level == level and what in each.what for each in of(findings, check)), findings
+
+
+@pytest.mark.parametrize(
+    ("election", "name", "level", "what"),
+    [
+        ("{}", "default-scheduler", OK, "waits for the Lease kube-scheduler"),
+        ("{leaderElect: false}", "default-scheduler", FAIL, "without leader election: both would bind the same pods"),
+        ("{resourceName: mine}", "default-scheduler", FAIL, "with the Lease kube-system/mine: both would bind"),
+        ("{resourceName: mine}", "second", OK, "serves other names beside it, with the Lease kube-system/mine"),
+        ("{leaderElect: false}", "second", OK, "serves other names beside it, without leader election"),
+    ],
+)
+def test_two_schedulers_must_not_bind_the_same_pods(election: str, name: str, level: str, what: str) -> None:
+    config = f"{RACK.partition('profiles')[0]}leaderElection: {election}\nprofiles: [{{schedulerName: {name}}}]\n"
+    (leader,) = of(examined(a_lease("a_1", -1.0), config=config, user=ADMINISTRATOR), "leader")
+    assert (leader.level, what in leader.what) == (level, True), leader
+    assert level == OK or "resourceName: kube-scheduler" in leader.fix
+    # one that has ended is no danger
+    (leader,) = of(examined(a_lease("a_1", -100.0), config=config, user=ADMINISTRATOR), "leader")
+    assert leader.level == WARN
+
+
+@pytest.mark.parametrize(("version", "needed"), [("v1.35.9", False), ("v1.36.0", True), ("", True)])
+def test_a_right_that_older_servers_do_not_know_is_not_asked_for_there(version: str, needed: bool) -> None:
+    rest = Answers({"/version": msgspec.json.encode({"gitVersion": version})})
+    minor = run_in_virtual_time(server_minor(AskedCluster(rest)))
+    loaded = load_config(None)
+    rights = needed_rights(engine_of(loaded, Registry()).profiles, loaded.gates, ITS_LEASE, minor)
+    assert any(each.resource == "resourceclaims/binding" for each in rights) is needed
 
 
 @pytest.mark.parametrize(
@@ -242,3 +320,23 @@ def test_the_pages_of_a_scheduler_tell_its_gates_and_profiles() -> None:
     gates, config = run_in_virtual_time(check_pages(rest, "https://s", FeatureGates()))
     assert (gates.level, gates.fix) == (WARN, "give kubesched --feature-gates=GenericWorkload=true")
     assert (config.level, config.what) == (OK, "the scheduler at https://s has profiles default-scheduler in force")
+
+
+@pytest.mark.parametrize(
+    "configz",
+    [
+        b'{"a": {"profiles": 5}}',
+        b'{"a": {"profiles": {"x": 1}}}',
+        b'{"a": 5}',
+        b"5",
+        b"[]",
+        b"{}",
+        b"\xff",
+        b"[" * 9999,
+    ],
+)
+def test_odd_pages_of_a_scheduler_are_no_end(configz: bytes) -> None:
+    rest = Answers({"/metrics": b"\xff", "/configz": configz})
+    findings = run_in_virtual_time(check_pages(rest, "https://s", FeatureGates()))
+    assert [each.check for each in findings] == ["feature gates", "configuration"]
+    assert all(each.fix for each in findings if each.level != OK)

@@ -10,11 +10,13 @@ import pytest
 from kubesched.client.rest import Refused, Unreachable
 from kubesched.common.virtual_time import BEGINNING, run_in_virtual_time
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.doctor.asked_cluster import ASK_AGAIN, LIST_SECONDS, Absent, AskedCluster, Right
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import examine
 from kubesched.doctor.findings import FAIL, OK, Finding, answer_of
+from kubesched.doctor.rights_checks import needed_rights
 
 OWN_LEASE = b"""
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -40,6 +42,22 @@ class Odd:
 
     def stream(self, path: str, query: object) -> Any:
         raise NotImplementedError
+
+
+class Denying(Odd):
+    """A server that is well and denies one right."""
+
+    def __init__(self, right: Right) -> None:
+        super().__init__(well)
+        self._right = right
+
+    async def send(self, method: str, path: str, body: bytes | None = None, **options: object) -> bytes:
+        await super().send(method, path, body, **options)
+        asked = self.reviewed[-1]
+        resource = "/".join(filter(None, (asked["resource"], asked.get("subresource"))))
+        fields = (asked.get(name, "") for name in ("namespace", "name"))
+        right = Right(asked["verb"], asked.get("group", ""), resource, *fields)
+        return msgspec.json.encode({"status": {"allowed": right != self._right}})
 
 
 def examined(rest: Odd, config: bytes | None = None) -> list[Finding]:
@@ -148,3 +166,20 @@ def test_the_lease_of_the_configuration_is_asked_about(elects: bytes, leases: li
 
 def test_a_right_names_its_resource() -> None:
     assert str(Right("get", "apps", "replicasets", "ops")) == "get replicasets.apps in namespace ops"
+
+
+ALL_GATES = "CoordinatedLeaderElection=true,GenericWorkload=true"
+
+
+def test_one_verb_that_is_missing_is_the_one_finding_and_its_rule_has_that_verb_alone() -> None:
+    gates = FeatureGates.parse(ALL_GATES)
+    loaded = load_config(None, gates)
+    needed = needed_rights(engine_of(loaded, Registry()).profiles, gates, loaded.config.leader_election)
+    assert {right.resource for right in needed} >= {"leasecandidates", "podgroups/status", "resourceclaims/binding"}
+    checked = CheckedConfiguration(None, None, gates, Registry())
+    for right in needed:
+        rest = Denying(right)
+        findings = run_in_virtual_time(examine(rest, checked, now=lambda: BEGINNING))
+        (failure,) = (each for each in findings if each.level == FAIL)
+        assert failure.what.startswith(f"may not {right} (needed by "), failure
+        assert f'["{right.group}"], resources: [{right.resource}], verbs: [{right.verb}]}}' in failure.fix, failure

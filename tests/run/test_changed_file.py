@@ -22,6 +22,10 @@ def move_over(file: Path) -> None:
     os.replace(draft, file)
 
 
+def let_be_read(file: Path) -> None:
+    file.chmod(0o604)
+
+
 def swap_link(file: Path) -> None:
     """Show another folder through the link `..data`, as the kubelet does; the file itself stays a link."""
     other = file.parent / "..2"
@@ -46,8 +50,8 @@ def plain(folder: Path) -> Path:
 
 @pytest.mark.parametrize(
     ("made", "change"),
-    [(plain, rewrite), (plain, move_over), (mounted, swap_link)],
-    ids=["edited in place", "replaced", "a ConfigMap's link is swapped"],
+    [(plain, rewrite), (plain, move_over), (plain, let_be_read), (mounted, swap_link)],
+    ids=["edited in place", "replaced", "another mode", "a ConfigMap's link is swapped"],
 )
 def test_a_change_is_reported_once(
     made: Callable[[Path], Path], change: Callable[[Path], None], tmp_path: Path
@@ -111,5 +115,19 @@ def test_a_change_between_the_first_reading_and_the_begin_is_reported(tmp_path: 
 
     async def story() -> None:
         await asyncio.wait_for(ChangedFile(str(file), stamp).change(), 1)
+
+    run_in_virtual_time(story())
+
+
+def test_a_wait_without_a_change_ends_and_a_later_change_is_reported(tmp_path: Path) -> None:
+    file = plain(tmp_path)
+
+    async def story() -> None:
+        began = asyncio.get_running_loop().time()
+        changed = ChangedFile(str(file), file_stamp(file))
+        assert not await changed.change(60)
+        assert 60 <= asyncio.get_running_loop().time() - began < 61
+        rewrite(file)
+        assert await changed.change(60)
 
     run_in_virtual_time(story())

@@ -14,6 +14,8 @@ from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.status import Status, unschedulable
 from kubesched.run.configuration_swap import ConfigurationSwap, ReloadError
+from kubesched.run.reload_reports import APPLIED, REFUSED, ReloadOutcome
+from kubesched.run.reloader import reloaded
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.embedded_cluster import EmbeddedCluster
 from kubesched.testing.plugin_config import registry_of
@@ -98,6 +100,22 @@ def test_a_kind_that_is_not_served_refuses_the_configuration() -> None:
         cluster.put(DEFINITION)
         cluster.wait_for(swap_of(cluster).put_in_force(with_racks()))
         assert parts.scheduler.engine.generation == 2
+
+
+def test_a_refusal_that_may_pass_is_told_from_one_that_stays() -> None:
+    def wrong() -> Loaded:
+        return load_config("profiles: [")
+
+    with EmbeddedCluster(OpenRacks, config=config(profile())) as cluster:
+        cluster.put(a_node("n1"))
+        cluster.settle()
+        swap, in_force = swap_of(cluster), cluster._started().parts.scheduler.engine.loaded
+        missing = cluster.wait_for(reloaded("no file", with_racks, in_force, swap))
+        assert (missing.result, missing.again, "racks could not be listed" in missing.reason) == (REFUSED, True, True)
+        invalid = cluster.wait_for(reloaded("no file", wrong, in_force, swap))
+        assert (invalid.result, invalid.again) == (REFUSED, False)
+        cluster.put(DEFINITION)
+        assert cluster.wait_for(reloaded("no file", with_racks, in_force, swap)) == ReloadOutcome(APPLIED)
 
 
 def without_racks() -> Loaded:

@@ -76,6 +76,16 @@ def test_a_long_reason_fits_into_an_event() -> None:
     assert "ä" * 5000 in told.lines[0]
 
 
+def test_a_password_in_the_reason_is_hidden_in_the_event_and_on_the_page() -> None:
+    told = Told()
+    reports = ReloadReports("f", told, MetricRegistry(others=None), told, Lease())  # type: ignore[arg-type]
+    reason = "plugin 'X' cannot be built: no answer from postgres://me:hunter2@db/x"
+    reports.tell(ReloadOutcome(REFUSED, reason), 1, NOW, "default-scheduler")
+    for text in (told.events[0][2], reports.shown()["lastReload"]["message"], told.lines[0]):
+        assert "hunter2" not in text
+        assert "plugin 'X' cannot be built" in text
+
+
 def test_events_regard_the_lease_the_pod_or_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     election = LeaderElection(resource_name="kube-scheduler", resource_namespace="kube-system")
     found: ApiObject | None = object_of_scheduler(KubeSchedulerConfiguration(leader_election=election))

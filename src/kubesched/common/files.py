@@ -44,17 +44,17 @@ class TooLargeFileError(UnusableFileError):
         super().__init__(f"larger than {most} bytes", "is it the right file?")
 
 
-# modification time in nanoseconds, size and inode
-FileStamp = tuple[int, int, int]
+# modification time in nanoseconds, size, inode, mode and owners
+FileStamp = tuple[int, int, int, int, int, int]
 
 
 def file_stamp(path: str | os.PathLike[str]) -> FileStamp | None:
-    """Return a file's mtime, size and inode, to see changes by; follows links; None if there is no file."""
+    """Return a file's mtime, size, inode, mode and owners, to see changes by; follows links; None without a file."""
     try:
         found = os.stat(path)
     except OSError:
         return None
-    return found.st_mtime_ns, found.st_size, found.st_ino
+    return found.st_mtime_ns, found.st_size, found.st_ino, found.st_mode, found.st_uid, found.st_gid
 
 
 def read_at_most(path: str | os.PathLike[str], most: int) -> bytes:

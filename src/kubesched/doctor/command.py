@@ -44,7 +44,8 @@ _COLOURS = {OK: None, WARN: "yellow", FAIL: "red"}
     "--dashboards",
     multiple=True,
     metavar="FILE",
-    help="A Grafana dashboard (JSON) or Prometheus rules (YAML), whose metrics are looked up. May be repeated.",
+    help="A Grafana dashboard (JSON) or Prometheus rules (YAML), or a ConfigMap of them, whose metrics are looked up. "
+    "May be repeated.",
 )
 @click.option("--strict", is_flag=True, help="Exit with 1 also if there is something to look at (warn).")
 @live_source_option

@@ -4,7 +4,7 @@ From a file's text to findings and, if it can be used, to the configuration.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
@@ -14,10 +14,12 @@ from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded
-from kubesched.core.assembly import load_config
+from kubesched.core.assembly import engine_of, load_config
+from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.registry import Registry
 from kubesched.doctor.asked_cluster import NOT_SERVED, Absent, AskedCluster
 from kubesched.doctor.findings import Finding, fail, ok, warn
+from kubesched.errors import PluginError
 
 _UNKNOWN_PLUGIN = re.compile(r'Plugin "([^"]*)" does not exist|plugin "([^"]*)" does not exist')
 # plugins of the package kubesched-contrib
@@ -50,13 +52,20 @@ class CheckedConfiguration:
     def __init__(self, file: str | None, text: bytes | None, gates: FeatureGates, registry: Registry) -> None:
         self.registry = registry
         self.findings: list[Finding] = []
+        name = file or "the defaults"
         try:
             self.loaded = load_config(text, gates, registry)
+            self.profiles: Mapping[str, Profile] = engine_of(self.loaded, registry).profiles
         except ConfigError as error:
-            self.findings += _problems(file or "the defaults", text or b"", error, registry)
-            self.loaded = load_config(None, gates, registry)
+            self.findings += _problems(name, text or b"", error, registry)
+        except PluginError as error:
+            fix = "mend its pluginConfig, or what its constructor needs; or disable it"
+            self.findings.append(fail("configuration", f"{name}: {error}", fix))
         else:
             self.findings += _usable(file, self.loaded)
+            return
+        self.loaded = load_config(None, gates, registry)
+        self.profiles = engine_of(self.loaded, registry).profiles
 
     async def check_kinds(self, cluster: AskedCluster) -> list[Finding]:
         """Return which custom kinds of enabled plugins the cluster does not have."""
@@ -65,6 +74,10 @@ class CheckedConfiguration:
 
 
 def _problems(file: str, text: bytes, error: ConfigError, registry: Registry) -> Iterator[Finding]:
+    if any(problem.startswith('kind: "Policy"') for problem in error.errors):
+        fix = f"make a configuration of it: kubesched config migrate {file}"
+        yield fail("configuration", f"{file}: a policy, which schedulers have not read since v1.23", fix)
+        return
     for problem in error.errors:
         if _UNKNOWN_PLUGIN.search(problem) is None:
             yield fail("configuration", f"{file}: {problem}", _fix(file, problem))
@@ -114,9 +127,8 @@ def _usable(file: str | None, loaded: Loaded) -> Iterator[Finding]:
         yield warn("configuration", f"none is given: the defaults count, with the profile {names}", fix)
     else:
         yield ok("configuration", f"{file} can be used; its profiles are {names}")
-    sampling = loaded.config.percentage_of_nodes_to_score
-    if not 0 < sampling < 100:
-        what = f"{_SAMPLING} is {sampling}: kubesched looks at every node, kube-scheduler at a part of more than 100"
+    if not loaded.config.percentage_of_nodes_to_score:
+        what = f"{_SAMPLING} is 0: kubesched looks at every node, kube-scheduler at a part of more than 100"
         yield ok("configuration", what)
 
 

@@ -6,7 +6,10 @@ are the words in them that are no functions, keywords or labels.
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
+
+import re2
 
 from kubesched.config.document import DocumentError, parse
 from kubesched.doctor.findings import Finding, fail, ok, warn
@@ -18,10 +21,14 @@ MOST_VALUES = 1_000_000
 _DOCUMENTS = re.compile(r"^---[ \t]*$", re.MULTILINE)
 # fields of dashboards and rules that hold PromQL
 _FIELDS = {"expr", "query", "definition"}
-_QUOTED = re.compile(r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`[^`]*`')
-_LABELS = re.compile(r"\{[^}]*\}|\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)|\[[^\]]*\]")
-_WORD = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*(?!\s*\(|[a-zA-Z0-9_:])")
-_OF_SCHEDULERS = re.compile(r'"[^"]*scheduler[^"]*"')
+_TEXT = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`[^`]*`'
+_QUOTED = re.compile(_TEXT)
+# a text, which may have a # in it, or a comment
+_COMMENT = re.compile(rf"({_TEXT})|#[^\n]*")
+_SELECTOR = re.compile(rf"([a-zA-Z_:][a-zA-Z0-9_:]*)?\s*\{{((?:{_TEXT}|[^}}\"'`])*)\}}")
+_MATCHER = re.compile(rf"([a-zA-Z_][a-zA-Z0-9_]*)\s*(=~|!~|!=|=)\s*({_TEXT})|({_TEXT})")
+_LABELS = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)|\[[^\]]*\]")
+_WORD = re.compile(r"(?<![$a-zA-Z0-9_:])[a-zA-Z_:][a-zA-Z0-9_:]*(?!\s*\(|[a-zA-Z0-9_:])")
 _SERIES = ("", "_bucket", "_sum", "_count")
 # what the Python client serves beside the catalogue
 _PROCESS = ["process_", "python_", "kubernetes_feature_enabled", "kubernetes_build_info"]
@@ -42,7 +49,11 @@ def check_dashboard(file: str, text: str) -> list[Finding]:
     if not missing:
         return [ok("dashboards", f"{file}: all {len(used)} metrics of the scheduler in it are served")]
     fix = "see docs/reference/metrics.md for what is served instead"
-    return [warn("dashboards", f"{file}: kubesched does not serve {name}", fix) for name in missing]
+    return [warn("dashboards", f"{file}: kubesched does not serve {_shown(name)}", fix) for name in missing]
+
+
+def _shown(name: str) -> str:
+    return f"anything that matches {name[1:]}" if name.startswith("~") else name
 
 
 def _expressions(value: Any) -> Iterator[str]:
@@ -50,6 +61,8 @@ def _expressions(value: Any) -> Iterator[str]:
         for key, each in value.items():
             if key in _FIELDS and isinstance(each, str):
                 yield each
+            elif key == "data" and value.get("kind") == "ConfigMap":
+                yield from _in_config_map(each)
             else:
                 yield from _expressions(each)
     elif isinstance(value, list):
@@ -57,15 +70,48 @@ def _expressions(value: Any) -> Iterator[str]:
             yield from _expressions(each)
 
 
+def _in_config_map(data: Any) -> Iterator[str]:
+    """Yield the expressions of the files in a ConfigMap: Grafana's and Prometheus' sidecars read them from there."""
+    for text in data.values() if isinstance(data, dict) else ():
+        with suppress(DocumentError):
+            yield from _expressions(parse(str(text), MOST_VALUES))
+
+
 def scheduler_metrics(expression: str) -> set[str]:
-    """Return the metrics in an expression that a scheduler is asked for: by their name, or by a label that says so."""
-    of_schedulers = _OF_SCHEDULERS.search(expression) is not None
-    words = _WORD.findall(_LABELS.sub(" ", _QUOTED.sub(" ", expression)))
-    return {word for word in words if word.startswith("scheduler_") or (of_schedulers and "_" in word)}
+    """Return the metrics in an expression that a scheduler is asked for: by their name, or by a label that says so.
+
+    A regular expression for names begins with a tilde.
+    """
+    plain = _COMMENT.sub(lambda found: found[1] or " ", expression)
+    names: set[str] = set()
+    for name, labels in _SELECTOR.findall(plain):
+        names |= _selected(name, labels)
+    rest = _LABELS.sub(" ", _QUOTED.sub(" ", _SELECTOR.sub(" ", plain)))
+    return names | {word for word in _WORD.findall(rest) if word.startswith("scheduler_")}
+
+
+def _selected(name: str, labels: str) -> set[str]:
+    """Return the names that a selector asks a scheduler for: `name{labels}`, or `{__name__="name"}`."""
+    names, of_scheduler = {name} if name else set[str](), False
+    for label, operator, value, alone in _MATCHER.findall(labels):
+        text = (alone or value)[1:-1]
+        if alone or (label, operator) == ("__name__", "="):
+            names.add(text)
+        elif (label, operator) == ("__name__", "=~"):
+            names.add(f"~{text}")
+        elif label != "__name__" and operator in ("=", "=~"):
+            of_scheduler |= "scheduler" in text
+    sure = {each for each in names if each.startswith("scheduler_") or (each.startswith("~") and "scheduler_" in each)}
+    return sure | {each for each in names if of_scheduler and "_" in each}
 
 
 def is_served(name: str) -> bool:
-    """Return whether /metrics of kubesched has a series."""
+    """Return whether /metrics of kubesched has a series; after a tilde, one that a regular expression matches."""
+    if name.startswith("~"):
+        try:
+            return any(map(re2.compile(name[1:]).fullmatch, _served()))
+        except re2.error:
+            return False
     return name in _served() or name.startswith(tuple(_PROCESS))
 
 

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kubesched.client.rest import Rest, Unreachable
-from kubesched.core.assembly import engine_of
 from kubesched.doctor.asked_cluster import ASK_AGAIN, AskedCluster
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.dashboard_checks import check_dashboard
@@ -16,7 +15,7 @@ from kubesched.doctor.extender_checks import check_extenders
 from kubesched.doctor.findings import Finding, fail
 from kubesched.doctor.rights_checks import check_rights
 from kubesched.doctor.scheduler_checks import check_pages, check_pods, check_running
-from kubesched.doctor.server_checks import check_leases, check_version
+from kubesched.doctor.server_checks import check_leases, check_version, server_minor
 
 
 class SchedulerPages(NamedTuple):
@@ -37,10 +36,10 @@ async def examine(
 
     A check that it does not answer later is a failure, and the others are made.
     """
-    cluster, loaded = AskedCluster(rest), checked.loaded
-    profiles = engine_of(loaded, checked.registry).profiles
+    cluster, loaded, profiles = AskedCluster(rest), checked.loaded, checked.profiles
     findings = await check_version(cluster)
-    rights = check_rights(cluster, profiles, loaded.gates, loaded.config.leader_election)
+    minor, election = await server_minor(cluster), loaded.config.leader_election
+    rights = check_rights(cluster, profiles, loaded.gates, election, minor)
     findings += await _made("rights", rights)
     findings += checked.findings
     findings += await _made("custom kinds", checked.check_kinds(cluster))
@@ -48,7 +47,7 @@ async def examine(
     if pages is not None:
         findings += await check_pages(pages.rest, pages.address, loaded.gates)
     findings += await check_extenders(loaded.config.extenders)
-    findings += await _made("leader", check_leases(cluster, now()))
+    findings += await _made("leader", check_leases(cluster, now(), election, profiles))
     findings += await _made("schedulers", check_pods(cluster, profiles))
     for file, text in dashboards:
         findings += check_dashboard(file, text)

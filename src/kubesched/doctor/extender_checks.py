@@ -56,5 +56,16 @@ async def _probed(extender: Extender, address: str) -> Finding:
         return fail("extenders", f"{address}: {error}", "mend its tlsConfig")
     if result.error:
         level = warn if extender.ignorable else fail
-        return level("extenders", f"{address}: {result.error}", "see that it runs, and that this machine reaches it")
+        return level("extenders", f"{address}: {result.error}", _fix(result.error))
     return ok("extenders", f"{address}: answered in {(time.monotonic() - began) * 1000:.0f} ms")
+
+
+def _fix(problem: str) -> str:
+    """Return what to do about an extender that cannot be used."""
+    if "certificate" in problem.lower() or "SSL" in problem:
+        return (
+            "mend its tlsConfig: caFile or caData of who signed its certificate, and serverName as the certificate says"
+        )
+    if "cannot be reached" in problem or "did not answer" in problem:
+        return "see that it runs, and that this machine reaches it"
+    return "see its log, and that urlPrefix and the verbs are those that it serves"

@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from itertools import groupby
 
+from kubesched.api.release import MINOR
 from kubesched.client.informers.watched_kinds import watched_kinds
 from kubesched.client.rest import Refused
 from kubesched.config.feature_gates import FeatureGates
@@ -19,7 +20,7 @@ from kubesched.doctor.findings import Finding, fail, ok, warn
 
 READ = ("get", "list", "watch")
 SYSTEM = "kube-system"
-LEASES, DEVICES = "coordination.k8s.io", "resource.k8s.io"
+LEASES, DEVICES, GROUPS = "coordination.k8s.io", "resource.k8s.io", "scheduling.k8s.io"
 ROLES = "bind the cluster roles system:kube-scheduler and system:volume-scheduler to it, or add the rule"
 PAGES_ROLES = (
     "bind the cluster role system:kube-scheduler (or system:auth-delegator), and in kube-system the role "
@@ -33,16 +34,20 @@ ALWAYS = (
     Right("create", "events.k8s.io", "events"),
     Right("patch", "events.k8s.io", "events"),
 )
-# what plugins of the reference write
+# what in-tree plugins write: objects that there are get patches
 OF_PLUGINS = {
-    "VolumeBinding": (Right("update", "", "persistentvolumes"), Right("update", "", "persistentvolumeclaims")),
+    "VolumeBinding": (Right("patch", "", "persistentvolumes"), Right("patch", "", "persistentvolumeclaims")),
     "DynamicResources": (
         Right("create", DEVICES, "resourceclaims"),
         Right("delete", DEVICES, "resourceclaims"),
-        Right("update", DEVICES, "resourceclaims"),
-        Right("update", DEVICES, "resourceclaims/status"),
+        Right("patch", DEVICES, "resourceclaims"),
+        Right("patch", DEVICES, "resourceclaims/status"),
     ),
 }
+# API servers since this release ask for it, too, when the allocation in a claim's status changes
+ALLOCATING = Right("patch", DEVICES, "resourceclaims/binding")
+ALLOCATING_SINCE_MINOR = 36
+GROUPS_WRITTEN = Right("patch", GROUPS, "podgroups/status")
 # without these nobody can be let in to /metrics and the other pages
 FOR_PAGES = (
     Right("create", "authentication.k8s.io", "tokenreviews"),
@@ -51,27 +56,39 @@ FOR_PAGES = (
 )
 
 
-def needed_rights(profiles: Mapping[str, Profile], gates: FeatureGates, election: LeaderElection) -> dict[Right, str]:
-    """Return the rights that a scheduler with some profiles needs, each with what needs it."""
+def needed_rights(
+    profiles: Mapping[str, Profile], gates: FeatureGates, election: LeaderElection, server_minor: int = MINOR
+) -> dict[Right, str]:
+    """Return the rights that a scheduler with some profiles needs on an API server, each with what needs it."""
     needed: dict[Right, str] = {}
     for kind in watched_kinds(profiles, gates):
         group, plural = _parts(kind.path)
         needed |= {Right(verb, group, plural): ", ".join(kind.needed_by) or "the scheduler" for verb in READ}
     needed |= dict.fromkeys(ALWAYS, "the scheduler")
-    needed |= dict.fromkeys(_of_lease(election), "leader election")
-    for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
+    needed |= dict.fromkeys(_of_lease(election, gates), "leader election")
+    plugins = [plugin for profile in profiles.values() for plugin in profile.plugins.values()]
+    for plugin in plugins:
         needed |= dict.fromkeys(OF_PLUGINS.get(plugin.name, ()), plugin.name)
         for rule in rules_of((), plugin.writes):
             needed |= {Right(verb, rule["apiGroups"][0], rule["resources"][0]): plugin.name for verb in rule["verbs"]}
+    if server_minor >= ALLOCATING_SINCE_MINOR and any(plugin.name == "DynamicResources" for plugin in plugins):
+        needed[ALLOCATING] = "DynamicResources"
+    if gates.enabled("GenericWorkload"):
+        needed[GROUPS_WRITTEN] = "the scheduler"
     return needed
 
 
-def _of_lease(election: LeaderElection) -> Iterator[Right]:
+def _of_lease(election: LeaderElection, gates: FeatureGates) -> Iterator[Right]:
     if election.leader_elect:
         namespace, name = election.resource_namespace, election.resource_name
         yield Right("create", LEASES, "leases", namespace)
         yield Right("get", LEASES, "leases", namespace, name)
         yield Right("update", LEASES, "leases", namespace, name)
+        # who became the leader
+        yield Right("create", "", "events", namespace)
+        if gates.enabled("CoordinatedLeaderElection"):
+            for verb in ("list", "watch", "create", "update"):
+                yield Right(verb, LEASES, "leasecandidates", namespace)
 
 
 def _parts(path: str) -> tuple[str, str]:
@@ -81,10 +98,14 @@ def _parts(path: str) -> tuple[str, str]:
 
 
 async def check_rights(
-    cluster: AskedCluster, profiles: Mapping[str, Profile], gates: FeatureGates, election: LeaderElection
+    cluster: AskedCluster,
+    profiles: Mapping[str, Profile],
+    gates: FeatureGates,
+    election: LeaderElection,
+    server_minor: int = MINOR,
 ) -> list[Finding]:
     """Return which rights are missing."""
-    needed = needed_rights(profiles, gates, election)
+    needed = needed_rights(profiles, gates, election, server_minor)
     try:
         missing = await _missing(cluster, needed)
         for_pages = await _missing(cluster, dict.fromkeys(FOR_PAGES, "/metrics and other pages"))

@@ -137,7 +137,7 @@ async def check_pages(rest: Rest, address: str, gates: FeatureGates) -> list[Fin
     try:
         found = msgspec.json.decode(await rest.get("/configz"))
         findings.append(_configuration(who, found))
-    except (Refused, Unreachable, msgspec.MsgspecError) as error:
+    except (Refused, Unreachable, msgspec.MsgspecError, RecursionError) as error:
         findings.append(warn("configuration", f"{who} does not give /configz: {error}", "give its file as --config"))
     return findings
 
@@ -146,7 +146,7 @@ def _configuration(who: str, found: Any) -> Finding:
     """Return the profiles that are in force, whatever the case of the page's fields."""
     config: Any = next(iter(found.values()), None) if isinstance(found, dict) else None
     fields = {str(key).lower(): value for key, value in config.items()} if isinstance(config, dict) else {}
-    profiles = [each for each in fields.get("profiles") or () if isinstance(each, dict)]
+    profiles = [each for each in _list(fields.get("profiles")) if isinstance(each, dict)]
     names = [str(value) for each in profiles for key, value in each.items() if key.lower() == "schedulername"]
     return ok("configuration", f"{who} has profiles {', '.join(names) or '(none)'} in force")
 

@@ -4,7 +4,7 @@ From an asked cluster to findings.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from datetime import UTC, datetime
 
 import msgspec
@@ -12,7 +12,8 @@ import msgspec
 from kubesched.api.codec import decode_json
 from kubesched.api.coordination import Lease
 from kubesched.api.release import GIT_VERSION, MINOR
-from kubesched.doctor.asked_cluster import Absent, AskedCluster
+from kubesched.config.types import LeaderElection
+from kubesched.doctor.asked_cluster import Absent, AskedCluster, Document
 from kubesched.doctor.findings import Finding, fail, ok, warn
 from kubesched.errors import InvalidObjectError
 
@@ -30,18 +31,34 @@ STALE_SECONDS = 60.0
 SYSTEM_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
 SCHEDULER_LEASE = "kube-scheduler"
+DEFAULT_SCHEDULER = "default-scheduler"
+
+
+async def server_minor(cluster: AskedCluster) -> int:
+    """Return the minor release of the API server, ours if it does not say its own."""
+    numbers = _numbers(_version(await cluster.document("/version")))
+    return numbers[1] if numbers is not None else MINOR
+
+
+def _version(found: Document | Absent) -> str:
+    return str(found.get("gitVersion", "")) if isinstance(found, dict) else ""
+
+
+def _numbers(version: str) -> tuple[int, int] | None:
+    numbers = re.match(r"v?(\d{1,9})\.(\d{1,9})", version)
+    return (int(numbers[1]), int(numbers[2])) if numbers is not None else None
 
 
 async def check_version(cluster: AskedCluster) -> list[Finding]:
     """Return what is found about the release of the API server."""
     found = await cluster.document("/version")
-    version = str(found.get("gitVersion", "")) if isinstance(found, dict) else ""
-    numbers = re.match(r"v?(\d+)\.(\d+)", version)
+    version = _version(found)
+    numbers = _numbers(version)
     if numbers is None:
         why = f" ({found.why})" if isinstance(found, Absent) else ""
         what = f"the API server does not say its release{why}"
         return [warn("version", what, f"see that it is v1.{OLDEST_MINOR} or later; kubesched is that of {GIT_VERSION}")]
-    major, minor = map(int, numbers.groups())
+    major, minor = numbers
     if (major, minor) < (1, OLDEST_MINOR):
         what = f"the API server is {version}; kubesched was tried on v1.{OLDEST_MINOR} and later"
         return [fail("version", what, "upgrade the control plane first")]
@@ -59,8 +76,10 @@ def _lacks(minor: int) -> Iterator[str]:
     return (text for since, text in LACKS.items() if minor < since)
 
 
-async def check_leases(cluster: AskedCluster, now: datetime) -> list[Finding]:
-    """Return who leads, and whether the clock here is that of the cluster."""
+async def check_leases(
+    cluster: AskedCluster, now: datetime, election: LeaderElection, served: Collection[str]
+) -> list[Finding]:
+    """Return who leads, whether one leads beside it, and whether the clock here is that of the cluster."""
     found = await cluster.items(SYSTEM_LEASES)
     if isinstance(found, Absent):
         fix = found.fix("grant get and list of leases in kube-system to whoever asks")
@@ -68,7 +87,7 @@ async def check_leases(cluster: AskedCluster, now: datetime) -> list[Finding]:
     others = await cluster.items(NODE_LEASES)
     leases = list(_read(found))
     renewed = [each.spec.renew_time for each in (*leases, *_read(() if isinstance(others, Absent) else others))]
-    return [_leader(leases, now), _clock([time for time in renewed if time is not None], now)]
+    return [_leader(leases, now, election, served), _clock([time for time in renewed if time is not None], now)]
 
 
 def _read(documents: Sequence[object]) -> Iterator[Lease]:
@@ -79,7 +98,7 @@ def _read(documents: Sequence[object]) -> Iterator[Lease]:
             continue
 
 
-def _leader(leases: Sequence[Lease], now: datetime) -> Finding:
+def _leader(leases: Sequence[Lease], now: datetime, election: LeaderElection, served: Collection[str]) -> Finding:
     lease = next((each for each in leases if each.name == SCHEDULER_LEASE), None)
     if lease is None or not lease.spec.holder_identity:
         what = f"no scheduler holds the Lease kube-system/{SCHEDULER_LEASE}"
@@ -89,7 +108,21 @@ def _leader(leases: Sequence[Lease], now: datetime) -> Finding:
     if age > (spec.lease_duration_seconds or 15):
         what = f"{spec.holder_identity} held the Lease {SCHEDULER_LEASE}, and has not renewed it for {age:,.0f} s"
         return warn("leader", what, "see whether a scheduler runs; kubesched takes over as soon as it starts")
-    return ok("leader", f"{spec.holder_identity} leads; kubesched waits for the Lease {SCHEDULER_LEASE} until it ends")
+    own = (election.resource_namespace, election.resource_name)
+    if election.leader_elect and own == ("kube-system", SCHEDULER_LEASE):
+        what = f"{spec.holder_identity} leads; kubesched waits for the Lease {SCHEDULER_LEASE} until it ends"
+        return ok("leader", what)
+    without = f"with the Lease {'/'.join(own)}" if election.leader_elect else "without leader election"
+    if DEFAULT_SCHEDULER not in served:
+        return ok("leader", f"{spec.holder_identity} leads; kubesched serves other names beside it, {without}")
+    what = (
+        f"{spec.holder_identity} leads, and kubesched would not wait for it, {without}: both would bind the same pods"
+    )
+    fix = (
+        f"write leaderElection: {{leaderElect: true, resourceName: {SCHEDULER_LEASE}, resourceNamespace: kube-system}}"
+        f", or another schedulerName than {DEFAULT_SCHEDULER}; or stop the other one first"
+    )
+    return fail("leader", what, fix)
 
 
 def _clock(renewed: Sequence[datetime], now: datetime) -> Finding:

@@ -1,11 +1,13 @@
 """A file that is followed: when it was changed or replaced, also behind the symbolic links of a ConfigMap mount.
 
 From a path to the moments when it is worth reading. The kubelet swaps the link `..data` of a mounted ConfigMap, an
-editor replaces a file or writes it in place: in each case modification time, size or inode differ. A file is reported
-only after it has not changed for one look, so that one that is being written is not read by half.
+editor replaces a file or writes it in place, an operator lets it be read: in each case modification time, size, inode
+or mode differ. A file is reported only after it has not changed for one look, so that one that is being written is not
+read by half.
 """
 
 import asyncio
+import math
 
 from kubesched.common.files import FileStamp, file_stamp
 
@@ -25,16 +27,24 @@ class ChangedFile:
         """Report the file at once, changed or not."""
         self._asked.set()
 
-    async def change(self) -> None:
-        """Wait until the file has changed and stays as it is, or `ask` was called; it counts as read from then on."""
-        seen = self._read
+    async def change(self, at_most_seconds: float = math.inf) -> bool:
+        """Wait until the file has changed and stays as it is, or `ask` was called; it counts as read from then on.
+
+        Returns False if neither was so for `at_most_seconds`.
+        """
+        until = asyncio.get_running_loop().time() + at_most_seconds
+        seen, changed = self._read, True
         while not await self._asked_within(self._look_every_seconds):
             now = file_stamp(self._path)
             if now not in (None, self._read) and now == seen:
                 break
             seen = now
+            if asyncio.get_running_loop().time() >= until:
+                changed = False
+                break
         # taken before it is read: a change meanwhile is seen the next time
         self._read = file_stamp(self._path)
+        return changed
 
     async def _asked_within(self, seconds: float) -> bool:
         try:

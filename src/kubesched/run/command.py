@@ -4,6 +4,7 @@ In: the flags of kube-scheduler. Out: its exit codes, its log, its messages. Fla
 them in other forms.
 """
 
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -88,6 +89,9 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 
 def _run(flags: ParsedFlags) -> int:
+    if flags["reload"]:
+        # until the loop listens to it; what has changed by then is seen by the file
+        signal.signal(signal.SIGHUP, lambda number, frame: None)
     collect_seldom()
     # slow imports, which help and errors do not need
     from kubesched.run.klog.logs import Logs

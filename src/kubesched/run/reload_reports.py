@@ -21,6 +21,7 @@ from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.framework.effects import Emit
 from kubesched.core.loop.failure_handler import truncated
 from kubesched.run.klog.logs import Log
+from kubesched.run.klog.secrets import without_secrets
 from kubesched.serving.metrics import catalog
 from kubesched.serving.metrics.registry import MetricRegistry
 
@@ -29,11 +30,15 @@ NAMESPACE_FILE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 
 class ReloadOutcome(msgspec.Struct, frozen=True):
-    """What became of a configuration that was read; `needs_restart` are the fields that keep their values."""
+    """What became of a configuration that was read; `needs_restart` are the fields that keep their values.
+
+    `again` says that the file is valid and may be put in force later: what it depends on is missing.
+    """
 
     result: str
     reason: str = ""
     needs_restart: tuple[str, ...] = ()
+    again: bool = False
 
 
 class ReloadReports:
@@ -69,6 +74,8 @@ class ReloadReports:
 
     def tell(self, outcome: ReloadOutcome, generation: int, now: datetime, reporter: str) -> None:
         """Tell of a reload: a line, an event unless nothing changed, metrics."""
+        # a plugin may say anything: whoever reads events or /configz need not know its password
+        outcome = msgspec.structs.replace(outcome, reason=without_secrets(outcome.reason))
         self._reloads.number(outcome.result).value += 1
         self._well.value = outcome.result != REFUSED
         shown: dict[str, Any] = {"time": _time(now), "result": outcome.result, "message": outcome.reason}

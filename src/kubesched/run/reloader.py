@@ -3,11 +3,13 @@
     the file changes, SIGHUP ─▶ read, validate ─▶ build plugins, extenders ─▶ list new kinds ─▶ swap between two cycles
                                        └─────────────── anything is wrong: refused, the last good one stays ──┘
 
-From one configuration to the next, one at a time. What needs a restart keeps its value and is named.
+From one configuration to the next, one at a time. What needs a restart keeps its value and is named. A file that is
+valid and was refused, since a plugin could not be built or a kind could not be listed, is tried again.
 """
 
 import asyncio
-from collections.abc import Callable
+import math
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import suppress
 from datetime import UTC, datetime
 
@@ -27,6 +29,9 @@ from kubesched.run.reload_reports import APPLIED, REFUSED, UNCHANGED, ReloadOutc
 from kubesched.run.restart_fields import with_restart_fields_of
 
 IDENTIFIED_WITHIN_SECONDS = 2.0
+# when a valid file that was refused is tried again; each time after twice as long
+AGAIN_AFTER_SECONDS = 60.0
+AGAIN_AFTER_AT_MOST_SECONDS = 960.0
 
 
 class Reloader:
@@ -44,19 +49,19 @@ class Reloader:
         self._show()
 
     async def run(self) -> None:
-        """Reload whenever the file has changed, until cancelled."""
-        while True:
-            await self.file.change()
-            await self.reload()
+        """Reload whenever the file has changed, until cancelled; tell what became of it."""
+        async for outcome in outcomes(self.file, self._reloaded):
+            await self._tell(outcome)
 
     async def close(self) -> None:
         """Close the connections of extenders that came with a reload."""
         await self._swap.close()
 
-    async def reload(self) -> None:
-        """Read the configuration; put it in force, or keep the last good one; tell which."""
+    async def _reloaded(self) -> ReloadOutcome:
         file, in_force = self._options.flags["config"], self._scheduler.engine.loaded
-        outcome = await reloaded(file, lambda: reload_options(self._options), in_force, self._swap)
+        return await reloaded(file, lambda: reload_options(self._options), in_force, self._swap)
+
+    async def _tell(self, outcome: ReloadOutcome) -> None:
         engine = self._scheduler.engine
         if outcome.result == APPLIED:
             self._instruments.expect(engine.profiles.values())
@@ -81,19 +86,36 @@ class Reloader:
         self.reports.in_force(self._scheduler.engine.generation, self._scheduler.configurations.since)
 
 
+async def outcomes(file: ChangedFile, reload: Callable[[], Awaitable[ReloadOutcome]]) -> AsyncIterator[ReloadOutcome]:
+    """Reload whenever a file has changed, and a valid one that was refused again; yield what has to be told."""
+    patience, last = math.inf, None
+    while True:
+        changed = await file.change(patience)
+        outcome = await reload()
+        if changed or outcome != last:
+            yield outcome
+        last = outcome
+        if not outcome.again:
+            patience = math.inf
+        else:
+            patience = AGAIN_AFTER_SECONDS if changed else min(2 * patience, AGAIN_AFTER_AT_MOST_SECONDS)
+
+
 async def reloaded(file: str, read: Callable[[], Loaded], in_force: Loaded, swap: ConfigurationSwap) -> ReloadOutcome:
     """Read and validate a configuration, beside the loop, and put it in force; return what became of it."""
+    valid = False
     try:
         _refuse_endless(file)
         new = await asyncio.to_thread(read)
         config, restart = with_restart_fields_of(in_force.config, new.config)
         if config == in_force.config:
             return ReloadOutcome(UNCHANGED, needs_restart=tuple(restart))
+        valid = True
         await swap.put_in_force(msgspec.structs.replace(new, config=config))
     except KubeschedError as error:
-        return ReloadOutcome(REFUSED, "; ".join(str(error).splitlines()))
+        return ReloadOutcome(REFUSED, "; ".join(str(error).splitlines()), again=valid)
     except Exception as error:
-        return ReloadOutcome(REFUSED, f"internal error: {described(error)}")
+        return ReloadOutcome(REFUSED, f"internal error: {described(error)}", again=valid)
     return ReloadOutcome(APPLIED, needs_restart=tuple(restart))
 
 

@@ -4,7 +4,6 @@ From a file to lines on standard error that say what became of each change.
 """
 
 from collections.abc import Callable
-from typing import NoReturn
 
 import msgspec
 
@@ -14,8 +13,8 @@ from kubesched.config.load import Loaded
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.run.changed_file import ChangedFile
 from kubesched.run.configuration_swap import ConfigurationSwap
-from kubesched.run.reload_reports import APPLIED, REFUSED
-from kubesched.run.reloader import reloaded
+from kubesched.run.reload_reports import APPLIED, REFUSED, ReloadOutcome
+from kubesched.run.reloader import outcomes, reloaded
 
 
 class ConfigFile(msgspec.Struct, frozen=True):
@@ -26,12 +25,13 @@ class ConfigFile(msgspec.Struct, frozen=True):
     stamp: FileStamp | None
 
 
-async def follow_config(file: ConfigFile, scheduler: Scheduler, swap: ConfigurationSwap, note: Note) -> NoReturn:
+async def follow_config(file: ConfigFile, scheduler: Scheduler, swap: ConfigurationSwap, note: Note) -> None:
     """Reload whenever the file has changed, until cancelled."""
-    changed = ChangedFile(file.path, file.stamp)
-    while True:
-        await changed.change()
-        outcome = await reloaded(file.path, file.read, scheduler.engine.loaded, swap)
+
+    async def reload() -> ReloadOutcome:
+        return await reloaded(file.path, file.read, scheduler.engine.loaded, swap)
+
+    async for outcome in outcomes(ChangedFile(file.path, file.stamp), reload):
         if outcome.result == REFUSED:
             note(f"configuration refused, the last good one stays in force: {outcome.reason}")
         elif outcome.result == APPLIED:

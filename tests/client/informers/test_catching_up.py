@@ -323,3 +323,37 @@ def test_versions_that_are_no_numbers_cannot_be_compared_and_hold_nobody_up() ->
         assert await leader.catches_up() == 0
 
     in_virtual_time(story)
+
+
+def test_a_kind_that_nobody_needs_any_more_is_not_waited_for() -> None:
+    async def story(etcd: Etcd, leader: Leader) -> None:
+        get = etcd.get
+
+        async def refusing(path: str, query: Query | None = None) -> bytes:
+            if path == SERVICES:
+                raise AWAY
+            return await get(path, query)
+
+        etcd.get = refusing  # type: ignore[method-assign]
+        catching_up = asyncio.create_task(leader.catches_up())
+        await asyncio.sleep(30)
+        assert not catching_up.done()
+        leader.informers.keep({"Node"})
+        assert await asyncio.wait_for(catching_up, 5) > 0
+
+    in_virtual_time(story)
+
+
+def test_a_start_does_not_wait_for_a_kind_that_is_dropped_meanwhile() -> None:
+    async def story() -> None:
+        etcd = Etcd()
+        etcd.list_seconds = 1000
+        leader = Leader(etcd)
+        leader.informers.start()
+        waiting = asyncio.create_task(leader.informers.until_synced())
+        await asyncio.sleep(10)
+        leader.informers.keep(())
+        await asyncio.wait_for(waiting, 1)
+        await leader.informers.stop()
+
+    run_in_virtual_time(story())

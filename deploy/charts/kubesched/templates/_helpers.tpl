@@ -77,5 +77,8 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if regexMatch "^--?(config|leader-elect|secure-port)" . }}
 {{- fail (printf "extraArgs: %s: rights, probes and the checks of this chart depend on it. Use the value config; the port is 10259" .) }}
 {{- end }}
+{{- if regexMatch "^--?bind-address[= ]*(127[.]|::1$|localhost)" . }}
+{{- fail (printf "extraArgs: %s: kubelets and Prometheus ask for its pages from outside of the pod, and the probes would fail" .) }}
+{{- end }}
 {{- end }}
 {{- end }}

@@ -92,6 +92,8 @@ class Informers:
         for name in [each for each in self.reflectors if each not in kinds]:
             reflector, listing = self.reflectors.pop(name), self._tasks.pop(name, None)
             reflector.ended = True
+            # a start that waits for this kind goes on
+            reflector.synced.set()
             if listing is None:
                 self._server.followers.remove(reflector.new_incarnation)
             else:
@@ -146,14 +148,15 @@ class Informers:
         await asyncio.gather(*(self._catch_up(reflector) for reflector in self.reflectors.values()))
 
     async def _catch_up(self, reflector: Reflector[ApiObject]) -> None:
-        while True:
+        while not reflector.ended:
             try:
                 newest = await self._server.newest(reflector.path)
-                break
             except (Refused, Unreachable) as error:
                 self._server.complain(f"cannot tell how new {reflector.path} is", error)
                 await asyncio.sleep(TRY_AGAIN_SECONDS)
-        await reach(reflector, newest)
+            else:
+                await reach(reflector, newest)
+                return
 
     def objects(self) -> list[ApiObject]:
         """Return all objects of all kinds."""
