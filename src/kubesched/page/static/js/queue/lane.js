@@ -71,6 +71,7 @@ export class PendingLane {
     this.groups = pendingGroups(cluster, looking ? search : null);
     const pods = this.groups.reduce((sum, group) => sum + group.pods.length, 0);
     this.title.textContent = looking ? `${count(pods, "pending pod")} found` : pods ? count(pods, "pending pod") : "Nothing is pending";
+    document.body.classList.toggle("nothing-pending", !pods && !looking);
     if (this.groups.length === 1 && pods <= 50) this.open.add(this.groups[0].why);
     this.flatten();
   }
