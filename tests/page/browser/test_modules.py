@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from tests.page.browser.conftest import Opener
 from tests.support.models import a_model
 from tests.support.served_page import ServedPage, served_page
@@ -105,9 +106,14 @@ def test_an_empty_cluster_is_shown(opened: Opener) -> None:
     with served_page(a_model()) as served:
         page = opened(served.address, allow=("ERR_", "Failed to load"))
         assert page.locator("#counts").inner_text() == "0 nodes, 0 pods"
+        expect(page.locator("#map .empty")).to_have_text("The cluster has no nodes.")
+        page.keyboard.press("2")
+        expect(page.locator("#table")).to_contain_text("The cluster has no nodes.")
+        page.keyboard.press("1")
         page.locator("canvas.over").focus()
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
         served.put(a_node("first"))
         page.wait_for_selector("#counts:has-text('1 node')")
+        expect(page.locator("#map .empty")).to_be_hidden()
         page.context.close()
