@@ -366,6 +366,22 @@ class TestLargeCluster:
         page.get_by_role("button", name="Change", exact=True).click()
         expect(page.locator("#actions-menu")).to_contain_text("Try it in a simulation")
 
+    def test_it_is_simulated_stepped_and_taken_back(self, opened: Opener, large_cluster: ServedPage) -> None:
+        page = opened(large_cluster.address)
+        page.locator("#time-try").click()
+        until(page, "kubesched.cluster.mode === 'simulation' && kubesched.time.clock?.state === 'paused'", 120)
+        expect(page.locator("#counts")).to_have_text("5\u202f000 nodes, 50\u202f000 pods")
+        for cycles in (1, 2):
+            page.locator("#time-step").click()
+            until(page, f"kubesched.time.clock.cycles === {cycles} && kubesched.time.clock.state === 'paused'", 60)
+        until(page, "kubesched.time.marks.marks.filter((mark) => mark.kind === 'failed').length === 2", 60)
+        page.locator("#time-back").click()
+        until(page, "kubesched.time.clock.cycles === 1 && kubesched.time.clock.state === 'paused'", 60)
+        page.click("[data-view=queue]")
+        expect(page.locator("#queue .places")).to_contain_text("Active 9\u202f999", timeout=60_000)
+        page.locator("#time-leave").click()
+        until(page, "kubesched.cluster.mode === 'files'", 60)
+
 
 @pytest.fixture(scope="module")
 def long_named() -> Iterator[ServedPage]:

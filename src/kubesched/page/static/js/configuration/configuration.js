@@ -27,7 +27,7 @@ export class ConfigurationView {
     this.behind = h("p.configuration-behind", { hidden: true }, "The text has a fault: this form is that of the text before.");
     this.all = h("input", { type: "checkbox", id: "configuration-all" });
     this.compareButton = h("button.main", { type: "button", onclick: () => this.compare() }, "Compare placements");
-    this.applyButton = h("button", { type: "button", hidden: true, onclick: () => this.apply() }, "Apply");
+    this.applyButton = h("button.configuration-apply", { type: "button", hidden: true, onclick: () => this.apply() }, "Apply");
     this.why = h("p", { hidden: true });
     this.old = h("p.comparison-old", { role: "status" });
     this.results = h("section.comparison", { "aria-label": "Placements that would differ", tabindex: "-1" });
