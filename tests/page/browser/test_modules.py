@@ -25,8 +25,8 @@ def cluster() -> Iterator[ServedPage]:
 CASES: dict[str, tuple[str, str, Any]] = {
     "cpu in thousandths": (
         "cluster/amounts",
-        "[250, 1000, 2500, 0].map((each) => it.amount('cpu', each))",
-        ["250m", "1", "2.5", "0"],
+        "[250, 1000, 2500, 1250, 0].map((each) => it.amount('cpu', each))",
+        ["250m", "1", "2.5", "1.25", "0"],
     ),
     "bytes": (
         "cluster/amounts",
@@ -78,6 +78,19 @@ CASES: dict[str, tuple[str, str, Any]] = {
         "map/colours",
         "it.kindOf('ReplicaSet/web') === it.kindOf('ReplicaSet/web')",
         True,
+    ),
+    "what can be told of a resource: its share, how much is requested, how much is free": (
+        "map/measures",
+        "(() => { const ids = it.measuresOf(page.cluster).flatMap(({ options }) => options.map(({ id }) => id));"
+        "return ['share', 'used', 'free'].map((kind) => ids.filter((id) => id.startsWith(`${kind}:`)).length "
+        "=== page.cluster.resources.length); })()",
+        [True, True, True],
+    ),
+    "the amount that is requested, on a scale to the largest node": (
+        "map/measures",
+        "(() => { const paint = new it.Paint(page.cluster, 'used:cpu', 'dark'); "
+        "return [paint.words(0), paint.ends(), paint.index[0]]; })()",
+        ["3", ["0", "4"], 191],
     ),
     "brightness rises along a scale": (
         "map/colours",

@@ -71,7 +71,7 @@ class TestMap:
         expect(page.locator("#pending-title")).to_have_text("4 pending pods")
         assert "token" not in page.url
 
-    @pytest.mark.parametrize("colour", ["share:memory", "free:cpu", "pods", "priority", "owner"])
+    @pytest.mark.parametrize("colour", ["share:memory", "used:memory", "free:cpu", "pods", "priority", "owner"])
     def test_every_measure_draws_other_pixels(self, opened: Opener, cluster: ServedPage, colour: str) -> None:
         page = opened(cluster.address)
         before = page.locator("canvas.base").evaluate("canvas => canvas.toDataURL()")
@@ -195,7 +195,7 @@ class TestKeyboard:
     def test_from_search_over_the_map_into_a_panel_and_back(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
         page.locator("canvas.over").focus()
-        expect(page.locator("#spoken")).to_contain_text("Node n1, a, 1 pods, 50 % of cpu requested")
+        expect(page.locator("#spoken")).to_contain_text("Node n1, a, 1 pod, 50 % of cpu requested")
         beside = page.evaluate("kubesched.map.placed.y[0] === kubesched.map.placed.y[1]")
         page.keyboard.press("ArrowRight" if beside else "ArrowDown")
         expect(page.locator("#spoken")).to_contain_text("Node n2")
