@@ -151,6 +151,15 @@ class TestDecision:
         first.locator("summary").click()
         expect(first.locator("table")).to_contain_text("NodeResourcesFit")
 
+    def test_steps_and_scores_are_read_out_as_sentences(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        open_pod(page, "default", "giant")
+        steps = page.locator(".funnel summary").evaluate_all("all => all.map(each => each.ariaLabel)")
+        assert "NodeUnschedulable: rejects 1 node, leaves 2" in steps
+        open_pod(page, "apps", "small")
+        total = page.locator(".scores .scored .left").first.inner_text()
+        expect(page.locator(".scores summary").first).to_have_attribute("aria-label", f"1: n1, chosen, {total} points")
+
     def test_candidates_and_victims_of_preemption(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
         open_pod(page, "default", "urgent")
