@@ -163,8 +163,19 @@ def test_a_panel_whose_pod_is_not_in_the_file_that_is_opened_says_so(
     expect(page.locator("#panel .verdict")).to_contain_text("default/w-1")
 
 
-def test_an_answer_that_comes_late_does_not_undo_a_newer_one(cluster: ServedPage, opened: Opener) -> None:
+@pytest.mark.parametrize(
+    ("path", "asks", "known"),
+    [
+        ("/v1/actions", "kubesched.actions.refresh()", "kubesched.actions.known.writable"),
+        ("/v1/configuration", "kubesched.configuration.load()", "!kubesched.configuration.applyButton.hidden"),
+    ],
+)
+def test_an_answer_that_comes_late_does_not_undo_a_newer_one(
+    cluster: ServedPage, opened: Opener, path: str, asks: str, known: str
+) -> None:
     page = opened(cluster.address)
+    page.click("[data-view=configuration]")
+    page.wait_for_selector(".plugins")
     held: list[tuple[Route, APIResponse]] = []
 
     def answer(route: Route) -> None:
@@ -173,17 +184,17 @@ def test_an_answer_that_comes_late_does_not_undo_a_newer_one(cluster: ServedPage
         else:
             held.append((route, route.fetch()))
 
-    page.route("**/v1/actions", answer)
-    page.evaluate("void kubesched.actions.refresh()")
+    page.route(f"**{path}", answer)
+    page.evaluate(f"void {asks}")
     while not held:
         page.wait_for_timeout(20)
     page.locator("#time-try").click()
-    until(page, "kubesched.cluster.mode === 'simulation' && kubesched.actions.known.writable")
+    until(page, f"kubesched.cluster.mode === 'simulation' && {known}")
     route, response = held[0]
-    with page.expect_event("requestfinished", lambda request: request.url.endswith("/v1/actions")):
+    with page.expect_event("requestfinished", lambda request: request.url.endswith(path)):
         route.fulfill(response=response)
     page.wait_for_timeout(200)
-    assert page.evaluate("kubesched.actions.known.writable")
+    assert page.evaluate(known)
 
 
 def test_an_edited_configuration_is_applied_and_undone(cluster: ServedPage, opened: Opener) -> None:
