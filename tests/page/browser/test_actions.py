@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Page, expect
+from playwright.sync_api import APIResponse, Page, Route, expect
 from tests.page.browser.conftest import Opener
 from tests.support.chromium import until
 from tests.support.models import a_model
@@ -161,6 +161,40 @@ def test_a_panel_whose_pod_is_not_in_the_file_that_is_opened_says_so(
     expect(page.locator("#panel .failed")).to_have_text("There is no pod default/w-1 now.")
     page.get_by_role("button", name="Leave the simulation").click()
     expect(page.locator("#panel .verdict")).to_contain_text("default/w-1")
+
+
+@pytest.mark.parametrize(
+    ("path", "asks", "known"),
+    [
+        ("/v1/actions", "kubesched.actions.refresh()", "kubesched.actions.known.writable"),
+        ("/v1/configuration", "kubesched.configuration.load()", "!kubesched.configuration.applyButton.hidden"),
+    ],
+)
+def test_an_answer_that_comes_late_does_not_undo_a_newer_one(
+    cluster: ServedPage, opened: Opener, path: str, asks: str, known: str
+) -> None:
+    page = opened(cluster.address)
+    page.click("[data-view=configuration]")
+    page.wait_for_selector(".plugins")
+    held: list[tuple[Route, APIResponse]] = []
+
+    def answer(route: Route) -> None:
+        if held:
+            route.continue_()
+        else:
+            held.append((route, route.fetch()))
+
+    page.route(f"**{path}", answer)
+    page.evaluate(f"void {asks}")
+    while not held:
+        page.wait_for_timeout(20)
+    page.locator("#time-try").click()
+    until(page, f"kubesched.cluster.mode === 'simulation' && {known}")
+    route, response = held[0]
+    with page.expect_event("requestfinished", lambda request: request.url.endswith(path)):
+        route.fulfill(response=response)
+    page.wait_for_timeout(200)
+    assert page.evaluate(known)
 
 
 def test_an_edited_configuration_is_applied_and_undone(cluster: ServedPage, opened: Opener) -> None:

@@ -13,9 +13,11 @@ from tests.page.browser.conftest import Opener
 from tests.serving.decisions.test_attempt_asides import EXTENDED, Advisor, three_nodes
 from tests.serving.decisions.test_recorder import Story, told
 from tests.support.models import a_model
+from tests.support.pod_groups import a_group, put_members
 from tests.support.served_page import ServedPage, served_page
 from tests.support.world import World
 
+from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.serving.decisions.records import DecisionRecord
 from kubesched.testing import a_node, a_pod
@@ -100,3 +102,27 @@ def test_attempts_are_switched_and_the_choice_outlives_a_refresh(opened: Opener,
     page.evaluate("kubesched.panel.refresh()")
     page.wait_for_timeout(300)
     assert points(page)["Filter"] == "rejected"
+
+
+def test_a_pod_that_its_group_holds_up_is_not_said_to_be_rejected_by_a_filter(
+    opened: Opener, cluster: ServedPage
+) -> None:
+    async def story(world: World, scheduler: Scheduler) -> None:
+        world.put(a_node("n1", cpu="2"))
+        world.put(a_group("g", min_count=3))
+        put_members(world, "p q r")
+
+    page = opened(cluster.address)
+    gates = FeatureGates(dict.fromkeys(("GenericWorkload", "GangScheduling"), True))
+    shown_with(page, [each for each in recorded(story, gates=gates) if each.pod == "default/p"])
+    assert points(page) == {"PreEnqueue": "passed", "Scheduling cycle": "rejected"}
+    expect(page.locator(".point[data-point='Scheduling cycle']")).to_contain_text("pod group is unschedulable")
+    expect(page.locator(".attempt")).not_to_contain_text("the scheduler was busy")
+
+
+def test_each_point_of_an_attempt_has_its_line(opened: Opener, cluster: ServedPage) -> None:
+    page = opened(cluster.address)
+    shown_with(page, recorded(three_nodes, config=EXTENDED, extender_client=lambda world: Advisor()))
+    tops = page.locator(".points .point").evaluate_all("all => all.map(each => each.getBoundingClientRect().top)")
+    assert len(tops) == 8
+    assert tops == sorted(set(tops))

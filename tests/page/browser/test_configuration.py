@@ -162,6 +162,21 @@ def test_a_text_with_a_fault_leaves_the_form_readable_and_says_that_it_is_behind
     expect(behind).to_be_hidden()
 
 
+def test_on_a_phone_the_columns_of_a_comparison_keep_their_words(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address, viewport={"width": 360, "height": 740})
+    page.locator("[data-view=configuration]").click()
+    page.wait_for_selector(".plugins")
+    weight = page.get_by_label("Weight of NodeAffinity", exact=True)
+    weight.fill("0")
+    weight.press("Tab")
+    expect(page.locator(".configuration-status")).to_have_text("Edited: valid.")
+    page.get_by_role("button", name="Compare placements").click()
+    heads = page.locator(".differences > thead th")
+    expect(heads.nth(1)).to_be_visible()
+    assert heads.evaluate_all("all => all.every(each => each.getBoundingClientRect().height < 60)")
+    assert page.evaluate("document.documentElement.scrollWidth") <= 360
+
+
 def test_a_comparison_says_when_the_text_has_changed_since(cluster: ServedPage, opened: Opener) -> None:
     page = opened_view(opened(cluster.address))
     weigh(page, "NodeResourcesFit", 50)

@@ -1,6 +1,8 @@
 """The page while the cluster changes, and when its server goes away."""
 
+import re
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import pytest
 from playwright.sync_api import expect
@@ -101,3 +103,34 @@ def test_a_cluster_that_is_lost_and_comes_back(cluster: ServedPage, opened: Open
 def test_without_its_token_the_page_says_what_to_do(cluster: ServedPage, opened: Opener) -> None:
     page = opened(cluster.address.partition("#")[0], ready=False, allow=("401",))
     expect(page.locator("#banner")).to_contain_text("open the address that kubesched page printed")
+
+
+def test_an_address_that_is_pasted_into_the_tab_of_the_page_brings_its_token(
+    cluster: ServedPage, opened: Opener
+) -> None:
+    page = opened(cluster.address.partition("#")[0], ready=False, allow=("401",))
+    expect(page.locator("#banner")).to_contain_text("This page needs its token")
+    page.goto(cluster.address)
+    page.wait_for_selector("body[data-ready=yes]")
+    expect(page.locator("#counts")).to_have_text("2 nodes, 1 pod")
+    expect(page.locator("#banner")).to_be_empty()
+    assert "token" not in page.url
+
+
+def test_ages_of_pending_pods_grow_while_nothing_changes(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    cluster.put(a_pod("q", created=datetime.now(UTC).isoformat()))
+    age = page.locator("#pending-list .pod", has_text="default/q").locator(".age")
+    expect(age).to_have_text(re.compile(r"^\d+s$"))
+    before = age.inner_text()
+    expect(age).not_to_have_text(before)
+
+
+def test_the_first_arrow_key_in_the_lane_leads_to_its_first_row(cluster: ServedPage, opened: Opener) -> None:
+    page = opened(cluster.address)
+    page.keyboard.press("Tab")
+    expect(page.locator(".skip")).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#pending-list")).to_be_focused()
+    page.keyboard.press("ArrowDown")
+    expect(page.locator("#pending-list button").first).to_be_focused()

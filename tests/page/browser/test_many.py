@@ -59,6 +59,21 @@ def test_search_filters_the_lane(opened: Opener, cluster: ServedPage) -> None:
     expect(title).to_have_text("40 pending pods")
 
 
+def test_causes_of_many_pods_are_told_without_looking_for_each_among_all(opened: Opener, cluster: ServedPage) -> None:
+    page = opened(cluster.address)
+    until(page, "kubesched.cluster.causes?.size === 40")
+    looked, found = page.evaluate(
+        """async () => { const { causesOf } = await import("/js/queue/lane.js"); const { cluster, server } = kubesched;
+           const { explanation } = await server.get("/v1/pending?remedies=no");
+           let looked = 0; const names = cluster.podName;
+           cluster.podName = new Proxy(names, { get: (of, row) => { looked++; return of[row]; } });
+           const found = causesOf(cluster, explanation); cluster.podName = names;
+           return [looked, [...found].filter(([pod, why]) => cluster.isPending(pod) && why).length]; }"""
+    )
+    assert found == 40
+    assert looked <= 4 * 40
+
+
 def test_two_fingers_zoom_around_what_is_between_them(opened: Opener, cluster: ServedPage) -> None:
     page = opened(cluster.address, has_touch=True)
     box = page.locator("canvas.over").bounding_box()

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from tests.page.browser.conftest import Opener
 from tests.support.models import a_model
 from tests.support.served_page import ServedPage, served_page
@@ -24,8 +25,8 @@ def cluster() -> Iterator[ServedPage]:
 CASES: dict[str, tuple[str, str, Any]] = {
     "cpu in thousandths": (
         "cluster/amounts",
-        "[250, 1000, 2500, 0].map((each) => it.amount('cpu', each))",
-        ["250m", "1", "2.5", "0"],
+        "[250, 1000, 2500, 1250, 0].map((each) => it.amount('cpu', each))",
+        ["250m", "1", "2.5", "1.25", "0"],
     ),
     "bytes": (
         "cluster/amounts",
@@ -78,6 +79,19 @@ CASES: dict[str, tuple[str, str, Any]] = {
         "it.kindOf('ReplicaSet/web') === it.kindOf('ReplicaSet/web')",
         True,
     ),
+    "what can be told of a resource: its share, how much is requested, how much is free": (
+        "map/measures",
+        "(() => { const ids = it.measuresOf(page.cluster).flatMap(({ options }) => options.map(({ id }) => id));"
+        "return ['share', 'used', 'free'].map((kind) => ids.filter((id) => id.startsWith(`${kind}:`)).length "
+        "=== page.cluster.resources.length); })()",
+        [True, True, True],
+    ),
+    "the amount that is requested, on a scale to the largest node": (
+        "map/measures",
+        "(() => { const paint = new it.Paint(page.cluster, 'used:cpu', 'dark'); "
+        "return [paint.words(0), paint.ends(), paint.index[0]]; })()",
+        ["3", ["0", "4"], 191],
+    ),
     "brightness rises along a scale": (
         "map/colours",
         "['dark', 'light'].map((theme) => { const light = it.ramp(theme).map((each) => { const [r, g, b] = "
@@ -105,9 +119,14 @@ def test_an_empty_cluster_is_shown(opened: Opener) -> None:
     with served_page(a_model()) as served:
         page = opened(served.address, allow=("ERR_", "Failed to load"))
         assert page.locator("#counts").inner_text() == "0 nodes, 0 pods"
+        expect(page.locator("#map .empty")).to_have_text("The cluster has no nodes.")
+        page.keyboard.press("2")
+        expect(page.locator("#table")).to_contain_text("The cluster has no nodes.")
+        page.keyboard.press("1")
         page.locator("canvas.over").focus()
         page.keyboard.press("ArrowRight")
         page.keyboard.press("Enter")
         served.put(a_node("first"))
         page.wait_for_selector("#counts:has-text('1 node')")
+        expect(page.locator("#map .empty")).to_be_hidden()
         page.context.close()

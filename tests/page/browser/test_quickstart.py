@@ -145,3 +145,55 @@ def test_the_panel_of_a_pod_agrees_with_explain(pod: str, quickstart: ServedPage
     if pod == "urgent":
         assert answer["preemption"]["candidates"]
         check_preemption(page, answer["preemption"])
+
+
+def tab_to(page: Page, selector: str, key: str = "Tab") -> None:
+    """Press a key until an element has the focus, as somebody without a mouse does."""
+    for _ in range(120):
+        if page.evaluate("(selector) => document.activeElement.matches(selector)", selector):
+            return
+        page.keyboard.press(key)
+    raise AssertionError(f"{key} does not lead to {selector}")
+
+
+def test_the_keyboard_alone_leads_from_the_first_view_to_a_funnel_and_to_an_applied_weight(
+    quickstart: ServedPage, opened: Opener
+) -> None:
+    page = opened(quickstart.address)
+    expect(page.locator("#pending-list")).to_contain_text("Fits nowhere: 9 lack cpu")
+    page.keyboard.press("Tab")
+    page.keyboard.press("Enter")
+    expect(page.locator("#pending-list")).to_be_focused()
+    tab_to(page, ".group[title^='Fits nowhere: 9 lack cpu']", "ArrowDown")
+    page.keyboard.press("Enter")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#panel h2")).to_have_text("default/giant")
+    expect(page.locator("#panel h2")).to_be_focused()
+    page.wait_for_selector('[data-shown="pod default/giant"]')
+    tab_to(page, ".funnel summary")
+    page.keyboard.press("Enter")
+    expect(page.locator(".funnel .reasons").first).to_be_visible()
+    page.keyboard.press("Escape")
+    expect(page.locator("#pending-list .pod", has_text="default/giant")).to_be_focused()
+    tab_to(page, "#time-try")
+    page.keyboard.press("Enter")
+    until(page, "kubesched.cluster.mode === 'simulation' && kubesched.actions.known.writable")
+    expect(page.locator("#time-play")).to_be_focused()
+    page.keyboard.press("4")
+    page.wait_for_selector(".plugins")
+    tab_to(page, "[data-key='weight NodeResourcesFit']", "Shift+Tab")
+    page.keyboard.press("Control+a")
+    page.keyboard.type("7")
+    page.keyboard.press("Tab")
+    expect(page.locator(".configuration-status")).to_have_text("Edited: valid.")
+    tab_to(page, ".configuration-apply", "Shift+Tab")
+    page.keyboard.press("Enter")
+    until(page, "kubesched.actions.known.done.length === 1")
+    expect(page.locator(".configuration-status")).to_have_text("In force.")
+    page.keyboard.press("Control+z")
+    expect(page.get_by_label("Weight of NodeResourcesFit", exact=True)).to_have_value("1")
+    tab_to(page, "#time-leave")
+    page.keyboard.press("Enter")
+    until(page, "kubesched.cluster.mode === 'files'")
+    expect(page.locator("#time-try")).to_be_focused()

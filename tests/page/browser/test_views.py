@@ -71,7 +71,7 @@ class TestMap:
         expect(page.locator("#pending-title")).to_have_text("4 pending pods")
         assert "token" not in page.url
 
-    @pytest.mark.parametrize("colour", ["share:memory", "free:cpu", "pods", "priority", "owner"])
+    @pytest.mark.parametrize("colour", ["share:memory", "used:memory", "free:cpu", "pods", "priority", "owner"])
     def test_every_measure_draws_other_pixels(self, opened: Opener, cluster: ServedPage, colour: str) -> None:
         page = opened(cluster.address)
         before = page.locator("canvas.base").evaluate("canvas => canvas.toDataURL()")
@@ -151,6 +151,15 @@ class TestDecision:
         first.locator("summary").click()
         expect(first.locator("table")).to_contain_text("NodeResourcesFit")
 
+    def test_steps_and_scores_are_read_out_as_sentences(self, opened: Opener, cluster: ServedPage) -> None:
+        page = opened(cluster.address)
+        open_pod(page, "default", "giant")
+        steps = page.locator(".funnel summary").evaluate_all("all => all.map(each => each.ariaLabel)")
+        assert "NodeUnschedulable: rejects 1 node, leaves 2" in steps
+        open_pod(page, "apps", "small")
+        total = page.locator(".scores .scored .left").first.inner_text()
+        expect(page.locator(".scores summary").first).to_have_attribute("aria-label", f"1: n1, chosen, {total} points")
+
     def test_candidates_and_victims_of_preemption(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
         open_pod(page, "default", "urgent")
@@ -195,7 +204,7 @@ class TestKeyboard:
     def test_from_search_over_the_map_into_a_panel_and_back(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
         page.locator("canvas.over").focus()
-        expect(page.locator("#spoken")).to_contain_text("Node n1, a, 1 pods, 50 % of cpu requested")
+        expect(page.locator("#spoken")).to_contain_text("Node n1, a, 1 pod, 50 % of cpu requested")
         beside = page.evaluate("kubesched.map.placed.y[0] === kubesched.map.placed.y[1]")
         page.keyboard.press("ArrowRight" if beside else "ArrowDown")
         expect(page.locator("#spoken")).to_contain_text("Node n2")
@@ -365,6 +374,22 @@ class TestLargeCluster:
         expect(page.locator(".plugins")).to_contain_text("NodeResourcesFit")
         page.get_by_role("button", name="Change", exact=True).click()
         expect(page.locator("#actions-menu")).to_contain_text("Try it in a simulation")
+
+    def test_it_is_simulated_stepped_and_taken_back(self, opened: Opener, large_cluster: ServedPage) -> None:
+        page = opened(large_cluster.address)
+        page.locator("#time-try").click()
+        until(page, "kubesched.cluster.mode === 'simulation' && kubesched.time.clock?.state === 'paused'", 120)
+        expect(page.locator("#counts")).to_have_text("5\u202f000 nodes, 50\u202f000 pods")
+        for cycles in (1, 2):
+            page.locator("#time-step").click()
+            until(page, f"kubesched.time.clock.cycles === {cycles} && kubesched.time.clock.state === 'paused'", 60)
+        until(page, "kubesched.time.marks.marks.filter((mark) => mark.kind === 'failed').length === 2", 60)
+        page.locator("#time-back").click()
+        until(page, "kubesched.time.clock.cycles === 1 && kubesched.time.clock.state === 'paused'", 60)
+        page.click("[data-view=queue]")
+        expect(page.locator("#queue .places")).to_contain_text("Active 9\u202f999", timeout=60_000)
+        page.locator("#time-leave").click()
+        until(page, "kubesched.cluster.mode === 'files'", 60)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ import { Views } from "./page/views.js";
 import { Visits } from "./page/visits.js";
 
 const PREFERRED = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
+const AGES = 1000; // milliseconds between two looks at how long pods wait
 const SLOWLY = 250; // milliseconds between two looks at everything: lane, table, search, counts
 
 class Page {
@@ -157,6 +158,7 @@ class Page {
     const late = this.late ?? { pods: new Set(), nodes: new Set(), pending: true, layout: false };
     this.late = undefined;
     const { cluster } = this;
+    byId("map").querySelector(".empty").hidden = cluster.nodeCount > 0;
     byId("counts").textContent = `${count(cluster.nodeCount, "node")}, ${count(cluster.podTotal, "pod")}`;
     if (late.pending) this.lane.show(cluster, this.search);
     if (this.search.active && late.pods.size) this.searchBox.again(this.cluster);
@@ -214,6 +216,7 @@ class Page {
     byId("zoom-out").addEventListener("click", () => this.map.zoom(1 / 1.5));
     byId("zoom-fit").addEventListener("click", () => this.map.fit());
     document.addEventListener("keydown", (event) => this.key(event));
+    setInterval(() => this.cluster && !document.hidden && this.lane.tick(), AGES);
   }
 
   key(event) {

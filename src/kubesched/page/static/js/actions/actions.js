@@ -37,8 +37,11 @@ export class Actions {
 
   /** Read what can be done and what was done. */
   async refresh() {
+    const asked = (this.asked = (this.asked ?? 0) + 1);
     try {
-      this.known = await this.server.get("/v1/actions");
+      const known = await this.server.get("/v1/actions");
+      if (asked !== this.asked) return; // somebody has asked since, of what is shown by now
+      this.known = known;
     } catch {
       return;
     }

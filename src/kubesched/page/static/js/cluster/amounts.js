@@ -9,7 +9,7 @@ function rounded(value, digits) {
 
 /** 2500 of cpu: "2.5"; 536870912 of memory: "512Mi"; 2 of nvidia.com/gpu: "2". */
 export function amount(resource, value) {
-  if (resource === "cpu") return Math.abs(value) < 1000 && value % 1000 ? `${rounded(value, 0)}m` : rounded(value / 1000, 1);
+  if (resource === "cpu") return Math.abs(value) < 1000 && value % 1000 ? `${rounded(value, 0)}m` : rounded(value / 1000, 2);
   if (!BYTES.test(resource)) return rounded(value, 1);
   let unit = 0;
   while (Math.abs(value) >= 1024 && unit < BINARY.length - 1) {

@@ -2,16 +2,20 @@
 
 const QUIET = 30_000; // milliseconds without a heartbeat after which the server counts as gone
 const LONGEST_WAIT = 10_000;
+const TOKEN = /^#token=(.+)$/;
 
 /** The token of the address, which it is taken out of; kept for this tab. */
 export function takeToken() {
-  const found = /^#token=(.+)$/.exec(location.hash);
+  const found = TOKEN.exec(location.hash);
   if (found) {
     sessionStorage.setItem("token", decodeURIComponent(found[1]));
     history.replaceState(null, "", location.pathname + location.search);
   }
   return sessionStorage.getItem("token") || "";
 }
+
+/** An address that is opened in a tab where the page is already brings its token without being loaded. */
+window.addEventListener("hashchange", () => TOKEN.test(location.hash) && location.reload());
 
 /** An answer that is not what was asked for; `status` is that of HTTP. */
 export class Refused extends Error {

@@ -27,7 +27,7 @@ export class ConfigurationView {
     this.behind = h("p.configuration-behind", { hidden: true }, "The text has a fault: this form is that of the text before.");
     this.all = h("input", { type: "checkbox", id: "configuration-all" });
     this.compareButton = h("button.main", { type: "button", onclick: () => this.compare() }, "Compare placements");
-    this.applyButton = h("button", { type: "button", hidden: true, onclick: () => this.apply() }, "Apply");
+    this.applyButton = h("button.configuration-apply", { type: "button", hidden: true, onclick: () => this.apply() }, "Apply");
     this.why = h("p", { hidden: true });
     this.old = h("p.comparison-old", { role: "status" });
     this.results = h("section.comparison", { "aria-label": "Placements that would differ", tabindex: "-1" });
@@ -50,9 +50,17 @@ export class ConfigurationView {
     if (this.inForce === undefined) await this.load();
   }
 
+  /** Ask what is in force; null if somebody has asked since, of what is shown by now. */
+  async read() {
+    const asked = (this.asked = (this.asked ?? 0) + 1);
+    const answer = await this.server.get("/v1/configuration");
+    return asked === this.asked ? answer : null;
+  }
+
   async load() {
     try {
-      const answer = await this.server.get("/v1/configuration");
+      const answer = await this.read();
+      if (!answer) return;
       this.take(answer);
       this.text.value = answer.yaml;
       this.version++;
@@ -65,13 +73,17 @@ export class ConfigurationView {
 
   /** Another configuration may be in force: what was not edited follows it, what was stays. */
   async refresh() {
-    if (this.inForce === undefined) return;
+    if (this.inForce === undefined) {
+      if (this.asked) await this.load(); // the answer that is under way is that of what was shown before
+      return;
+    }
     if (this.text.value === this.inForce) {
       await this.load();
       return;
     }
     try {
-      this.take(await this.server.get("/v1/configuration"));
+      const answer = await this.read();
+      if (answer) this.take(answer);
     } catch (error) {
       this.say(error);
     }

@@ -28,7 +28,6 @@ export class ClusterMap {
     this.dirty = new Set();
     this.waiting = false;
     new ResizeObserver(() => this.resize()).observe(host);
-    window.addEventListener("resize", () => this.arrange());
   }
 
   // ---- what is shown
@@ -78,10 +77,12 @@ export class ClusterMap {
 
   arrange() {
     if (!this.cluster || !this.width) return;
+    const sawAll = this.seesAll();
     this.ordered ??= nodesByName(this.cluster);
     this.placed = arrange(this.cluster, this.keys, this.width, this.height, this.ordered);
     this.room = [this.width, this.height];
     this.all = this.viewOfAll();
+    if (sawAll) this.view = this.all;
     this.redraw();
   }
 
@@ -89,22 +90,49 @@ export class ClusterMap {
     const { width, height } = this.host.getBoundingClientRect();
     if (!width || !height) return;
     this.ratio = Math.min(2, window.devicePixelRatio || 1);
+    this.seen = [this.width, this.height];
     [this.width, this.height] = [width, height];
     for (const canvas of [this.base, this.over]) {
       canvas.width = Math.round(width * this.ratio);
       canvas.height = Math.round(height * this.ratio);
     }
     // a panel that opens or closes leaves every node in its place: a view of all becomes smaller, another one stays
-    const all = this.all;
+    const seesAll = this.seesAll();
+    const screen = `${window.innerWidth} ${window.innerHeight}`;
+    if (!this.placed || screen !== this.screen || width > this.room[0] + 1) this.arrangeAround(seesAll ? -1 : this.middle());
+    this.screen = screen;
     this.all = this.viewOfAll();
-    if (!this.placed) this.arrange();
-    else if (all && ["k", "x", "y"].every((name) => all[name] === this.view[name])) this.view = this.all;
+    if (seesAll) this.view = this.all ?? this.view;
     else if (this.selected.node !== -1) this.goTo(this.selected.node, false);
     this.full = true;
     this.draw();
   }
 
+  /** Arrange the nodes for the room that there is now; the node stays in the middle, in its size. */
+  arrangeAround(node) {
+    const size = this.placed?.step * this.view.k;
+    this.arrange();
+    if (node === -1 || !this.placed) return;
+    const k = size / this.placed.step;
+    const at = (corner) => (corner[node] + this.placed.step / 2) * k;
+    this.view = { k, x: this.width / 2 - at(this.placed.x), y: this.height / 2 - at(this.placed.y) };
+  }
+
+  /** The node that is nearest to the middle of what was seen last, or -1. */
+  middle() {
+    const far = (node) => {
+      const { x, y, w, h } = this.box(node);
+      return Math.hypot(x + w / 2 - this.seen[0] / 2, y + h / 2 - this.seen[1] / 2);
+    };
+    return this.placed.order.reduce((best, node) => (best === -1 || far(node) < far(best) ? node : best), -1);
+  }
+
   // ---- the view
+
+  /** Whether nobody has moved the map since all nodes were shown. */
+  seesAll() {
+    return !this.all || ["k", "x", "y"].every((name) => this.all[name] === this.view[name]);
+  }
 
   /** The view in which all that was arranged is seen. */
   viewOfAll() {
@@ -121,11 +149,13 @@ export class ClusterMap {
   zoom(factor, x = this.width / 2, y = this.height / 2) {
     const k = Math.max(0.5, Math.min(LARGEST / (this.placed?.step || 1), this.view.k * factor));
     const real = k / this.view.k;
+    this.moving = undefined;
     this.view = { k, x: x - (x - this.view.x) * real, y: y - (y - this.view.y) * real };
     this.redraw();
   }
 
   pan(dx, dy) {
+    this.moving = undefined;
     this.view = { k: this.view.k, x: this.view.x + dx, y: this.view.y + dy };
     this.redraw();
   }
@@ -142,6 +172,7 @@ export class ClusterMap {
   }
 
   moveTo(target) {
+    this.moving = undefined;
     if (calm()) {
       this.view = target;
       return this.redraw();
@@ -149,13 +180,14 @@ export class ClusterMap {
     const from = this.view;
     const start = performance.now();
     const move = (now) => {
+      if (this.moving !== move) return; // a hand, or another motion, moves the map now
       const share = Math.min(1, Math.max(0, (now - start) / 220));
       const eased = 1 - (1 - share) ** 3;
       const mix = (name) => from[name] + (target[name] - from[name]) * eased;
       this.view = share < 1 ? { k: mix("k"), x: mix("x"), y: mix("y") } : target;
       this.full = true;
       this.draw();
-      if (share < 1 && this.moving === move) requestAnimationFrame(move);
+      if (share < 1) requestAnimationFrame(move);
     };
     this.moving = move;
     requestAnimationFrame(move);

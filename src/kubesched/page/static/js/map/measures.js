@@ -5,10 +5,12 @@ import { kindOf, kinds, nothing, ramp } from "./colours.js";
 
 /** The measures that can be chosen: [{id, label}]. */
 export function measuresOf(cluster) {
-  const shares = cluster.resources.map((name) => ({ id: `share:${name}`, label: `requested ${name}` }));
+  const shares = cluster.resources.map((name) => ({ id: `share:${name}`, label: `allocated ${name}, %` }));
+  const used = cluster.resources.map((name) => ({ id: `used:${name}`, label: `requested ${name}` }));
   const free = cluster.resources.map((name) => ({ id: `free:${name}`, label: `free ${name}` }));
   return [
-    { title: "Share requested", options: shares },
+    { title: "Share that is allocated", options: shares },
+    { title: "Requested amount", options: used },
     { title: "Free amount", options: free },
     {
       title: "Pods",
@@ -44,9 +46,10 @@ function measure(id, cluster) {
   if (kind === "share") {
     return { value: (node) => cluster.share(resource, node), top: () => 1, words: (value) => percent(value) };
   }
-  if (kind === "free") {
+  if (kind === "free" || kind === "used") {
     const column = () => cluster.allocatable.get(resource);
-    const value = (node) => (column()[node] ? cluster.freeOf(resource, node) : NaN);
+    const amountOf = kind === "free" ? (node) => cluster.freeOf(resource, node) : (node) => cluster.requested.get(resource)[node];
+    const value = (node) => (column()[node] ? amountOf(node) : NaN);
     return { value, top: () => column().reduce((most, each) => Math.max(most, each), 0), words: (value) => amount(resource, value) };
   }
   if (kind === "pods") {

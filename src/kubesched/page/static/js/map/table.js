@@ -27,7 +27,7 @@ export class NodeTable {
     const head = ["Node", ...keys, "State", "Pods", ...resources.map((each) => `${each} requested`)];
     this.host.replaceChildren(
       h("div.pages", {},
-        h("span", {}, rows.length ? `${grouped(this.from + 1)}–${grouped(this.from + shown.length)} of ${count(rows.length, "node")}` : "No node matches."),
+        h("span", {}, rows.length ? `${grouped(this.from + 1)}–${grouped(this.from + shown.length)} of ${count(rows.length, "node")}` : cluster.nodeCount ? "No node matches." : "The cluster has no nodes."),
         h("button", { type: "button", disabled: this.from === 0, onclick: () => again(this.from - PAGE) }, "Before"),
         h("button", { type: "button", disabled: this.from + PAGE >= rows.length, onclick: () => again(this.from + PAGE) }, "Next")),
       h("table", { tabindex: "-1" },

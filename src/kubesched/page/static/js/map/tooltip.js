@@ -1,6 +1,6 @@
 // What the pointer is on, in a few lines.
 
-import { amount, percent } from "../cluster/amounts.js";
+import { amount, count, percent } from "../cluster/amounts.js";
 import { h } from "../page/dom.js";
 import { requestsOf } from "../queue/lane.js";
 
@@ -62,7 +62,7 @@ export class Tooltip {
     const { cluster } = this.page;
     const shares = cluster.resources.filter((each) => cluster.allocatable.get(each)[node] && each !== "pods").slice(0, 3);
     const places = this.page.keys().map((key) => cluster.labels.get(key)?.get(node)).filter(Boolean);
-    return [`Node ${cluster.nodes.name[node]}`, ...places, this.state(node), `${cluster.podCount[node]} pods`, ...shares.map((each) => `${percent(cluster.share(each, node))} of ${each} requested`)]
+    return [`Node ${cluster.nodes.name[node]}`, ...places, this.state(node), count(cluster.podCount[node], "pod"), ...shares.map((each) => `${percent(cluster.share(each, node))} of ${each} requested`)]
       .filter(Boolean).join(", ");
   }
 }

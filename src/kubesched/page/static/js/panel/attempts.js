@@ -7,7 +7,7 @@ import { nodeLink, podLink } from "./links.js";
 
 const BEFORE = ["PreEnqueue", "PreFilter", "Filter"];
 const AFTER = ["Reserve", "Permit", "PreBind", "Bind"];
-const NOT_KEPT = "Details were not kept: the scheduler was busy.";
+const NOT_KEPT = "Details were not kept: the scheduler was busy, or the pod is one of a group.";
 
 // which attempt is open, of which pod: a panel that is shown anew keeps it
 let open = { pod: "", key: "" };
@@ -64,7 +64,9 @@ export function pointsOf(decision) {
   if (outcome === "gated") return [{ point: "PreEnqueue", state: "rejected", parts: message }];
   const found = [{ point: "PreEnqueue", state: "passed", parts: () => [] }];
   const chosen = Boolean(decision.node);
-  const ended = chosen ? "" : point || "Filter";
+  // no point rejected it: its group does not fit, or there are no nodes
+  if (!chosen && !point) return [...found, { point: "Scheduling cycle", state: failure, parts: message }];
+  const ended = chosen ? "" : point;
   for (const each of BEFORE.slice(1)) {
     const here = each === ended;
     found.push({ point: each, state: here ? failure : "passed", parts: (on) => [here ? message() : [], each === "Filter" ? filterParts(decision, on) : []] });

@@ -27,7 +27,8 @@ function funnelStep(step, all, on) {
     h("span.left", {}, grouped(step.left)),
   ];
   if (!step.rejected) return h("li.step", {}, h("div.line", {}, line));
-  return h("li.step", {}, h("details", {}, h("summary.line", {}, line), h("ul.reasons", {}, reasons)));
+  const spoken = `${step.plugin}: rejects ${count(step.rejected, "node")}, leaves ${grouped(step.left)}`;
+  return h("li.step", {}, h("details", {}, h("summary.line", { "aria-label": spoken }, line), h("ul.reasons", {}, reasons)));
 }
 
 /** From all nodes through each filter to the feasible ones. Filters that reject nothing are on demand. */
@@ -63,9 +64,10 @@ function scoreLine(node, rank, most, kinds, chosen, on) {
   }
   const rows = node.byPlugin.map((each) =>
     h("tr", {}, h("th", { scope: "row" }, each.plugin), [each.raw, each.score, each.weight, each.weighted].map((value) => h("td.figure", {}, value === null || value === undefined ? "–" : String(value)))));
+  const spoken = `${rank}: ${node.node}${node.node === chosen ? ", chosen" : ""}, ${grouped(node.total)} points`;
   return h("li.scored", {},
     h("details", {},
-      h("summary.line", {}, h("span.rank", {}, String(rank)), h("span.plugin", {}, node.node, node.node === chosen ? h("span.tag", {}, "chosen") : null), stack, h("span.left", {}, grouped(node.total))),
+      h("summary.line", { "aria-label": spoken }, h("span.rank", {}, String(rank)), h("span.plugin", {}, node.node, node.node === chosen ? h("span.tag", {}, "chosen") : null), stack, h("span.left", {}, grouped(node.total))),
       h("table", {}, h("thead", {}, h("tr", {}, ["plugin", "raw", "score", "weight", "weighted"].map((title) => h("th", { scope: "col" }, title)))), h("tbody", {}, rows)),
       h("p", {}, "Open ", nodeLink(node.node, on))));
 }

@@ -31,9 +31,11 @@ export function pendingGroups(cluster, search) {
 /** Why pods are pending, by row, from the answer of /v1/pending. */
 export function causesOf(cluster, { groups, others }) {
   const found = new Map();
+  const rows = new Map();
+  for (const pod of cluster.podRows()) if (cluster.isPending(pod)) rows.set(cluster.podKey(pod), pod);
   for (const { verdict, cause, names } of [...groups, ...others]) {
     const why = { unschedulable: `Fits nowhere: ${cause}`, schedulable: "Not tried yet: there is a place" }[verdict] ?? cause[0].toUpperCase() + cause.slice(1);
-    for (const name of names) found.set(cluster.findPod(name), why);
+    for (const name of names) found.set(rows.get(name), why);
   }
   return found;
 }
@@ -71,6 +73,7 @@ export class PendingLane {
     this.groups = pendingGroups(cluster, looking ? search : null);
     const pods = this.groups.reduce((sum, group) => sum + group.pods.length, 0);
     this.title.textContent = looking ? `${count(pods, "pending pod")} found` : pods ? count(pods, "pending pod") : "Nothing is pending";
+    document.body.classList.toggle("nothing-pending", !pods && !looking);
     if (this.groups.length === 1 && pods <= 50) this.open.add(this.groups[0].why);
     this.flatten();
   }
@@ -140,9 +143,21 @@ export class PendingLane {
 
   podButton(pod) {
     const { cluster } = this;
-    const waiting = age(cluster.now - cluster.created[pod]);
     return h("button.pod", { type: "button", "data-marked": pod === this.marked, onclick: () => this.on.pod(cluster.namespace.get(pod), cluster.podName[pod]) },
-      h("span.name", {}, cluster.podKey(pod)), h("span.age", {}, waiting), h("span.requests", {}, requestsOf(cluster, pod)));
+      h("span.name", {}, cluster.podKey(pod)), h("span.age", { "data-pod": pod }, this.waiting(pod)), h("span.requests", {}, requestsOf(cluster, pod)));
+  }
+
+  /** How long a pod has been waiting. */
+  waiting(pod) {
+    return age(this.cluster.now - this.cluster.created[pod]);
+  }
+
+  /** Time has passed: tell the ages of the pods in view anew. */
+  tick() {
+    for (const element of this.room.querySelectorAll(".age")) {
+      const text = this.waiting(Number(element.dataset.pod));
+      if (element.textContent !== text) element.textContent = text;
+    }
   }
 
   /** The pods of all groups, in their order. */
@@ -174,7 +189,9 @@ export class PendingLane {
     const step = { ArrowDown: 1, ArrowUp: -1, PageDown: 10, PageUp: -10, Home: -Infinity, End: Infinity }[event.key];
     if (step === undefined || !this.items.length) return;
     event.preventDefault();
-    this.current = Math.max(0, Math.min(this.items.length - 1, this.current + step));
+    // from the list itself the first key leads to the row of the last time
+    const from = this.room.contains(document.activeElement) || Math.abs(step) !== 1 ? this.current + step : this.current;
+    this.current = Math.max(0, Math.min(this.items.length - 1, from));
     this.reveal(this.current);
     this.button(this.current)?.focus({ preventScroll: true });
   }

@@ -47,6 +47,7 @@ export class TimeBar {
     if (this.mode !== mode) this.marks.go(undefined);
     this.mode = mode;
     const simulated = mode === "simulation";
+    const focused = byId("time").contains(document.activeElement) ? document.activeElement : null;
     byId("time").hidden = false;
     byId("time").dataset.mode = mode;
     for (const id of ["time-play", "time-step", "time-back", "time-by", "time-end", "time-speed", "time-slider", "time-clock"]) byId(id).hidden = !simulated;
@@ -54,6 +55,8 @@ export class TimeBar {
     byId("time-try").hidden = simulated;
     byId("time-line").hidden = mode === "files";
     for (const id of ["time-before", "time-after"]) byId(id).hidden = mode === "files";
+    // a button that goes away leaves the focus to the one in its place
+    if (focused?.closest("[hidden]")) byId(simulated ? "time-play" : "time-try").focus();
     this.complain("");
     byId("time-note").textContent = "";
     if (clock) this.take(clock);
