@@ -156,6 +156,75 @@ def test_answers_that_are_none_become_a_sentence(handler: Handler, words: dict[s
     assert said.format(url=url) in answer.error
 
 
+def prioritizing(carrier: HttpExtenderClient, extender: Extender) -> Awaitable[ExtenderResult]:
+    return carrier.ask(ExtenderPrioritizeArgs(extender, a_pod("p"), ["n1"]))
+
+
+def preempting(carrier: HttpExtenderClient, extender: Extender) -> Awaitable[ExtenderResult]:
+    return carrier.ask(ExtenderPreemptionArgs(extender, a_pod("p"), {"n1": [a_pod("v")]}, {"n1": 1}))
+
+
+def binding(carrier: HttpExtenderClient, extender: Extender) -> Awaitable[str]:
+    return carrier.bind(extender, Bind("default", "p", "uid-1", "n1"))
+
+
+# what Go's decoder makes of each with the types of kube-scheduler v1.36.4
+AS_GO_READS_THEM = {
+    "filter in lower case": (
+        filtering,
+        '{"nodenames": ["n1"], "failednodes": {"N2": "Full"}, "error": null}',
+        ExtenderFilterResult(["n1"], {"N2": "Full"}, {}),
+    ),
+    "filter in camel case": (
+        filtering,
+        '{"nodeNames": ["n1"], "failedAndUnresolvableNodes": {"n2": null}}',
+        ExtenderFilterResult(["n1"], {}, {"n2": ""}),
+    ),
+    "an error in lower case": (filtering, '{"error": "no"}', ExtenderFilterResult(error="no")),
+    "the last of two counts": (
+        filtering,
+        '{"NodeNames": ["n1"], "nodenames": ["n2"]}',
+        ExtenderFilterResult(["n2"], {}, {}),
+    ),
+    "nodes in upper case": (
+        filtering,
+        '{"NODES": {"ITEMS": [{"METADATA": {"NAME": "n1"}}, null]}}',
+        ExtenderFilterResult(["n1", ""], {}, {}),
+    ),
+    "items in upper case": (
+        filtering,
+        '{"Nodes": {"Items": [{"metadata": {"name": "n1"}}]}}',
+        ExtenderFilterResult(["n1"], {}, {}),
+    ),
+    "nulls": (
+        filtering,
+        '{"NodeNames": [null, "n1"], "FailedNodes": null, "Error": null}',
+        ExtenderFilterResult(["", "n1"], {}, {}),
+    ),
+    "nothing": (filtering, "null", ExtenderFilterResult((), {}, {})),
+    "scores in lower case": (
+        prioritizing,
+        '[{"host": "n1", "score": 3}, {"HOST": "n2", "SCORE": null}, null]',
+        ExtenderPrioritizeResult({"n1": 3, "n2": 0, "": 0}),
+    ),
+    "no scores": (prioritizing, "null", ExtenderPrioritizeResult({})),
+    "victims in lower case": (
+        preempting,
+        '{"nodeNameToMetaVictims": {"n1": {"pods": [{"uid": "u"}], "numpdbviolations": null}, "n2": null}}',
+        ExtenderPreemptionResult({"n1": ["u"], "n2": []}, {"n1": 0, "n2": 0}),
+    ),
+    "no victims": (preempting, "null", ExtenderPreemptionResult({}, {})),
+    "a binding that is refused in lower case": (binding, '{"error": "no"}', "no"),
+    "a binding without a word": (binding, '{"Error": null}', ""),
+}
+
+
+@pytest.mark.parametrize("case", AS_GO_READS_THEM)
+def test_results_are_read_as_the_reference_reads_them(case: str) -> None:
+    work, text, expected = AS_GO_READS_THEM[case]
+    assert served(replying(text), work, node_cache_capable=True) == expected
+
+
 DEEP = "[" * 100_000 + "]" * 100_000
 
 

@@ -47,9 +47,12 @@ def decode(data: bytes, kind: type[T]) -> T:
         raise InvalidObjectError(str(error)) from None
 
 
-def read(data: bytes, value_type: Any) -> Any:
-    """Return the fields of a type from a document, as plain values; raises InvalidObjectError for malformed JSON."""
-    reader = _Reader(data)
+def read(data: bytes, value_type: Any, *, any_case: bool = False) -> Any:
+    """Return the fields of a type from a document, as plain values; raises InvalidObjectError for malformed JSON.
+
+    With `any_case` names of fields count in any case, as for Go's decoder; of several the last one counts.
+    """
+    reader = _Reader(data, any_case)
     at = reader.begin(0)
     value, at = reader.value(at, value_type)
     if reader.begin(at, end=True) < len(data):
@@ -83,8 +86,9 @@ def _mended(value: Any) -> Any:
 class _Reader:
     """Reads one document; its methods take the offset of a value, and return the offset of its end, too."""
 
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, any_case: bool = False) -> None:
         self._data = data
+        self._any_case = any_case
 
     def begin(self, at: int, *, end: bool = False) -> int:
         """Return the offset after spaces; raises InvalidObjectError at the end of the text unless `end` is set."""
@@ -141,10 +145,13 @@ class _Reader:
     def _members(self, at: int, fields: dict[str, Any], others: Any) -> tuple[dict[str, Any], int]:
         """Return the members of an object that have a type."""
         found: dict[str, Any] = {}
+        in_any_case = {name.casefold(): name for name in fields} if self._any_case else {}
         at = self.begin(at + 1)
         while self._data[at : at + 1] != b"}":
             end = self.passed(at)
             key = self._text(at, end)
+            if key not in fields:
+                key = in_any_case.get(key.casefold(), key)
             at = self.begin(self._after(self.begin(end), b":"))
             wanted = fields.get(key, others)
             if wanted is None:

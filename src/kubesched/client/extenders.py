@@ -1,22 +1,29 @@
 """Extenders over HTTP: sends their arguments, and returns their results or the error.
 
 From argument values to JSON with the field names of the reference, one connection pool per extender, and back. An
-extender's result is decoded here and validated in the core.
+extender's result is decoded (`extender_results`) and then validated in the core.
 """
 
-# upstream: extender.go, kube-scheduler/extender/v1/types.go (v1.36)
+# upstream: extender.go (v1.36)
 
 import ssl
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any
+from typing import Any
 
 import aiohttp
 import msgspec
 
-from kubesched.api import tolerant_json
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.client.credentials.tls import TlsError, load_identity
+from kubesched.client.extender_results import (
+    BindingResult,
+    FilterResult,
+    HostPriority,
+    MetaVictims,
+    PreemptionResult,
+    read_result,
+)
 from kubesched.client.rest import check_encoding, read_at_most
 from kubesched.common.server_trust import trusting_context
 from kubesched.config.redacting import without_password
@@ -43,66 +50,6 @@ class ExtenderError(KubeschedError):
     """A request to an extender failed."""
 
 
-class NodeMeta(msgspec.Struct, gc=False):
-    """metadata of a node in a result."""
-
-    name: str = ""
-
-
-class NodeItem(msgspec.Struct, gc=False):
-    """A node in a result; only its name counts."""
-
-    metadata: NodeMeta | None = None
-
-
-class NodeItems(msgspec.Struct):
-    """A list of nodes in a result."""
-
-    items: list[NodeItem] | None = None
-
-
-class FilterResult(msgspec.Struct):
-    """The result of filter."""
-
-    Nodes: NodeItems | None = None
-    NodeNames: list[str] | None = None
-    FailedNodes: dict[str, str] | None = None
-    FailedAndUnresolvableNodes: dict[str, str] | None = None
-    Error: str = ""
-
-
-class HostPriority(msgspec.Struct):
-    """One score in the result of prioritize."""
-
-    Host: str = ""
-    Score: Annotated[int, msgspec.Meta(ge=-(2**63), le=2**63 - 1)] = 0
-
-
-class MetaPod(msgspec.Struct):
-    """A victim in the result of preempt."""
-
-    UID: str = ""
-
-
-class MetaVictims(msgspec.Struct):
-    """The victims on one node in the result of preempt."""
-
-    Pods: list[MetaPod] | None = None
-    NumPDBViolations: int = 0
-
-
-class PreemptionResult(msgspec.Struct):
-    """The result of preempt."""
-
-    NodeNameToMetaVictims: dict[str, MetaVictims | None] | None = None
-
-
-class BindingResult(msgspec.Struct):
-    """The result of bind."""
-
-    Error: str = ""
-
-
 class HttpExtenderClient:
     """Connections to extenders; `node` returns the object of a node by name, for extenders that do not cache nodes."""
 
@@ -126,11 +73,12 @@ class HttpExtenderClient:
         try:
             arguments = self._arguments(question.extender, question.pod, question.node_names)
             scores = await self._send(
-                question.extender, question.extender.prioritize_verb, arguments, list[HostPriority]
+                question.extender, question.extender.prioritize_verb, arguments, list[HostPriority | None]
             )
         except ExtenderError as error:
             return ExtenderPrioritizeResult(error=str(error))
-        return ExtenderPrioritizeResult(scores={entry.Host: entry.Score for entry in scores or ()})
+        entries = [entry or HostPriority() for entry in scores]
+        return ExtenderPrioritizeResult(scores={entry.Host or "": entry.Score or 0 for entry in entries})
 
     async def bind(self, extender: Extender, bind: Bind) -> str:
         """Call an extender to bind a pod; return the error, or an empty text."""
@@ -144,7 +92,7 @@ class HttpExtenderClient:
             result = await self._send(extender, extender.bind_verb, arguments, BindingResult)
         except ExtenderError as error:
             return str(error)
-        return str(result.Error)
+        return str(result.Error or "")
 
     # -- questions
 
@@ -159,10 +107,10 @@ class HttpExtenderClient:
             return ExtenderFilterResult(error=result.Error)
         names: Sequence[str] = ()
         if extender.node_cache_capable and result.NodeNames is not None:
-            names = result.NodeNames
+            names = [name or "" for name in result.NodeNames]
         elif result.Nodes is not None:
-            names = [item.metadata.name if item.metadata is not None else "" for item in result.Nodes.items or ()]
-        return ExtenderFilterResult(names, result.FailedNodes or {}, result.FailedAndUnresolvableNodes or {})
+            names = [item.name if item is not None else "" for item in result.Nodes.items or ()]
+        return ExtenderFilterResult(names, _texts(result.FailedNodes), _texts(result.FailedAndUnresolvableNodes))
 
     async def _preempt(self, question: ExtenderPreemptionArgs) -> ExtenderPreemptionResult:
         extender = question.extender
@@ -185,8 +133,8 @@ class HttpExtenderClient:
             return ExtenderPreemptionResult(error=str(error))
         chosen = {name: victims or MetaVictims() for name, victims in (result.NodeNameToMetaVictims or {}).items()}
         return ExtenderPreemptionResult(
-            {name: [pod.UID for pod in victims.Pods or ()] for name, victims in chosen.items()},
-            {name: victims.NumPDBViolations for name, victims in chosen.items()},
+            {name: [(pod and pod.UID) or "" for pod in victims.Pods or ()] for name, victims in chosen.items()},
+            {name: victims.NumPDBViolations or 0 for name, victims in chosen.items()},
         )
 
     def _arguments(self, extender: Extender, pod: ApiObject, names: Sequence[str]) -> dict[str, Any]:
@@ -222,7 +170,7 @@ class HttpExtenderClient:
             told = without_password(str(error))
             raise ExtenderError(f"extender at URL {shown} cannot be reached: {told}") from None
         try:
-            return tolerant_json.decode(answer, kind)
+            return read_result(answer, kind)
         except InvalidObjectError as error:
             raise ExtenderError(f"extender at URL {shown} answered something else than {verb} needs: {error}") from None
 
@@ -235,6 +183,10 @@ class HttpExtenderClient:
             connector = aiohttp.TCPConnector(ssl=context) if context is not None else aiohttp.TCPConnector()
             session = self._sessions[key] = aiohttp.ClientSession(connector=connector, auto_decompress=False)
         return session
+
+
+def _texts(found: Mapping[str, str | None] | None) -> dict[str, str]:
+    return {key: value or "" for key, value in (found or {}).items()}
 
 
 def _key(extender: Extender) -> str:
