@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.support.models import a_model
 
 from kubesched.api.custom import custom_kind, custom_object
@@ -111,3 +112,24 @@ def test_a_copy_of_everything_is_as_it_was_a_moment_ago_at_most() -> None:
     assert names() == ["n", "o"]
     cluster.tell_source(shown_cluster.LOST, "gone")
     assert msgspec.json.decode(cluster.encoded())["source"]["state"] == "lost"
+
+
+def test_an_object_that_cannot_be_understood_leaves_the_others_alone() -> None:
+    cluster = shown(a_node("n"), a_pod("p"))
+    cluster.put(a_node("odd", cpu="plenty"))
+    cluster.put(a_pod("q", cpu="some"))
+    offers = replace(a_node("m").status, capacity={"cpu": "plenty"}, allocatable={})
+    cluster.put(replace(a_node("m"), status=offers))
+    found = cluster.everything()
+    assert found["nodes"]["name"] == ["n", "m"]
+    assert found["nodes"]["allocatable"]["cpu"][1] == 0
+    assert found["pods"]["name"] == ["p"]
+    assert [gap["what"] for gap in found["gaps"]] == ["Node odd", "Pod q"]
+
+
+def test_a_pod_that_came_again_and_has_finished_is_gone_by_the_uid_that_browsers_know() -> None:
+    cluster = shown(a_node("n"), a_pod("p", uid="first"))
+    cluster.put(a_pod("p", uid="second", phase="Succeeded"))
+    found = cluster.since(0)
+    assert found is not None
+    assert found["gonePods"] == ["first"]

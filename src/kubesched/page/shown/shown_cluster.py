@@ -73,16 +73,18 @@ class ShownCluster:
             return
         if isinstance(obj, Pod) and old is not None and old.uid != obj.uid:
             self.drop(old)
-        self.model.become(name, obj)
-        self._note(obj)
-        self._tell(old, obj)
+        if self.model.take(name, obj):
+            self._note(obj)
+            self._tell(old, obj)
 
     def drop(self, obj: ApiObject) -> None:
         """Take the deletion of an object."""
-        if self.model.find(name_of_object(obj)) is not None:
-            self.model.become(name_of_object(obj), None)
-            self._note(obj)
-            self._tell(obj, None)
+        known = self.model.find(name_of_object(obj))
+        if known is not None:
+            self.model.take(name_of_object(obj), None)
+            # by the UID that browsers know
+            self._note(known)
+            self._tell(known, None)
 
     def drop_named(self, kind: str, full_name: str) -> None:
         """Take the deletion of an object by its kind and `namespace/name`."""

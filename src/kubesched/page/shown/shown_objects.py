@@ -6,10 +6,12 @@ From objects of a model to plain JSON. CPU is in thousandths, all else in units;
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
+from kubesched.api.meta import RawQuantity
 from kubesched.api.nodes import Node
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.errors import InvalidObjectError
 
 HOSTNAME = "kubernetes.io/hostname"
 COMMON = ("cpu", "memory", "ephemeral-storage", "pods")
@@ -27,8 +29,16 @@ def shown_node(node: Node) -> Json:
         "unschedulable": node.spec.unschedulable,
         "taints": [_taint(each.key, each.value, each.effect) for each in node.spec.taints],
         "labels": {key: value for key, value in node.metadata.labels.items() if key != HOSTNAME},
-        "allocatable": {name: milli_value_of(raw) if name == "cpu" else value_of(raw) for name, raw in offered.items()},
+        "allocatable": {name: _amount(name, raw) for name, raw in offered.items()},
     }
+
+
+def _amount(resource: str, raw: RawQuantity) -> int:
+    try:
+        return milli_value_of(raw) if resource == "cpu" else value_of(raw)
+    except InvalidObjectError:
+        # capacity is no quantity that the scheduler reads
+        return 0
 
 
 def _taint(key: str, value: str, effect: str) -> str:
