@@ -284,4 +284,7 @@ class _KindList:
             document = {**found, "apiVersion": kind.api_version, "kind": kind.name}
             self.workloads.append(reduced_workload(document))
         if kind.struct is not None:
-            self.objects.append(self._share(decode_json(kind.struct, item)))
+            obj = decode_json(kind.struct, item)
+            if not obj.metadata.name:
+                raise InvalidObjectError(f"{kind.name} without a name")
+            self.objects.append(self._share(obj))
