@@ -133,3 +133,23 @@ def test_a_pod_that_came_again_and_has_finished_is_gone_by_the_uid_that_browsers
     found = cluster.since(0)
     assert found is not None
     assert found["gonePods"] == ["first"]
+
+
+def test_a_pod_with_thousands_of_resources_makes_no_column_of_all_pods_for_each() -> None:
+    asked = {f"evil.example/{number}": "1" for number in range(5000)}
+    pods = [a_pod("hostile", requests=asked), *(a_pod(f"p{number}", cpu="1m") for number in range(20))]
+    nodes = [a_node(f"n{number}", allocatable={"example.com/gpu": "1"}) for number in range(3)]
+    found = shown(*nodes, *pods).everything()
+    assert len(found["resources"]) == 100
+    assert "example.com/gpu" in found["resources"]
+    assert len(found["pods"]["requests"]) <= 100
+    assert [gap["what"] for gap in found["gaps"]] == ["4905 resources"]
+
+
+def test_a_node_with_thousands_of_labels_makes_no_column_of_all_nodes_for_each() -> None:
+    labels = {f"example.com/{number}": "x" for number in range(2000)}
+    nodes = [a_node("hostile", labels=labels), *(a_node(f"n{number}", zone="a") for number in range(3))]
+    found = shown(*nodes).everything()
+    assert len(found["nodes"]["labels"]) == 300
+    assert "topology.kubernetes.io/zone" in found["nodes"]["labels"]
+    assert [gap["what"] for gap in found["gaps"]] == ["1701 labels"]

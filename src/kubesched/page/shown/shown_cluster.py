@@ -132,18 +132,17 @@ class ShownCluster:
     def everything(self) -> dict[str, Any]:
         """Return the whole cluster, as columns."""
         source = self.model.source
+        nodes = [shown_node(node) for node in self._nodes()]
+        columns = columns_of(nodes, [shown_pod(self.model, pod) for pod in self._pods()])
         return {
+            **columns,
             "seq": self.seq,
             "origin": source.origin,
             "kubernetes": source.kubernetes,
             "live": source.server is not None,
             "source": self.source,
             "scheduler": self.scheduler,
-            "gaps": plain(self.model.gaps),
-            **columns_of(
-                [shown_node(node) for node in self._nodes()],
-                [shown_pod(self.model, pod) for pod in self._pods()],
-            ),
+            "gaps": [*plain(self.model.gaps), *columns["gaps"]],
         }
 
     def encoded(self) -> bytes:
