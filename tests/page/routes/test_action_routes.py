@@ -83,6 +83,26 @@ def small() -> list[Any]:
     ]
 
 
+def test_two_who_undo_at_once_undo_two_actions() -> None:
+    async def story() -> None:
+        async with acting(a_node("n1"), a_node("n2"), a_node("n3")) as page:
+            for name in ("n1", "n2"):
+                await page.act(do="cordon", nodes=name)
+                await page.settle()
+            answers = await asyncio.gather(*(page.ask("POST", "/v1/undo", {}) for _ in range(3)))
+            # what comes while the first is worked out may be refused, and leaves nothing half done
+            undone = sum(status == 200 for status, _ in answers)
+            assert undone in (1, 2)
+            assert {status for status, _ in answers} <= {200, 422}
+            await page.settle()
+            model = page.server.state.shown.model
+            closed = [name for name in model.node_names() if model.node(name).spec.unschedulable]
+            assert closed == ["n1", "n2"][: 2 - undone]
+            assert len((await page.ask("GET", "/v1/actions"))[1]["done"]) == 2 - undone
+
+    asyncio.run(story())
+
+
 def test_a_drained_node_is_empty_and_undo_fills_it_again() -> None:
     async def story() -> None:
         async with acting(*small()) as page:
