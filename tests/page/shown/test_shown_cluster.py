@@ -153,3 +153,19 @@ def test_a_node_with_thousands_of_labels_makes_no_column_of_all_nodes_for_each()
     assert len(found["nodes"]["labels"]) == 300
     assert "topology.kubernetes.io/zone" in found["nodes"]["labels"]
     assert [gap["what"] for gap in found["gaps"]] == ["1701 labels"]
+
+
+def test_browsers_that_follow_in_step_get_one_answer_that_is_encoded_once() -> None:
+    cluster = shown(a_node("n"), a_pod("p"))
+    cluster.put(a_pod("p", node="n"))
+    first = cluster.encoded_since(0)
+    assert first is not None
+    assert first is cluster.encoded_since(0)
+    assert msgspec.json.decode(first) == cluster.since(0)
+    cluster.put(a_pod("q"))
+    second = cluster.encoded_since(0)
+    assert second is not None
+    assert msgspec.json.decode(second) == cluster.since(0)
+    assert cluster.encoded_since(5) is None
+    for seq in (-1, 0, 1, 2):
+        assert (cluster.encoded_since(seq) is None) == (cluster.since(seq) is None)
