@@ -13,7 +13,7 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from kubesched.common.virtual_time import BEGINNING
@@ -54,6 +54,7 @@ PAUSE_SECONDS: Final = 0.0005
 # while it plays, time passes by at most so much at once: a machine that is too slow plays more slowly
 MOST_LAG_SECONDS: Final = 0.1
 ALL_TURNS: Final = 1 << 62
+LAST_SECONDS: Final = (datetime.max.replace(tzinfo=UTC) - BEGINNING).total_seconds() - 1.0
 
 
 class SimulationThread(threading.Thread):
@@ -464,7 +465,7 @@ class SimulationThread(threading.Thread):
             note = self._run.notes[-1] if self._run is not None and self._run.notes else ""
         return SimulationClock(
             round(moment.seconds, 6),
-            (BEGINNING + timedelta(seconds=moment.seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            _date(moment.seconds),
             self._state,
             self._speed,
             self._cycles,
@@ -475,6 +476,12 @@ class SimulationThread(threading.Thread):
             note,
             self._view.part_of_the_way(self._run, moving=bool(self._waiting)),
         )
+
+
+def _date(seconds: float) -> str:
+    """Return a moment as a date; there are none after the year 9999."""
+    since = timedelta(seconds=min(seconds, LAST_SECONDS))
+    return (BEGINNING + since).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def _left(run: SteppedRun) -> Any:
