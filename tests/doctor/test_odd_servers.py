@@ -15,6 +15,7 @@ from kubesched.doctor.asked_cluster import ASK_AGAIN, LIST_SECONDS, Absent, Aske
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import examine
 from kubesched.doctor.findings import FAIL, OK, Finding, answer_of
+from kubesched.doctor.scheduler_checks import ALL_PODS
 
 OWN_LEASE = b"""
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -148,3 +149,17 @@ def test_the_lease_of_the_configuration_is_asked_about(elects: bytes, leases: li
 
 def test_a_right_names_its_resource() -> None:
     assert str(Right("get", "apps", "replicasets", "ops")) == "get replicasets.apps in namespace ops"
+
+
+def test_of_thousands_of_schedulers_that_pods_name_some_are_told() -> None:
+    named = [{"spec": {"schedulerName": f"s{number:04}"}} for number in range(3000)]
+    named += [{"spec": {"schedulerName": "second", "nodeName": "n"}}] * 5
+
+    def answer(path: str, query: Any) -> Any:
+        return {"items": named} if path == ALL_PODS else well(path, query)
+
+    found = [each for each in examined(Odd(answer)) if each.check == "schedulers"]
+    assert len(found) == 22
+    assert found[0].what.endswith("s0018, second and 2981 more")
+    assert any("second has 5 pods" in each.what for each in found)
+    assert found[-1].what.startswith("pods name 2,981 more schedulers")

@@ -1,12 +1,15 @@
 """Names of clusters that mean something to a browser or to JavaScript, and links that somebody else has made."""
 
 import pytest
+from msgspec.structs import replace
 from playwright.sync_api import expect
 from tests.page.browser.conftest import Opener
 from tests.support.chromium import until
 from tests.support.models import a_model
 from tests.support.served_page import served_page
 
+from kubesched.api.meta import Condition
+from kubesched.api.pods import Taint
 from kubesched.testing import a_node, a_pod
 
 pytestmark = pytest.mark.slow
@@ -57,3 +60,32 @@ def test_a_link_that_somebody_else_made_starts_the_page_and_says_what_it_needs(o
         page = opened(address, ready=False, allow=("401", "Failed to load"))
         expect(page.locator("#banner")).to_contain_text("This page needs its token")
         assert page.evaluate("window.steered") is None
+
+
+def test_markup_in_names_labels_and_messages_is_text_everywhere(opened: Opener) -> None:
+    condition = Condition(type="PodScheduled", status="False", reason="Unschedulable", message=MARKUP)
+    waiting = replace(a_pod("waiting").status, conditions=(condition,))
+    node = a_node(
+        MARKUP,
+        labels={MARKUP: MARKUP},
+        allocatable={MARKUP: "1"},
+        taints=[Taint(key=MARKUP, value=MARKUP, effect=MARKUP)],
+    )
+    pods = [
+        a_pod(MARKUP, namespace=MARKUP, node=MARKUP, owner=f"ReplicaSet/{MARKUP}"),
+        a_pod("waiting", status=waiting),
+    ]
+    with served_page(a_model(node, *pods)) as served:
+        page = opened(served.address, allow=("ERR_", "Failed to load"))
+        page.evaluate("(name) => kubesched.openNode(name)", MARKUP)
+        expect(page.locator("#panel h2")).to_have_text(MARKUP)
+        page.evaluate("(name) => kubesched.openPod(name, name)", MARKUP)
+        expect(page.locator("#panel h2")).to_have_text(f"{MARKUP}/{MARKUP}")
+        expect(page.locator("#pending-list")).to_contain_text(MARKUP)
+        for view in ("table", "queue", "configuration", "map"):
+            page.click(f"[data-view={view}]")
+        page.fill("#search", "img")
+        expect(page.locator("#results button").first).to_contain_text("<img")
+        assert page.evaluate("document.querySelectorAll('img[onerror]').length") == 0
+        assert page.evaluate("window.steered") is None
+        page.context.close()
