@@ -211,5 +211,6 @@ def test_of_several_origins_each_has_to_be_ours() -> None:
             writer.write("\r\n".join(["GET / HTTP/1.1", *lines, "", ""]).encode())
             assert b" 403 " in await reader.readline()
             writer.close()
+            await writer.wait_closed()
 
     asyncio.run(story())
