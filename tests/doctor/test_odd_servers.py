@@ -17,6 +17,7 @@ from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import examine
 from kubesched.doctor.findings import FAIL, OK, Finding, answer_of
 from kubesched.doctor.rights_checks import needed_rights
+from kubesched.doctor.scheduler_checks import ALL_PODS
 
 OWN_LEASE = b"""
 apiVersion: kubescheduler.config.k8s.io/v1
@@ -183,3 +184,17 @@ def test_one_verb_that_is_missing_is_the_one_finding_and_its_rule_has_that_verb_
         (failure,) = (each for each in findings if each.level == FAIL)
         assert failure.what.startswith(f"may not {right} (needed by "), failure
         assert f'["{right.group}"], resources: [{right.resource}], verbs: [{right.verb}]}}' in failure.fix, failure
+
+
+def test_of_thousands_of_schedulers_that_pods_name_some_are_told() -> None:
+    named = [{"spec": {"schedulerName": f"s{number:04}"}} for number in range(3000)]
+    named += [{"spec": {"schedulerName": "second", "nodeName": "n"}}] * 5
+
+    def answer(path: str, query: Any) -> Any:
+        return {"items": named} if path == ALL_PODS else well(path, query)
+
+    found = [each for each in examined(Odd(answer)) if each.check == "schedulers"]
+    assert len(found) == 22
+    assert found[0].what.endswith("s0018, second and 2981 more")
+    assert any("second has 5 pods" in each.what for each in found)
+    assert found[-1].what.startswith("pods name 2,981 more schedulers")

@@ -200,3 +200,17 @@ def test_pages_of_other_origins_are_refused_even_with_the_token(origin: str, sta
             assert found == status
 
     asyncio.run(story())
+
+
+def test_of_several_origins_each_has_to_be_ours() -> None:
+    async def story() -> None:
+        async with browser(a_node("n")) as page:
+            reader, writer = await asyncio.open_connection(*page.base.removeprefix("http://").split(":"))
+            host = page.base.removeprefix("http://")
+            lines = [f"Host: {host}", f"Origin: {page.base}", "Origin: http://evil.example", "Connection: close"]
+            writer.write("\r\n".join(["GET / HTTP/1.1", *lines, "", ""]).encode())
+            assert b" 403 " in await reader.readline()
+            writer.close()
+            await writer.wait_closed()
+
+    asyncio.run(story())

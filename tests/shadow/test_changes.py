@@ -66,3 +66,10 @@ def test_versions_that_are_no_numbers_leave_the_order_of_reports() -> None:
     for name in "ba":
         stream.put(versioned(a_pod(name), "opaque"))
     assert told(stream, all_of_them=True) == [("b", True), ("a", True)]
+
+
+def test_a_version_of_thousands_of_digits_is_none() -> None:
+    stream = ChangeStream(Clock(), 1.0)
+    for name in "ba":
+        stream.put(versioned(a_pod(name), "9" * 5000))
+    assert told(stream, all_of_them=True) == [("b", True), ("a", True)]

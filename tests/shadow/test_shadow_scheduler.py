@@ -338,3 +338,10 @@ def test_a_node_that_came_a_moment_ago_is_judged() -> None:
     story.bind("p", "b")
     tally = story.end()
     assert (tally.counts, tally.not_judged) == ({SCORED_LESS: 1}, {})
+
+
+def test_objects_that_cannot_be_understood_leave_the_others_alone() -> None:
+    story = Story(a_node("a"), a_node("odd", cpu="plenty"), a_pod("before", cpu="some"))
+    story.put(a_pod("p", cpu="1"), a_pod("q", cpu="some"), a_node("odder", cpu="1e1000000000"))
+    story.bind("p", "a")
+    assert story.end().counts == {AMONG_BEST: 1}

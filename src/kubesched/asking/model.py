@@ -8,6 +8,7 @@ import difflib
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from itertools import islice
 
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.kinds import API_VERSIONS
@@ -25,9 +26,12 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status
 from kubesched.core.queue.pre_enqueue import refusal_of
-from kubesched.errors import KubeschedError
+from kubesched.errors import InvalidObjectError, KubeschedError
 
 DEFAULT_SCHEDULER = "default-scheduler"
+# of objects that cannot be understood
+MOST_GAPS = 10
+NOT_COUNTED = "answers do not count it"
 
 
 class UnknownObjectError(KubeschedError):
@@ -47,9 +51,11 @@ class ClusterModel:
         self.asks_extenders = False
         # pods by `namespace/name`, with and without a node
         self.pods: dict[str, PodInfo] = {}
+        # objects that cannot be understood, and why
+        self._left_out: dict[ObjectName, str] = {}
         # rows in the order of names, so that equal clusters give equal answers
         for obj in sorted(objects.objects, key=_nodes_first):
-            self._put(obj)
+            self.take(name_of_object(obj), obj)
         self._drop_idle_nominations()
 
     @property
@@ -64,6 +70,11 @@ class ClusterModel:
         for plugin in background.idle if isinstance(background, NoBackground) else ():
             what = f"what plugin {plugin} looks up outside"
             gaps.append(Gap(what, "it is not looked up here", "the plugin answers as if nothing were known of it"))
+        for name, why in islice(self._left_out.items(), MOST_GAPS):
+            gaps.append(Gap(f"{name.kind} {name.name}", why, NOT_COUNTED))
+        if len(self._left_out) > MOST_GAPS:
+            more = f"{len(self._left_out) - MOST_GAPS} more objects"
+            gaps.append(Gap(more, "they cannot be understood", NOT_COUNTED))
         return tuple(gaps)
 
     def objects_now(self) -> ClusterObjects:
@@ -173,6 +184,19 @@ class ClusterModel:
         if old is not None:
             self.cluster.remove(old)
             self.pods.pop(old.full_name, None)
+
+    def take(self, name: ObjectName, obj: ApiObject | None) -> bool:
+        """Do as `become`, but leave out an object that cannot be understood; return whether it was taken."""
+        self._left_out.pop(name, None)
+        try:
+            self.become(name, obj)
+        except InvalidObjectError as error:
+            self._left_out[name] = str(error)
+            if self.find(name) is obj:
+                # half of it is there
+                self.become(name, None)
+            return False
+        return True
 
     def _put(self, obj: ApiObject) -> None:
         if not isinstance(obj, Pod):

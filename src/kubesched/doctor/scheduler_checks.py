@@ -23,6 +23,9 @@ from kubesched.run.flags import GROUPS
 KUBE_SCHEDULER = "kube-scheduler"
 SYSTEM_PODS = "/api/v1/namespaces/kube-system/pods"
 ALL_PODS = "/api/v1/pods"
+# schedulers that pods name
+MOST_NAMED = 20
+LONGEST_NAME = 253
 _GATE = re.compile(r'^kubernetes_feature_enabled\{name="([^"]+)"[^}]*\} ([01])', re.MULTILINE)
 
 
@@ -165,8 +168,11 @@ async def check_pods(cluster: AskedCluster, served: Collection[str]) -> list[Fin
     bound: Counter[str] = Counter()
     for name, has_node in pods:
         (bound if has_node else waiting)[name] += 1
-    findings = [ok("schedulers", f"pods name {', '.join(sorted({*waiting, *bound})) or 'no scheduler'}")]
-    for name in sorted({*waiting, *bound} - {*served}):
+    # anybody who creates pods can name any number of schedulers
+    names = sorted({*waiting, *bound}, key=lambda name: (-bound[name] - waiting[name], name))
+    findings = [ok("schedulers", f"pods name {_some(sorted(names[:MOST_NAMED]), len(names)) or 'no scheduler'}")]
+    others = [name for name in names if name not in served]
+    for name in sorted(others[:MOST_NAMED]):
         if bound[name]:
             what = (
                 f"{name} has {number(bound[name], 'pod')}: a second scheduler, without a profile in the configuration"
@@ -175,7 +181,16 @@ async def check_pods(cluster: AskedCluster, served: Collection[str]) -> list[Fin
         else:
             what = f"{name} has {number(waiting[name], 'pod')} waiting, and nobody seems to serve it"
             findings.append(warn("schedulers", what, "start that scheduler, or add a profile of that name"))
+    if len(others) > MOST_NAMED:
+        what = f"pods name {number(len(others) - MOST_NAMED, 'more scheduler')} without a profile in the configuration"
+        fix = "see who names them: kubectl get pods -A -o custom-columns=:.metadata.namespace,:.spec.schedulerName"
+        findings.append(warn("schedulers", what, fix))
     return findings
+
+
+def _some(names: Sequence[str], count: int) -> str:
+    more = f" and {count - len(names)} more" if count > len(names) else ""
+    return ", ".join(name[:LONGEST_NAME] for name in names) + more
 
 
 def _scheduler_and_node(pod: Document) -> tuple[str, bool]:

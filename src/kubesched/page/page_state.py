@@ -140,7 +140,7 @@ def scenario_of(model: ClusterModel, configuration: str = "") -> PageScenario:
     """Return a scenario that begins with the objects of a model; `configuration` is the text of its configuration."""
     objects = model.objects_now()
     return PageScenario(
-        trace_of_objects(objects.origin or "the cluster", objects.objects),
+        trace_of_objects(objects.origin or "the cluster", objects.objects, strict=False),
         SimulatedConfiguration(configuration, model.loaded),
         model.registry,
         workloads=objects.workloads,

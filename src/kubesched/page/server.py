@@ -165,12 +165,12 @@ class PageServer:
                     scheduler = shown.scheduler
                     await response.write(_event("scheduler", scheduler))
                 if seq != shown.seq:
-                    found = shown.since(seq)
+                    found = shown.encoded_since(seq)
                     if found is None:
                         await response.write(_event("reset", {}))
                         return
-                    seq = found["seq"]
-                    await response.write(_event("changes", found, seq))
+                    seq = shown.seq
+                    await response.write(_event("changes", msgspec.Raw(found), seq))
                 if clock != self.state.clock:
                     clock = self.state.clock
                     await response.write(_event("clock", clock))

@@ -13,6 +13,9 @@ from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectName
 from kubesched.asking.model import name_of_object
 
+# digits of a resource version: API servers count to 2^64
+LONGEST_VERSION = 20
+
 
 class ClusterChange(NamedTuple):
     """An object that is new, has changed or (`obj` is None) was deleted; `version` is the resource version.
@@ -83,4 +86,4 @@ class ChangeStream:
 
 def _number_of(version: str) -> int:
     """Return a resource version as a number; 0, which is before all others, if it is none."""
-    return int(version) if version.isdecimal() else 0
+    return int(version) if version.isdecimal() and len(version) <= LONGEST_VERSION else 0

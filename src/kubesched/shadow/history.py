@@ -132,7 +132,8 @@ class ClusterHistory:
         known = self.model.find(name)
         if obj is not None and known is not None and known.uid != obj.uid:
             self.model.become(name, None)
-        self.model.become(name, obj)
+        # one object that cannot be understood must not end the session
+        self.model.take(name, obj)
 
     @contextmanager
     def as_of(self, moment: Moment) -> Iterator[None]:

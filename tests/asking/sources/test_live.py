@@ -18,11 +18,13 @@ from kubesched.asking.explain.triage import triage
 from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.sources import live, patience
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
+from kubesched.asking.sources.workloads import reduced_workload
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.client.informers import paged_list
 from kubesched.config.load import load
+from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.controlplane.transport import certificates
-from kubesched.errors import KubeschedError
+from kubesched.errors import InvalidObjectError, KubeschedError
 
 Document = dict[str, Any]
 LABELS = {"app": "web"}
@@ -277,3 +279,21 @@ def test_expired_credentials_are_one_line(tmp_path: Path) -> None:
         "the cluster cannot be read: Unauthorized: the API server does not accept the credentials of context "
         f'"kubesched" in kubeconfig {tmp_path / "anna.kubeconfig"}; they may have expired or been revoked'
     )
+
+
+@pytest.mark.parametrize("text", ['{"a":' + "[" * 5000 + "]" * 5000 + "}", "{", "[]", '{"kind": {}}'])
+def test_whatever_is_annotated_as_the_last_manifest_the_cluster_is_read(tmp_path: Path, text: str) -> None:
+    deployment = dict(OBJECTS[5])
+    deployment["metadata"] = {**deployment["metadata"], "annotations": {LAST_APPLIED: text}}
+    with a_served_cluster(tmp_path, deployment, *OBJECTS[:3]) as served:
+        cluster = read(served.kubeconfig())
+    assert [each["metadata"]["name"] for each in cluster.workloads] == ["web"]
+    assert names_of(cluster, "Pod") == ["default/a"]
+
+
+@pytest.mark.parametrize(
+    "spec", [{"volumeClaimTemplates": 5}, {"jobTemplate": "word"}, {"template": [[]]}, {"template": 1}, 7]
+)
+def test_a_workload_of_another_shape_is_not_valid(spec: Any) -> None:
+    with pytest.raises(InvalidObjectError):
+        reduced_workload(a_document("StatefulSet", "odd", version="apps/v1", namespace="default", spec=spec))

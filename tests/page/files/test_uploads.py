@@ -29,6 +29,7 @@ POD = json.dumps(
         "spec": {"containers": [{"name": "c", "image": "i"}]},
     }
 )
+MANY = f'{{"template":"t","object":{POD}}}\n{{"at":0,"from":"t","name":"p{{}}","count":30000}}\n'.encode()
 ARRIVAL = f'{{"at":0,"object":{POD}}}\n'.encode()
 
 
@@ -37,6 +38,7 @@ def _small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "LARGEST_FILE", 1 << 20)
     monkeypatch.setattr(uploads, "MOST_VALUES", 10_000)
     monkeypatch.setattr(uploads, "LONGEST_LINE", 100_000)
+    monkeypatch.setattr(uploads, "MOST_AT_ONCE", 1000)
     monkeypatch.setattr(scenario_lines, "MOST_LINES", 20_000)
 
 
@@ -57,6 +59,36 @@ HEAVY: dict[str, tuple[str, bytes, str]] = {
     "a wide document": ("a.yaml", b"a: [" + b"1," * 20_000 + b"]", f"a.yaml: {VALUES}"),
     "a wide workload": ("a.yaml", b"kind: Workload\napiVersion: simulate.\nx: [" + b"1," * 20_000, f"a.yaml: {VALUES}"),
     "a trace of SimKube": ("a.sktrace", b"\x82\xa6events" + b"\x80" * 20_000, f"a.sktrace: {VALUES}"),
+    "a line of a scenario that stands for many": (
+        "a.jsonl",
+        HEADER + MANY,
+        "a.jsonl: more than 20000 objects are not kept; kubesched simulate reads them",
+    ),
+    "a line that stands for many": (
+        "a.jsonl",
+        MANY,
+        "a.jsonl: more than 1000 events at 0 s; give it",
+    ),
+    "a time beyond all dates": (
+        "a.jsonl",
+        HEADER + ARRIVAL.replace(b'"at":0', b'"at":9e11'),
+        "a.jsonl, line 2: `at` is 900000000000.0; expected seconds since the beginning",
+    ),
+    "a pod that runs beyond all dates": (
+        "a.jsonl",
+        HEADER + ARRIVAL.replace(b'"at":0', b'"at":0,"runs":9e11'),
+        "a.jsonl, line 2: `runs` is 900000000000.0; expected seconds",
+    ),
+    "a pace without end": (
+        "a.jsonl",
+        b'{"scenario":{"version":1,"pace":{"binding_seconds":1e308}}}\n' + ARRIVAL,
+        "a.jsonl, line 1: `scenario.pace`: `binding_seconds` is 1e+308; expected seconds",
+    ),
+    "a pace that goes back": (
+        "a.jsonl",
+        b'{"scenario":{"version":1,"pace":{"stopping_seconds":-1}}}\n' + ARRIVAL,
+        "a.jsonl, line 1: `scenario.pace`: `stopping_seconds` is -1; expected seconds",
+    ),
     "a long line": ("a.jsonl", b'{"at":0,"object":"' + b"x" * 200_000, "a.jsonl, line 1: has more than"),
     "a long record": ("a.jsonl", b'{"time":"' + b"x" * 200_000, "a.jsonl, line 1: has more than"),
 }

@@ -62,6 +62,19 @@ CASES: dict[str, tuple[dict[str, bytes | Exception], bool, str, str]] = {
     ),
     "a page of another version": ({"/debug/queue": b'{"version":9}'}, True, "conditions", "version 9"),
     "something else": ({"/debug/queue": b"<html>"}, True, "conditions", "no page of a queue"),
+    "a page that is nested too deep": ({"/debug/queue": b"[" * 100_000}, True, "conditions", "no page of a queue"),
+    "a page of no time that there is": (
+        {"/debug/queue": PAGE.replace(b"2026-01-01T00:00:00Z", b"0001-01-01T00:00:00")},
+        True,
+        "conditions",
+        "no page of a queue",
+    ),
+    "metrics beyond all bounds": (
+        {"/metrics": b'scheduler_pending_pods{queue="active"} 1e999'},
+        True,
+        "conditions",
+        "no scheduler_pending_pods",
+    ),
     "metrics of something else": ({"/metrics": b"up 1"}, True, "conditions", "no scheduler_pending_pods"),
 }
 

@@ -9,6 +9,8 @@ import aiohttp
 import pytest
 from tests.support.models import a_model
 
+from kubesched.page.actions.requests import ActionError
+from kubesched.page.actions.simulated_changes import SimulatedChanges
 from kubesched.page.page_state import PageState
 from kubesched.page.server import PageServer
 from kubesched.page.shown.shown_cluster import ShownCluster
@@ -81,6 +83,29 @@ def small() -> list[Any]:
         a_pod("w-1", node="n1", cpu="1", owner="ReplicaSet/w"),
         a_pod("w-2", node="n1", cpu="1", owner="ReplicaSet/w"),
     ]
+
+
+def test_two_who_undo_at_once_undo_two_actions() -> None:
+    async def story() -> None:
+        async with acting(a_node("n1"), a_node("n2"), a_node("n3")) as page:
+            for name in ("n1", "n2"):
+                await page.act(do="cordon", nodes=name)
+                await page.settle()
+            simulation = page.server.state.simulation
+            assert simulation is not None
+            changes = SimulatedChanges(simulation)
+            answers = await asyncio.gather(*(changes.undo() for _ in range(3)), return_exceptions=True)
+            # what comes while the first is worked out may be refused, and leaves nothing half done
+            undone = sum(isinstance(each, str) for each in answers)
+            assert undone in (1, 2)
+            assert all(isinstance(each, str | ActionError) for each in answers), answers
+            await page.settle()
+            model = page.server.state.shown.model
+            closed = [name for name in model.node_names() if model.node(name).spec.unschedulable]
+            assert closed == ["n1", "n2"][: 2 - undone]
+            assert len(changes.done()) == 2 - undone
+
+    asyncio.run(story())
 
 
 def test_a_drained_node_is_empty_and_undo_fills_it_again() -> None:

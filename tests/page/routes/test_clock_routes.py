@@ -10,6 +10,7 @@ import msgspec
 import pytest
 from tests.support.models import a_model
 
+from kubesched.controlplane.nodes.kubelets import RUN_SECONDS
 from kubesched.page.server import PageServer
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.testing import a_node, a_pod
@@ -81,6 +82,16 @@ def test_a_cluster_is_continued_as_a_simulation_and_left() -> None:
             again = await page.get("/v1/cluster")
             assert again["seq"] > before["seq"]
             assert again["pods"] == before["pods"]
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("text", ["soon", "-1", "nan", "1e300", "9e11"])
+def test_a_pod_that_says_no_time_to_run_keeps_nobody_from_a_simulation(text: str) -> None:
+    async def story() -> None:
+        async with asking(a_node("n"), a_pod("p", annotations={RUN_SECONDS: text})) as page:
+            status, found = await page.send("POST", "/v1/simulation", {})
+            assert (status, found["mode"]) == (200, "simulation")
 
     asyncio.run(story())
 

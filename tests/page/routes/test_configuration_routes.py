@@ -140,6 +140,13 @@ REFUSED: dict[str, tuple[Any, ...]] = {
     "a number as text": ("check", {"yaml": 1}, {}, 400, "Expected `str`"),
     "an unknown field": ("check", {"yaml": "", "x": 1}, {}, 400, "unknown field `x`"),
     "a change that is unknown": ("check", {"yaml": HEAD, "change": {"do": "fly"}}, {}, 422, "'fly' is not known"),
+    "a change that is nested too deep": (
+        "check",
+        {"yaml": HEAD, "change": {"do": "argument", "plugin": "NodeResourcesFit", "path": ["a"] * 5000, "value": 1}},
+        {},
+        422,
+        "nested too deep",
+    ),
     "no JSON": (
         "check",
         None,

@@ -1,7 +1,7 @@
 """A live cluster is followed; one that is started again elsewhere is found where its kubeconfig says."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -10,8 +10,9 @@ import pytest
 from tests.support.models import a_model
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
+from kubesched.asking.sources.followed_kinds import FollowableKinds, followable_kinds
 from kubesched.client.credentials.rest_config import load_rest_config
-from kubesched.client.rest import RestConfig
+from kubesched.client.rest import Refused, Rest, RestConfig
 from kubesched.errors import KubeschedError
 from kubesched.page.shown import live_feed
 from kubesched.page.shown.live_feed import follow
@@ -66,3 +67,32 @@ def test_a_cluster_that_is_started_again_is_followed_where_it_is(
 
     with ExitStack() as first, ExitStack() as second:
         asyncio.run(story(first, second))
+
+
+@pytest.mark.parametrize("code", [429, 500, 502, 503])
+def test_a_cluster_that_is_not_well_at_first_is_followed_when_it_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int
+) -> None:
+    monkeypatch.setattr(live_feed, "PROBE_SECONDS", 0.01)
+    refusals = [Refused(code, "", "not now")] * 3
+
+    async def refused(rest: Rest, *, custom_kinds: Collection[str]) -> FollowableKinds:
+        if refusals:
+            raise refusals.pop()
+        return await followable_kinds(rest, custom_kinds=custom_kinds)
+
+    monkeypatch.setattr(live_feed, "followable_kinds", refused)
+
+    async def story(served: ServedCluster) -> None:
+        target = load_rest_config(served.kubeconfig())
+        model = a_model()
+        following = asyncio.create_task(follow(ShownCluster(model), target, lambda: target, lambda line: None))
+        try:
+            await until(lambda: following.done() or list(model.node_names()) == ["n"])
+            assert not following.done()
+        finally:
+            following.cancel()
+            await asyncio.gather(following, return_exceptions=True)
+
+    with a_served_cluster(tmp_path, node("n")) as served:
+        asyncio.run(story(served))

@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from msgspec.structs import replace
 from tests.support.models import a_model
 
 from kubesched.api.custom import custom_kind, custom_object
@@ -111,3 +112,60 @@ def test_a_copy_of_everything_is_as_it_was_a_moment_ago_at_most() -> None:
     assert names() == ["n", "o"]
     cluster.tell_source(shown_cluster.LOST, "gone")
     assert msgspec.json.decode(cluster.encoded())["source"]["state"] == "lost"
+
+
+def test_an_object_that_cannot_be_understood_leaves_the_others_alone() -> None:
+    cluster = shown(a_node("n"), a_pod("p"))
+    cluster.put(a_node("odd", cpu="plenty"))
+    cluster.put(a_pod("q", cpu="some"))
+    offers = replace(a_node("m").status, capacity={"cpu": "plenty"}, allocatable={})
+    cluster.put(replace(a_node("m"), status=offers))
+    found = cluster.everything()
+    assert found["nodes"]["name"] == ["n", "m"]
+    assert found["nodes"]["allocatable"]["cpu"][1] == 0
+    assert found["pods"]["name"] == ["p"]
+    assert [gap["what"] for gap in found["gaps"]] == ["Node odd", "Pod q"]
+
+
+def test_a_pod_that_came_again_and_has_finished_is_gone_by_the_uid_that_browsers_know() -> None:
+    cluster = shown(a_node("n"), a_pod("p", uid="first"))
+    cluster.put(a_pod("p", uid="second", phase="Succeeded"))
+    found = cluster.since(0)
+    assert found is not None
+    assert found["gonePods"] == ["first"]
+
+
+def test_a_pod_with_thousands_of_resources_makes_no_column_of_all_pods_for_each() -> None:
+    asked = {f"evil.example/{number}": "1" for number in range(5000)}
+    pods = [a_pod("hostile", requests=asked), *(a_pod(f"p{number}", cpu="1m") for number in range(20))]
+    nodes = [a_node(f"n{number}", allocatable={"example.com/gpu": "1"}) for number in range(3)]
+    found = shown(*nodes, *pods).everything()
+    assert len(found["resources"]) == 100
+    assert "example.com/gpu" in found["resources"]
+    assert len(found["pods"]["requests"]) <= 100
+    assert [gap["what"] for gap in found["gaps"]] == ["4905 resources"]
+
+
+def test_a_node_with_thousands_of_labels_makes_no_column_of_all_nodes_for_each() -> None:
+    labels = {f"example.com/{number}": "x" for number in range(2000)}
+    nodes = [a_node("hostile", labels=labels), *(a_node(f"n{number}", zone="a") for number in range(3))]
+    found = shown(*nodes).everything()
+    assert len(found["nodes"]["labels"]) == 300
+    assert "topology.kubernetes.io/zone" in found["nodes"]["labels"]
+    assert [gap["what"] for gap in found["gaps"]] == ["1701 labels"]
+
+
+def test_browsers_that_follow_in_step_get_one_answer_that_is_encoded_once() -> None:
+    cluster = shown(a_node("n"), a_pod("p"))
+    cluster.put(a_pod("p", node="n"))
+    first = cluster.encoded_since(0)
+    assert first is not None
+    assert first is cluster.encoded_since(0)
+    assert msgspec.json.decode(first) == cluster.since(0)
+    cluster.put(a_pod("q"))
+    second = cluster.encoded_since(0)
+    assert second is not None
+    assert msgspec.json.decode(second) == cluster.since(0)
+    assert cluster.encoded_since(5) is None
+    for seq in (-1, 0, 1, 2):
+        assert (cluster.encoded_since(seq) is None) == (cluster.since(seq) is None)

@@ -159,6 +159,8 @@ def test_an_empty_ring_has_a_page() -> None:
         (b"{}", "the answer is no page of decisions: "),
         (b'{"version": 2}', "version 2 of the page is unknown; this kubesched reads version 1"),
         (b'{"version": 1, "now": 3}', "the answer is no page of decisions: "),
+        (b"[" * 100_000, "the answer is no page of decisions: "),
+        (b'{"version": 1, "now": "2026-01-01T00:00:00", "recorded": 0, "kept": 0, "decisions": []}', "the answer is "),
     ],
 )
 def test_what_is_no_page_says_so(body: bytes, said: str) -> None:

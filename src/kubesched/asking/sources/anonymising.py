@@ -197,7 +197,7 @@ def _driver_names(documents: Iterable[Document]) -> Iterator[str]:
     """Yield the names of drivers, which resources, topology keys and migrated volumes go by."""
     for document in documents:
         if document["kind"] == "CSIDriver":
-            yield document["metadata"]["name"]
+            yield document.get("metadata", {}).get("name", "")
         for part in _parts(document):
             yield from (part[field] for field in fields.DRIVER_FIELDS if isinstance(part.get(field), str))
             if isinstance(part.get("drivers"), list):
@@ -220,26 +220,28 @@ def _keep_derived_names(codes: Codes, documents: Iterable[Document]) -> None:
             _owned_claims(codes, document)
         if document["kind"] != "Pod":
             continue
-        meta = document["metadata"]
+        meta = document.get("metadata", {})
         name = meta.get("name", "")
         volumes = document.get("spec", {}).get("volumes", ())
         for owner in meta.get("ownerReferences", ()):
             ordinal = name.removeprefix(f"{owner.get('name', '')}-")
             if owner.get("kind") == "StatefulSet" and ordinal.isdigit():
-                codes.derive(name, f"{codes.of(owner['name'])}-{ordinal}")
+                codes.derive(name, f"{codes.of(owner.get('name', ''))}-{ordinal}")
                 for volume in volumes:
                     claim = volume.get("persistentVolumeClaim", {}).get("claimName", "")
                     if claim.endswith(f"-{name}"):
                         codes.derive(claim, f"{codes.of(claim.removesuffix(f'-{name}'))}-{codes.of(name)}")
         for volume in volumes:
             if "ephemeral" in volume:
-                codes.derive(f"{name}-{volume['name']}", f"{codes.of(name)}-{codes.of(volume['name'])}")
+                own = volume.get("name", "")
+                codes.derive(f"{name}-{own}", f"{codes.of(name)}-{codes.of(own)}")
 
 
 def _owned_claims(codes: Codes, document: Document) -> None:
     """Let the name of a claim that was made for a pod be made of the pod's."""
-    name = document["metadata"].get("name", "")
-    for owner in document["metadata"].get("ownerReferences", ()):
+    meta = document.get("metadata", {})
+    name = meta.get("name", "")
+    for owner in meta.get("ownerReferences", ()):
         pod = owner.get("name", "")
         if owner.get("kind") == "Pod" and name.startswith(f"{pod}-"):
             codes.derive(name, f"{codes.of(pod)}-{codes.of(name.removeprefix(f'{pod}-'))}")

@@ -19,6 +19,7 @@ from kubesched.api.kinds import API_VERSIONS, KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
 from kubesched.api.sharing import sharing
+from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.asking.cluster_objects import OUTSIDE, ClusterObjects, Gap
 from kubesched.asking.sources.files import UNREAD_KINDS, gaps_of_unread
 from kubesched.asking.sources.own_loop import in_own_loop
@@ -270,7 +271,7 @@ class _KindList:
         for item in items:
             try:
                 self._read(item)
-            except (InvalidObjectError, msgspec.MsgspecError) as error:
+            except (InvalidObjectError, *UNREADABLE) as error:
                 self.unread.append(str(error))
         self._progress(self._kind.name, len(self.objects) or len(self.workloads))
         # let others arrive
@@ -279,7 +280,11 @@ class _KindList:
     def _read(self, item: bytes) -> None:
         kind = self._kind
         if kind.name in WORKLOAD_KINDS:
-            document = {**msgspec.json.decode(item), "apiVersion": kind.api_version, "kind": kind.name}
+            found = msgspec.json.decode(item, type=dict[str, Any])
+            document = {**found, "apiVersion": kind.api_version, "kind": kind.name}
             self.workloads.append(reduced_workload(document))
         if kind.struct is not None:
-            self.objects.append(self._share(decode_json(kind.struct, item)))
+            obj = decode_json(kind.struct, item)
+            if not obj.metadata.name:
+                raise InvalidObjectError(f"{kind.name} without a name")
+            self.objects.append(self._share(obj))

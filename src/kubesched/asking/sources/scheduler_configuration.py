@@ -32,9 +32,12 @@ class ToldConfiguration(NamedTuple):
 def read_in_force(target: RestConfig) -> ToldConfiguration:
     """Return the configuration that is in force in a scheduler."""
     try:
-        found = in_own_loop(_read(target))
-    except (KubeschedError, ValueError) as error:
+        return _told(in_own_loop(_read(target)))
+    except (KubeschedError, ValueError, RecursionError) as error:
         return ToldConfiguration(why=str(error))
+
+
+def _told(found: Any) -> ToldConfiguration:
     document = found.get(FIELD) if isinstance(found, dict) else None
     if not isinstance(document, dict) or (document.get("apiVersion"), document.get("kind")) != (API_VERSION, KIND):
         return ToldConfiguration(why=OTHER_FORM)

@@ -16,6 +16,7 @@ from kubesched.api.codec import decode_json, to_builtins
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.api.storage import PersistentVolumeClaim
+from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.asking.sources.reduction import reduced, reduced_meta
 from kubesched.asking.templates.applying import last_applied, with_last_applied
 from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
@@ -61,6 +62,13 @@ def reduced_workload(document: Mapping[str, Any]) -> Document:
     """Return a workload with what questions need; raises InvalidObjectError."""
     kind = str(document["kind"])
     try:
+        return _reduced(kind, document)
+    except (AttributeError, TypeError, *UNREADABLE) as error:
+        raise InvalidObjectError(f"{kind}: cannot be read: {error}") from None
+
+
+def _reduced(kind: str, document: Mapping[str, Any]) -> Document:
+    try:
         meta = msgspec.convert(document.get("metadata") or {}, ObjectMeta)
     except msgspec.ValidationError as error:
         raise InvalidObjectError(f"{kind}: metadata: {error}") from None
@@ -73,7 +81,7 @@ def reduced_workload(document: Mapping[str, Any]) -> Document:
     last = last_applied(dict(document)) if LAST_APPLIED in meta.annotations else {}
     if is_workload(last):
         # one that cannot be read is as good as none
-        with suppress(InvalidObjectError, msgspec.MsgspecError, AttributeError, TypeError):
+        with suppress(InvalidObjectError):
             return with_last_applied(found, reduced_workload(last))
     return found
 

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
@@ -50,7 +51,8 @@ def last_applied(document: Document) -> Document:
     text = (document["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     try:
         return msgspec.json.decode(text or "", type=dict[str, Any])
-    except msgspec.MsgspecError:
+    except UNREADABLE:
+        # any text can be annotated
         return {}
 
 

@@ -1,7 +1,8 @@
 """Actions on a live cluster: requests to its API server, undone by the opposite requests.
 
 From requests of users to such of the API; what the API server refuses is told in its words. A drain goes on in the
-background, as `kubectl drain` does: evictions that a budget forbids are tried again.
+background, as `kubectl drain` does: evictions that a budget forbids are tried again. Of several who act at once one
+waits for the other.
 """
 
 import asyncio
@@ -11,7 +12,8 @@ from typing import Any, Final, NamedTuple
 
 import msgspec
 
-from kubesched.client.rest import Refused, RestClient
+from kubesched.client.rest import Refused, RestClient, Unreachable
+from kubesched.errors import KubeschedError
 from kubesched.page.actions.live_requests import LiveAction, LiveRequest, deletion_of, live_action
 from kubesched.page.actions.requests import ActionError, ActionRequest
 from kubesched.page.actions.simulated_changes import NOTHING_TO_REDO, NOTHING_TO_UNDO
@@ -42,6 +44,9 @@ class LiveChanges:
         self._undone: list[LiveAction] = []
         self._running: RunningDrain | None = None
         self._task: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+        # whether pods are evicted for the first time, and whether that is to end
+        self._evicting = self._stopped = False
 
     def done(self) -> list[dict[str, Any]]:
         """Return what was done, the last one last."""
@@ -57,31 +62,36 @@ class LiveChanges:
 
     async def do(self, asked: ActionRequest) -> str:
         """Carry out an action; return a sentence about it."""
-        action = await live_action(self._shown.model, asked, self._rest)
-        title = await self._perform(action)
-        self._undone.clear()
-        return title
+        async with self._turn:
+            action = await live_action(self._shown.model, asked, self._rest)
+            title = await self._perform(action)
+            self._undone.clear()
+            return title
 
     async def undo(self) -> str:
-        """Send the opposite requests of the last action."""
-        if not self._done:
-            raise ActionError(NOTHING_TO_UNDO)
-        action = self._done[-1]
-        if action.cannot_undo:
-            raise ActionError(f"{action.title}: {action.cannot_undo}")
-        self.close()
-        await self._send_all(action.undo)
-        self._done.pop()
-        self._undone.append(action)
-        return f"Undone: {action.title}"
+        """Send the opposite requests of the last action; a drain evicts no more pods."""
+        self._stopped = self._evicting
+        async with self._turn:
+            if not self._done:
+                raise ActionError(NOTHING_TO_UNDO)
+            action = self._done[-1]
+            if action.cannot_undo:
+                raise ActionError(f"{action.title}: {action.cannot_undo}")
+            if action.drained:
+                self.close()
+            await self._send_all(action.undo)
+            self._done.pop()
+            self._undone.append(action)
+            return f"Undone: {action.title}"
 
     async def redo(self) -> str:
         """Send the requests of the action that was undone last again."""
-        if not self._undone:
-            raise ActionError(NOTHING_TO_REDO)
-        title = await self._perform(self._undone[-1])
-        self._undone.pop()
-        return f"Done again: {title}"
+        async with self._turn:
+            if not self._undone:
+                raise ActionError(NOTHING_TO_REDO)
+            title = await self._perform(self._undone[-1])
+            self._undone.pop()
+            return f"Done again: {title}"
 
     async def configure(self, configuration: object) -> str:
         """Refuse: the scheduler of a live cluster has its own configuration."""
@@ -94,7 +104,7 @@ class LiveChanges:
         self._task = self._running = None
 
     async def _perform(self, action: LiveAction) -> str:
-        if action.evicted and self._running is not None:
+        if action.evicted and self._running is not None and self._task is not None and not self._task.done():
             raise ActionError(f"{self._running.title} goes on: wait until it is done, or undo it")
         if action.creates:
             action = action._replace(undo=await self._create_all(action.requests))
@@ -104,7 +114,7 @@ class LiveChanges:
         return await self._drain(action) if action.drained else action.title
 
     async def _create_all(self, creations: Sequence[LiveRequest]) -> tuple[LiveRequest, ...]:
-        """Create objects; return what deletes them, the last one first. If one is refused, none is left."""
+        """Create objects; return what deletes them, the last one first. If one cannot be created, none is left."""
         deletions: list[LiveRequest] = []
         try:
             for creation in creations:
@@ -112,9 +122,9 @@ class LiveChanges:
                     deletions.insert(0, deletion_of(creation, await self._send(creation)))
                 except Refused as refused:
                     raise _refusal(creation, refused) from None
-        except ActionError:
+        except KubeschedError:
             for deletion in deletions:
-                with suppress(Refused):
+                with suppress(Refused, Unreachable):
                     await self._send(deletion)
             raise
         return tuple(deletions)
@@ -136,7 +146,13 @@ class LiveChanges:
 
     async def _drain(self, action: LiveAction) -> str:
         """Evict pods once; those that a budget holds up are tried again in the background."""
-        held_up, why = await self._evict(action.evicted)
+        self._running, self._evicting, self._stopped = None, True, False
+        try:
+            held_up, why = await self._evict(action.evicted)
+        finally:
+            self._evicting = False
+        if self._stopped:
+            raise ActionError(f"{action.title}: taken back, before all of its pods were evicted")
         if held_up:
             self._running = RunningDrain(action.title, len(held_up), why)
             self._task = asyncio.create_task(self._evict_on(action, held_up))
@@ -148,6 +164,9 @@ class LiveChanges:
             await asyncio.sleep(self._again_seconds)
             try:
                 waiting, why = await self._evict(waiting)
+            except Unreachable as error:
+                # pods that are evicted by now are not found the next time
+                why = str(error)
             except ActionError as error:
                 self._running = RunningDrain(action.title, len(waiting), f"it has ended: {error}")
                 return
@@ -158,13 +177,16 @@ class LiveChanges:
         """Send evictions; return those that a budget forbids now, and why the last of them."""
         held_up, why = [], ""
         for eviction in evictions:
+            if self._stopped:
+                break
             try:
                 await self._send(eviction)
             except Refused as refused:
                 if refused.code == TOO_MANY:
                     held_up.append(eviction)
                     why = str(refused)
-                elif refused.code != NOT_FOUND:
+                elif refused.code not in (NOT_FOUND, CONFLICT):
+                    # gone, or another pod has its name
                     raise _refusal(eviction, refused) from None
         return held_up, why
 

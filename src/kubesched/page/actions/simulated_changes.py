@@ -1,9 +1,10 @@
 """Actions in a simulation: each becomes part of its scenario; undo leaves the last one out.
 
 From requests to actions at the present moment. Undo and redo run the simulation again, from the beginning to
-where it is.
+where it is. Of several who act at once one waits for the other.
 """
 
+import asyncio
 from typing import Any, Final
 
 import msgspec
@@ -27,6 +28,7 @@ class SimulatedChanges:
         self.simulation = simulation
         self._done: list[UserAction] = list(simulation.scenario.actions)
         self._undone: list[UserAction] = []
+        self._turn = asyncio.Lock()
 
     def done(self) -> list[dict[str, Any]]:
         """Return what was done, the last one last."""
@@ -41,45 +43,49 @@ class SimulatedChanges:
 
     async def do(self, asked: ActionRequest) -> str:
         """Carry out an action; return a sentence about it."""
-        self._refuse_on_its_way()
-        action = simulated(self.simulation.shown.model, asked, self._documents())
-        action = await self._with_run_times(action)
-        done = await self.simulation.apply(action.title, action.events, note=action.workloads)
-        self._note(done)
-        return action.title
+        async with self._turn:
+            self._refuse_on_its_way()
+            action = simulated(self.simulation.shown.model, asked, self._documents())
+            action = await self._with_run_times(action)
+            done = await self.simulation.apply(action.title, action.events, note=action.workloads)
+            self._note(done)
+            return action.title
 
     async def configure(self, configuration: SimulatedConfiguration) -> str:
         """Let another configuration be in force."""
-        self._refuse_on_its_way()
-        done = await self.simulation.apply("Apply a configuration", (), configuration, self._documents())
-        self._note(done)
-        return done.title
+        async with self._turn:
+            self._refuse_on_its_way()
+            done = await self.simulation.apply("Apply a configuration", (), configuration, self._documents())
+            self._note(done)
+            return done.title
 
     async def undo(self) -> str:
         """Leave out the last action."""
-        self._refuse_on_its_way()
-        if not self._done:
-            raise ActionError(NOTHING_TO_UNDO)
-        scenario = await self._scenario()
-        action = self._done.pop()
-        kept = list(scenario.actions)
-        if action in kept:
-            # the last of equal ones
-            del kept[len(kept) - 1 - kept[::-1].index(action)]
-        self._undone.append(action)
-        self.simulation.rerun(msgspec.structs.replace(scenario, actions=tuple(kept)))
-        return f"Undone: {action.title}"
+        async with self._turn:
+            self._refuse_on_its_way()
+            if not self._done:
+                raise ActionError(NOTHING_TO_UNDO)
+            scenario = await self._scenario()
+            action = self._done.pop()
+            kept = list(scenario.actions)
+            if action in kept:
+                # the last of equal ones
+                del kept[len(kept) - 1 - kept[::-1].index(action)]
+            self._undone.append(action)
+            self.simulation.rerun(msgspec.structs.replace(scenario, actions=tuple(kept)))
+            return f"Undone: {action.title}"
 
     async def redo(self) -> str:
         """Do again what was undone last, at its moment."""
-        self._refuse_on_its_way()
-        if not self._undone:
-            raise ActionError(NOTHING_TO_REDO)
-        scenario = await self._scenario()
-        action = self._undone.pop()
-        self._done.append(action)
-        self.simulation.rerun(scenario.with_action(action))
-        return f"Done again: {action.title}"
+        async with self._turn:
+            self._refuse_on_its_way()
+            if not self._undone:
+                raise ActionError(NOTHING_TO_REDO)
+            scenario = await self._scenario()
+            action = self._undone.pop()
+            self._done.append(action)
+            self.simulation.rerun(scenario.with_action(action))
+            return f"Done again: {action.title}"
 
     def close(self) -> None:
         """Nothing goes on."""

@@ -21,7 +21,7 @@ from kubesched.config.redacting import without_secrets
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.page.configuration.form import form_of, text_of
-from kubesched.page.configuration.form_changes import FormChange, changed_tree
+from kubesched.page.configuration.form_changes import FormChange, FormChangeError, changed_tree
 from kubesched.page.configuration.places import faults_of
 from kubesched.page.configuration.text_edits import rewritten
 
@@ -68,9 +68,9 @@ def says_the_same(reader: ConfigurationReader, told: str, loaded: Loaded) -> boo
     """Return whether a scheduler's own text, which has no secrets, is a configuration that was loaded."""
     try:
         found = reader.load(told)
-    except ConfigError:
+        shown, known = (without_secrets(to_wire(each.config), hidden="") for each in (found, loaded))
+    except (ConfigError, RecursionError):
         return False
-    shown, known = (without_secrets(to_wire(each.config), hidden="") for each in (found, loaded))
     return shown == known
 
 
@@ -88,6 +88,8 @@ def checked(reader: ConfigurationReader, asked: ConfigurationText) -> dict[str, 
         faults = faults_of(text, ConfigError(Stage.DECODE, [str(error)]))
     except ConfigError as error:
         faults = faults_of(text, error)
+    except RecursionError:
+        raise FormChangeError("change: it is nested too deep") from None
     else:
         return {"yaml": text, "faults": [], "form": form, "notice": notice}
     return {"yaml": text, "faults": [fault._asdict() for fault in faults], "form": None, "notice": notice}

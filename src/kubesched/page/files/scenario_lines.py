@@ -31,6 +31,8 @@ from kubesched.simulate.traces.trace_writing import LineWriter
 
 # a scenario is kept in memory
 MOST_LINES: Final = 3_000_000
+# that anything of a pace takes
+LONGEST_SECONDS: Final = 1e9
 # reads the text of a configuration
 ConfigurationLoader = Callable[[str], Loaded]
 
@@ -96,6 +98,12 @@ def too_many_lines(name: str, number: int) -> None:
         raise TraceError(f"{name}: more than {MOST_LINES} lines are not read; kubesched simulate reads them")
 
 
+def too_many_objects(name: str, number: int) -> None:
+    """Raise TraceError for the number of an object that is not kept any more: a line may stand for many."""
+    if number > MOST_LINES:
+        raise TraceError(f"{name}: more than {MOST_LINES} objects are not kept; kubesched simulate reads them")
+
+
 def read_scenario(
     path: Path, load: ConfigurationLoader, registry: Registry | None, go_on: Callable[[], None] = lambda: None
 ) -> PageScenario | None:
@@ -128,7 +136,11 @@ def _loaded(name: str, number: int, load: ConfigurationLoader, text: str) -> Loa
 
 def _pace(name: str, header: ScenarioHeader) -> Pace:
     try:
-        return msgspec.convert(header.pace, Pace)
+        pace = msgspec.convert(header.pace, Pace)
+        for field in ("binding_seconds", "starting_seconds", "stopping_seconds"):
+            if not 0 <= getattr(pace, field) <= LONGEST_SECONDS:
+                raise msgspec.ValidationError(f"`{field}` is {getattr(pace, field):g}; expected seconds")
+        return pace
     except msgspec.ValidationError as error:
         raise TraceError(f"{name}, line 1: `scenario.pace`: {error}") from None
 
@@ -145,6 +157,7 @@ class _ScenarioReader:
         self.events: list[TraceEvent] = []
         self._actions: list[tuple[Line, Loaded | None, list[TraceEvent]]] = []
         self._belonging = 0
+        self._count = 0
 
     def read(self, text: bytes) -> None:
         """Take a line."""
@@ -157,8 +170,11 @@ class _ScenarioReader:
         if line.action:
             self._begin(line)
         # the configuration of an action is the action's
-        found = self._reader.events_of_line(line)
-        events.extend(event for event in found if not isinstance(event, ConfigurationChange))
+        for event in self._reader.events_of_line(line):
+            if not isinstance(event, ConfigurationChange):
+                events.append(event)
+                self._count += 1
+                too_many_objects(self._name, self._count)
 
     def _begin(self, line: Line) -> None:
         if line.lines < 0 or line.turns < 0 or line.at is None:

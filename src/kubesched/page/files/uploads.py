@@ -15,6 +15,8 @@ from io import BufferedReader
 from pathlib import Path
 from typing import BinaryIO, Final
 
+import msgspec
+
 from kubesched.config.document import rough_values
 from kubesched.errors import KubeschedError
 from kubesched.page.files.scenario_lines import too_many_lines
@@ -22,11 +24,14 @@ from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.opening import LONGEST_LINE
 from kubesched.simulate.traces.reading import Reading, way_of_reading
 from kubesched.simulate.traces.recording.run_times import is_recording
+from kubesched.simulate.traces.trace import Trace, TraceEvent
 
 # as it comes, and unpacked
 LARGEST_FILE: Final = 1 << 29
 # of a file that is read as a whole: a value takes up to a hundred bytes, and in YAML a few microseconds
 MOST_VALUES: Final = 5_000_000
+# of a trace whose lines stand for many: they come into memory together
+MOST_AT_ONCE: Final = 1_000_000
 GZIP: Final = b"\x1f\x8b"
 _PIECE: Final = 1 << 20
 _INSTEAD: Final = "give it to kubesched page --simulate in a terminal"
@@ -119,6 +124,20 @@ def _weigh_lines(name: str, file: BinaryIO, opening: Opening) -> None:
             raise TraceError(f"{name}, line {number}: has more than {LONGEST_LINE >> 20} MiB; is it the right file?")
         too_many_lines(name, number)
         opening.go_on()
+
+
+def bounded(trace: Trace) -> Trace:
+    """Return a trace that breaks off with a TraceError where too much happens at one moment."""
+
+    def events(seed: int) -> Iterator[TraceEvent]:
+        at, count = 0.0, 0
+        for event in trace.events(seed):
+            at, count = event.at, count + 1 if event.at == at else 1
+            if count > MOST_AT_ONCE:
+                raise TraceError(f"{trace.name}: more than {MOST_AT_ONCE} events at {at:g} s; {_INSTEAD}")
+            yield event
+
+    return msgspec.structs.replace(trace, events=events)
 
 
 def _pieces(file: BufferedReader | gzip.GzipFile, opening: Opening) -> Iterator[bytes]:

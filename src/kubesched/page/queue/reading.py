@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from heapq import nsmallest
+from math import isfinite
 from typing import Final
 
 from kubesched.asking.cluster_objects import Gap
@@ -65,7 +66,10 @@ def of_metrics(text: str, at: datetime, model: ClusterModel) -> QueueReading:
         found = _METRIC.match(line)
         if found is None:
             continue
-        labels, value = dict(_LABEL.findall(found[2])), int(float(found[3]))
+        labels, number = dict(_LABEL.findall(found[2])), float(found[3])
+        if not isfinite(number):
+            continue
+        value = int(number)
         queue = labels.get("queue", "")
         if found[1] == "scheduler_pending_pods":
             counts[queue] = value

@@ -18,7 +18,7 @@ from kubesched.errors import KubeschedError
 from kubesched.page.configuration.questions import ConfigurationReader
 from kubesched.page.files.exports import EXPORTS, ExportedFile, exported
 from kubesched.page.files.scenario_lines import read_scenario, scenario_lines
-from kubesched.page.files.uploads import LARGEST_FILE, Opening, prepared
+from kubesched.page.files.uploads import LARGEST_FILE, Opening, bounded, prepared
 from kubesched.page.page_state import PageState, scenario_of
 from kubesched.page.routes.bodies import RefusedRequestError, json_answer
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration
@@ -117,7 +117,8 @@ class ScenarioFileRoutes:
             saved = read_scenario(path, lambda text: reader.load(text or None), model.registry, opening.go_on)
             if saved is not None:
                 return saved
-        trace = read_traces([str(path)], custom_kinds_of(model.loaded, model.registry or Registry()), alone=True)
+        kinds = custom_kinds_of(model.loaded, model.registry or Registry())
+        trace = bounded(read_traces([str(path)], kinds, alone=True))
         for number, _ in enumerate(trace.events(0)):
             opening.go_on()
             if number > MOST_CHECKED:

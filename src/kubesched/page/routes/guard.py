@@ -52,9 +52,9 @@ def guard(token: str, hosts: Collection[str]) -> Middleware:
     async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         if request.host not in hosts:
             return refusal(421, f"this server is {' or '.join(sorted(hosts))}, and not {request.host[:100]!r}")
-        origin = request.headers.get("Origin")
-        if origin is not None and origin.partition("://")[2] not in hosts:
-            return refusal(403, f"a page of {origin[:100]!r} may not ask here")
+        for origin in request.headers.getall("Origin", ()):
+            if origin.partition("://")[2] not in hosts:
+                return refusal(403, f"a page of {origin[:100]!r} may not ask here")
         if request.path.startswith(SECRET_PATHS):
             kind, _, given = request.headers.get("Authorization", "").partition(" ")
             # bytes of a header that are no UTF-8 come as halves of surrogate pairs

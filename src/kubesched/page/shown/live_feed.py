@@ -26,6 +26,7 @@ PROBE_SECONDS = 2.0
 PROBE_PATH = "/version"
 # a probe that takes longer has failed
 PATIENCE_SECONDS = 5.0
+TOO_MANY, SERVER_ERRORS = 429, 500
 
 
 async def follow(shown: ShownCluster, target: RestConfig, find: Callable[[], RestConfig], note: Note) -> None:
@@ -77,11 +78,16 @@ def _client(target: RestConfig) -> RestClient:
 
 
 async def _kinds(rest: RestClient, custom_kinds: Collection[str]) -> Sequence[WatchedKind]:
-    """Return the kinds to watch, with those that plugins look up; waits until the server answers."""
+    """Return the kinds to watch, with those that plugins look up; waits until the server answers, and is well."""
     while True:
         try:
             return (await followable_kinds(rest, custom_kinds=custom_kinds)).watched
         except Unreachable:
+            await asyncio.sleep(PROBE_SECONDS)
+        except Refused as refused:
+            # that of a server that starts, or of a proxy before it
+            if refused.code != TOO_MANY and refused.code < SERVER_ERRORS:
+                raise
             await asyncio.sleep(PROBE_SECONDS)
 
 

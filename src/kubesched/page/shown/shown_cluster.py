@@ -25,6 +25,8 @@ from kubesched.page.shown.shown_objects import columns_of, shown_node, shown_pod
 # changes beyond that are not kept: a browser that asks for them reads everything anew
 MOST_CHANGES = 200_000
 FRESH_SECONDS = 1.0
+# answers to browsers that are at different numbers
+MOST_ENCODED = 4
 THERE, LOST = "there", "lost"
 
 
@@ -56,6 +58,8 @@ class ShownCluster:
         self._forgotten = 0
         # everything as it was at a number and a time, encoded
         self._encoded: tuple[int, float, bytes] | None = None
+        # what has changed since a number until now, encoded: browsers that follow are most often at the same one
+        self._encoded_since: dict[int, bytes] = {}
         self._listeners: set[asyncio.Event] = set()
         # called with each object before and after its change, None where it is not there
         self.followers: list[Callable[[ApiObject | None, ApiObject | None], None]] = []
@@ -73,16 +77,18 @@ class ShownCluster:
             return
         if isinstance(obj, Pod) and old is not None and old.uid != obj.uid:
             self.drop(old)
-        self.model.become(name, obj)
-        self._note(obj)
-        self._tell(old, obj)
+        if self.model.take(name, obj):
+            self._note(obj)
+            self._tell(old, obj)
 
     def drop(self, obj: ApiObject) -> None:
         """Take the deletion of an object."""
-        if self.model.find(name_of_object(obj)) is not None:
-            self.model.become(name_of_object(obj), None)
-            self._note(obj)
-            self._tell(obj, None)
+        known = self.model.find(name_of_object(obj))
+        if known is not None:
+            self.model.take(name_of_object(obj), None)
+            # by the UID that browsers know
+            self._note(known)
+            self._tell(known, None)
 
     def drop_named(self, kind: str, full_name: str) -> None:
         """Take the deletion of an object by its kind and `namespace/name`."""
@@ -109,14 +115,19 @@ class ShownCluster:
             self._encoded = None
             self.wake()
 
+    def _advance(self, seq: int) -> None:
+        self.seq = seq
+        self._encoded_since.clear()
+
     def skip(self, seq: int) -> None:
         """Number changes after `seq`, that of a cluster that was shown before; whoever has read that reads anew."""
-        self.seq = self._forgotten = max(self.seq, seq) + 1
+        self._forgotten = max(self.seq, seq) + 1
+        self._advance(self._forgotten)
         self._changes.clear()
         self._encoded = None
 
     def _note(self, obj: ApiObject) -> None:
-        self.seq += 1
+        self._advance(self.seq + 1)
         if isinstance(obj, Node | Pod):
             key = (type(obj).__name__, obj.name if isinstance(obj, Node) else obj.uid)
             self._changes[key] = self.seq
@@ -130,18 +141,17 @@ class ShownCluster:
     def everything(self) -> dict[str, Any]:
         """Return the whole cluster, as columns."""
         source = self.model.source
+        nodes = [shown_node(node) for node in self._nodes()]
+        columns = columns_of(nodes, [shown_pod(self.model, pod) for pod in self._pods()])
         return {
+            **columns,
             "seq": self.seq,
             "origin": source.origin,
             "kubernetes": source.kubernetes,
             "live": source.server is not None,
             "source": self.source,
             "scheduler": self.scheduler,
-            "gaps": plain(self.model.gaps),
-            **columns_of(
-                [shown_node(node) for node in self._nodes()],
-                [shown_pod(self.model, pod) for pod in self._pods()],
-            ),
+            "gaps": [*plain(self.model.gaps), *columns["gaps"]],
         }
 
     def encoded(self) -> bytes:
@@ -183,6 +193,18 @@ class ShownCluster:
             else:
                 found["gonePods"].append(name)
         return found
+
+    def encoded_since(self, seq: int) -> bytes | None:
+        """Return what has changed after a number as JSON; None if that is not known any more."""
+        known = self._encoded_since.get(seq)
+        if known is None:
+            found = self.since(seq)
+            if found is None:
+                return None
+            known = msgspec.json.encode(found)
+            if len(self._encoded_since) < MOST_ENCODED:
+                self._encoded_since[seq] = known
+        return known
 
     @contextmanager
     def listening(self) -> Iterator[asyncio.Event]:

@@ -3,17 +3,23 @@
 From objects of a model to plain JSON. CPU is in thousandths, all else in units; texts that repeat are numbered.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from kubesched.api.meta import RawQuantity
 from kubesched.api.nodes import Node
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.errors import InvalidObjectError
 
 HOSTNAME = "kubernetes.io/hostname"
 COMMON = ("cpu", "memory", "ephemeral-storage", "pods")
 BOUND, PENDING, TERMINATING, GATED = "bound", "pending", "terminating", "gated"
+# tenants name resources, kubelets labels, and each is a column of all pods or nodes
+MOST_RESOURCES = 100
+MOST_LABELS = 300
 Json = dict[str, Any]
 
 
@@ -27,8 +33,16 @@ def shown_node(node: Node) -> Json:
         "unschedulable": node.spec.unschedulable,
         "taints": [_taint(each.key, each.value, each.effect) for each in node.spec.taints],
         "labels": {key: value for key, value in node.metadata.labels.items() if key != HOSTNAME},
-        "allocatable": {name: milli_value_of(raw) if name == "cpu" else value_of(raw) for name, raw in offered.items()},
+        "allocatable": {name: _amount(name, raw) for name, raw in offered.items()},
     }
+
+
+def _amount(resource: str, raw: RawQuantity) -> int:
+    try:
+        return milli_value_of(raw) if resource == "cpu" else value_of(raw)
+    except InvalidObjectError:
+        # capacity is no quantity that the scheduler reads
+        return 0
 
 
 def _taint(key: str, value: str, effect: str) -> str:
@@ -67,11 +81,18 @@ def _state(model: ClusterModel, pod: PodInfo) -> str:
 def columns_of(nodes: Sequence[Json], pods: Sequence[Json]) -> Json:
     """Return nodes and pods as columns; pods name their nodes by row."""
     row_of = {node["name"]: row for row, node in enumerate(nodes)}
-    offered = {name for node in nodes for name in node["allocatable"]}
-    asked = {name for pod in pods for name in pod["requests"]}
-    resources = [*COMMON, *sorted((offered | asked) - set(COMMON))]
-    labels = sorted({key for node in nodes for key in node["labels"]})
+    offered = Counter(name for node in nodes for name in node["allocatable"])
+    asked = Counter(name for pod in pods for name in pod["requests"])
+    # what most nodes offer, then what most pods request
+    ranked = [name for name in dict.fromkeys((*_ranked(offered), *_ranked(asked))) if name not in COMMON]
+    resources = [*COMMON, *sorted(ranked[: MOST_RESOURCES - len(COMMON)])]
+    keys = Counter(key for node in nodes for key in node["labels"])
+    labels = sorted(_ranked(keys)[:MOST_LABELS])
     return {
+        "gaps": [
+            *_left_out("resource", len(ranked) + len(COMMON), len(resources)),
+            *_left_out("label", len(keys), len(labels)),
+        ],
         "resources": resources,
         "nodes": {
             **_plain(nodes, ("name", "ready", "unschedulable", "taints")),
@@ -86,6 +107,18 @@ def columns_of(nodes: Sequence[Json], pods: Sequence[Json]) -> Json:
             "requests": _amounts(pods, "requests", resources),
         },
     }
+
+
+def _left_out(what: str, there: int, shown: int) -> Iterator[Json]:
+    if there > shown:
+        why = f"the page tells {shown} apart, those that most nodes have"
+        uncertain = f"Panels of pods and nodes name every {what}"
+        yield {"what": f"{there - shown} {what}s", "why": why, "uncertain": uncertain}
+
+
+def _ranked(counts: Counter[str]) -> list[str]:
+    """Return names, the most frequent first."""
+    return sorted(counts, key=lambda name: (-counts[name], name))
 
 
 def _plain(rows: Sequence[Json], names: Iterable[str]) -> dict[str, list[Any]]:

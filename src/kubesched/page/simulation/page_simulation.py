@@ -18,7 +18,7 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.records import PodRecords
 from kubesched.config.load import Loaded
 from kubesched.core.framework.texts import described
-from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.errors import KubeschedError
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.commands import (
     ENDED,
@@ -228,12 +228,10 @@ class PageSimulation:
         items = iter(changes.items())
         while batch := list(islice(items, BATCH)):
             for (kind, full_name), obj in batch:
-                # what cannot be understood the scheduler leaves out, too, with a note
-                with suppress(InvalidObjectError):
-                    if obj is not None:
-                        shown.put(obj)
-                    else:
-                        shown.drop_named(kind, full_name)
+                if obj is not None:
+                    shown.put(obj)
+                else:
+                    shown.drop_named(kind, full_name)
             await asyncio.sleep(0)
 
 

@@ -6,7 +6,7 @@ From the state of the thread to `RunReport` values, which it hands to a function
 import math
 import time
 from collections.abc import Callable
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import msgspec
@@ -21,6 +21,7 @@ from kubesched.page.timeline.marks import TimelineMark
 
 # between two reports
 REPORT_SECONDS: Final = 0.1
+LAST_SECONDS: Final = (datetime.max.replace(tzinfo=UTC) - BEGINNING).total_seconds() - 1.0
 
 
 class RunStatus(msgspec.Struct, frozen=True):
@@ -116,7 +117,7 @@ class RunReporter:
             note = run.notes[-1] if run is not None and run.notes else ""
         return SimulationClock(
             round(seconds, 6),
-            (BEGINNING + timedelta(seconds=seconds)).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+            _date(seconds),
             status.state,
             status.speed,
             cycles,
@@ -127,3 +128,9 @@ class RunReporter:
             note,
             self._view.part_of_the_way(run, moving=status.catching_up),
         )
+
+
+def _date(seconds: float) -> str:
+    """Return a moment as a date; there are none after the year 9999."""
+    since = timedelta(seconds=min(seconds, LAST_SECONDS))
+    return (BEGINNING + since).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -4,15 +4,19 @@ From the ring to JSON and back, in camel case; absent values are left out. Times
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+
+from kubesched.api.tolerant_json import UNREADABLE
 
 # outcomes; a pod is assumed from the choice of its node until it is bound or fails
 ASSUMED, BOUND, UNSCHEDULABLE, ERROR = "assumed", "bound", "unschedulable", "error"
 SKIPPED, GATED = "skipped", "gated"
 # the version of the page; a reader of another version says so
 VERSION = 1
+# with a time zone: others cannot be compared
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class ScoredNode(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -69,7 +73,7 @@ class RecordedExtender(msgspec.Struct, frozen=True, kw_only=True, rename="camel"
 class QueueMove(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
     """An event that moved the pod in the queue after the decision, and the place that it was moved to."""
 
-    time: datetime
+    time: Time
     event: str
     place: str
 
@@ -85,7 +89,7 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     were in force, up to that of the attempt.
     """
 
-    time: datetime
+    time: Time
     pod: str
     uid: str
     outcome: str
@@ -108,9 +112,9 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
     nominated_node: str = ""
     preemption: RecordedPreemption | None = None
     woken_by: str = ""
-    bound_at: datetime | None = None
+    bound_at: Time | None = None
     place: str = ""
-    backoff_until: datetime | None = None
+    backoff_until: Time | None = None
     generation: int = 1
     moves: tuple[QueueMove, ...] = ()
 
@@ -122,11 +126,11 @@ class DecisionPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", om
     """
 
     version: int
-    now: datetime
+    now: Time
     recorded: int
     kept: int
     decisions: tuple[DecisionRecord, ...]
-    since: datetime | None = None
+    since: Time | None = None
 
     def to_json(self) -> bytes:
         """Return the page as JSON."""
@@ -141,5 +145,5 @@ def read_page(body: bytes) -> DecisionPage:
         if version != VERSION:
             raise ValueError(f"version {version!r} of the page is unknown; this kubesched reads version {VERSION}")
         return msgspec.convert(found, DecisionPage)
-    except (msgspec.MsgspecError, KeyError) as error:
+    except (KeyError, *UNREADABLE) as error:
         raise ValueError(f"the answer is no page of decisions: {error}") from None

@@ -5,15 +5,19 @@ scheduler's clock. Places are active, backoff, unschedulable, gated and inFlight
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
+
+from kubesched.api.tolerant_json import UNREADABLE
 
 PATH = "/debug/queue"
 ACTIVE, BACKOFF, UNSCHEDULABLE, GATED, IN_FLIGHT = "active", "backoff", "unschedulable", "gated", "inFlight"
 PLACES = (ACTIVE, BACKOFF, UNSCHEDULABLE, GATED, IN_FLIGHT)
 # the version of the page; a reader of another version says so
 VERSION = 1
+# with a time zone: others cannot be compared
+Time = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
 class QueuedPodRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
@@ -24,8 +28,8 @@ class QueuedPodRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel",
     place: str
     priority: int = 0
     attempts: int = 0
-    since: datetime | None = None
-    backoff_until: datetime | None = None
+    since: Time | None = None
+    backoff_until: Time | None = None
     rejected_by: tuple[str, ...] = ()
     gated_by: str = ""
 
@@ -43,7 +47,7 @@ class QueuePage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
     """The queue at one moment: pods by place, the first pods of each place, and all moves so far."""
 
     version: int
-    now: datetime
+    now: Time
     counts: dict[str, int]
     first: tuple[QueuedPodRecord, ...] = ()
     moves: tuple[MoveCount, ...] = ()
@@ -61,5 +65,5 @@ def read_queue_page(body: bytes) -> QueuePage:
         if version != VERSION:
             raise ValueError(f"version {version!r} of the page is unknown; this kubesched reads version {VERSION}")
         return msgspec.convert(found, QueuePage)
-    except msgspec.MsgspecError as error:
+    except UNREADABLE as error:
         raise ValueError(f"the answer is no page of a queue: {error}") from None

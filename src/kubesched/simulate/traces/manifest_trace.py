@@ -13,7 +13,7 @@ from kubesched.api.pods import Pod
 from kubesched.asking.sources.files import read_files
 from kubesched.controlplane.nodes.kubelets import RUN_SECONDS
 from kubesched.simulate.errors import TraceError
-from kubesched.simulate.traces.trace import ObjectPut, PodArrival, Trace, TraceEvent
+from kubesched.simulate.traces.trace import LAST_SECONDS, ObjectPut, PodArrival, Trace, TraceEvent
 
 
 def trace_of_cluster(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> Trace:
@@ -21,12 +21,16 @@ def trace_of_cluster(paths: Sequence[str], custom_kinds: Collection[str] = ()) -
     return trace_of_objects(", ".join(Path(path).name for path in paths), read_files(paths, custom_kinds).objects)
 
 
-def trace_of_objects(name: str, objects: Iterable[ApiObject]) -> Trace:
-    """Return a trace in which objects are there at the beginning, nodes first and pods last."""
+def trace_of_objects(name: str, objects: Iterable[ApiObject], *, strict: bool = True) -> Trace:
+    """Return a trace in which objects are there at the beginning, nodes first and pods last.
+
+    A pod whose annotation says no time raises TraceError; unless it is `strict` the pod runs on: in a live cluster
+    anybody may have written it.
+    """
     objects = list(objects)
     nodes = [ObjectPut(0.0, obj) for obj in objects if isinstance(obj, Node)]
     others = [ObjectPut(0.0, obj) for obj in objects if not isinstance(obj, Node | Pod)]
-    pods = [PodArrival(0.0, obj, _runs(obj)) for obj in objects if isinstance(obj, Pod) and not obj.terminal]
+    pods = [PodArrival(0.0, obj, _runs(obj, strict)) for obj in objects if isinstance(obj, Pod) and not obj.terminal]
 
     def events(seed: int) -> Iterator[TraceEvent]:
         yield from nodes
@@ -36,7 +40,7 @@ def trace_of_objects(name: str, objects: Iterable[ApiObject]) -> Trace:
     return Trace(name, events)
 
 
-def _runs(pod: Pod) -> float | None:
+def _runs(pod: Pod, strict: bool) -> float | None:
     text = pod.metadata.annotations.get(RUN_SECONDS)
     if text is None:
         return None
@@ -44,6 +48,8 @@ def _runs(pod: Pod) -> float | None:
         seconds = float(text)
     except ValueError:
         seconds = -1.0
-    if not 0 <= seconds < 1e12:
+    if not 0 <= seconds < LAST_SECONDS:
+        if not strict:
+            return None
         raise TraceError(f"pod {pod.full_name}: annotation {RUN_SECONDS} is {text!r}; expected seconds")
     return seconds

@@ -6,11 +6,15 @@ times; those of one moment, in the order of the trace.
 
 import heapq
 from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
+
+# three thousand years: dates end with the year 9999
+LAST_SECONDS: Final = 1e11
 
 
 class PodArrival(msgspec.Struct, frozen=True, gc=False):

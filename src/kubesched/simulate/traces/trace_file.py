@@ -37,6 +37,7 @@ from kubesched.simulate.traces.opening import LONGEST_LINE, decoded, opened_trac
 from kubesched.simulate.traces.recording.run_times import Durations, RunTimes, is_recording, run_times
 from kubesched.simulate.traces.scenario_header import header_in
 from kubesched.simulate.traces.trace import (
+    LAST_SECONDS,
     ConfigurationChange,
     ObjectDeletion,
     ObjectPut,
@@ -213,11 +214,11 @@ class LineReader:
     def _time(self, line: Line) -> float:
         if line.at is None:
             raise self.wrong("`at`, the time in seconds, is missing")
-        if not 0 <= line.at < 1e12:
+        if not 0 <= line.at < LAST_SECONDS:
             raise self.wrong(f"`at` is {line.at}; expected seconds since the beginning")
         if line.at < self._at:
             raise self.wrong(f"`at` is {line.at}, before the {self._unit} above ({self._at}): sort the file by time")
-        if line.runs is not None and not 0 <= line.runs < 1e12:
+        if line.runs is not None and not 0 <= line.runs < LAST_SECONDS:
             raise self.wrong(f"`runs` is {line.runs}; expected seconds")
         self._at = line.at
         return line.at

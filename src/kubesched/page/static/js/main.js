@@ -4,6 +4,7 @@
 import { Actions } from "./actions/actions.js";
 import { count, shortKey } from "./cluster/amounts.js";
 import { ConfigurationView } from "./configuration/configuration.js";
+import { partsOf } from "./panel/links.js";
 import { gapsView } from "./panel/pod.js";
 import { byId, h, isTyped } from "./page/dom.js";
 import { Server, follow, takeToken } from "./cluster/feed.js";
@@ -358,7 +359,7 @@ class Page {
 
   goBack({ view, kind, key }) {
     this.views.show(view);
-    if (kind === "pod") this.openPod(...key.split("/"));
+    if (kind === "pod") this.openPod(...partsOf(key));
     else if (kind === "node") this.openNode(key);
     else this.panel.close();
   }

@@ -8,7 +8,7 @@ const TOKEN = /^#token=(.+)$/;
 export function takeToken() {
   const found = TOKEN.exec(location.hash);
   if (found) {
-    sessionStorage.setItem("token", decodeURIComponent(found[1]));
+    sessionStorage.setItem("token", decoded(found[1]));
     history.replaceState(null, "", location.pathname + location.search);
   }
   return sessionStorage.getItem("token") || "";
@@ -16,6 +16,15 @@ export function takeToken() {
 
 /** An address that is opened in a tab where the page is already brings its token without being loaded. */
 window.addEventListener("hashchange", () => TOKEN.test(location.hash) && location.reload());
+
+/** A part of an address as text; whatever anybody has put into a link, the page starts. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
 
 /** An answer that is not what was asked for; `status` is that of HTTP. */
 export class Refused extends Error {
@@ -25,16 +34,21 @@ export class Refused extends Error {
   }
 }
 
-/** Events of a text/event-stream: feed(text) gives those that are complete. */
+/** Events of a text/event-stream: feed(text) gives those that are complete. An event of many pieces is joined once. */
 export class EventText {
   constructor() {
-    this.rest = "";
+    this.parts = [];
+    this.end = ""; // the last characters, which may begin an empty line
   }
 
   feed(text) {
-    this.rest += text;
-    const blocks = this.rest.split(/\r?\n\r?\n/);
-    this.rest = blocks.pop();
+    this.parts.push(text);
+    const seen = this.end + text;
+    this.end = seen.slice(-3);
+    if (!/\n\r?\n/.test(seen)) return [];
+    const blocks = this.parts.join("").split(/\r?\n\r?\n/);
+    this.parts = [blocks.pop()];
+    this.end = this.parts[0].slice(-3);
     return blocks.map(eventOf).filter((event) => event.data !== "");
   }
 }

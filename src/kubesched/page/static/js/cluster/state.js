@@ -9,6 +9,16 @@ function grown(column, rows, empty = 0) {
   return next;
 }
 
+// what is told apart: tenants name resources, kubelets labels, and each name is a column
+const MOST_RESOURCES = 100;
+const MOST_LABELS = 300;
+const MOST_UNUSED = 1000; // texts of a column that no row has any more
+
+/** A value by a name that comes from a cluster: "constructor" is one only if it is there. */
+function own(values, name) {
+  return values && Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
 /** A column of few different texts: a code by row. */
 export class Texts {
   constructor(values = [""], codes = [], rows = codes.length) {
@@ -32,7 +42,16 @@ export class Texts {
   }
 
   set(row, value) {
+    if (this.values.length > this.codes.length + MOST_UNUSED) this.compact();
     this.codes[row] = this.code(value || "");
+  }
+
+  /** Forget texts that no row has. */
+  compact() {
+    const texts = [...this.codes].map((code) => this.values[code]);
+    this.values = [""];
+    this.known = new Map([["", 0]]);
+    this.codes = Int32Array.from(texts, (text) => this.code(text));
   }
 
   grow(rows) {
@@ -108,7 +127,7 @@ export class Cluster {
     this.allocatable = new Map();
     this.requested = new Map();
     for (const resource of this.resources) {
-      this.allocatable.set(resource, Float64Array.from(nodes.allocatable[resource] || new Array(rows).fill(0)));
+      this.allocatable.set(resource, Float64Array.from(own(nodes.allocatable, resource) || new Array(rows).fill(0)));
       this.requested.set(resource, new Float64Array(rows));
     }
     this.podCount = new Int32Array(rows);
@@ -223,7 +242,7 @@ export class Cluster {
     this.taints[row] = node.taints || [];
     this.putLabels(row, node.labels || {});
     for (const resource of Object.keys(node.allocatable || {})) this.knowResource(resource);
-    for (const resource of this.resources) this.allocatable.get(resource)[row] = node.allocatable?.[resource] || 0;
+    for (const resource of this.resources) this.allocatable.get(resource)[row] = own(node.allocatable, resource) || 0;
     this.changed.nodes.add(row);
     for (const [uid, name] of this.orphans) {
       if (name !== node.name) continue;
@@ -237,11 +256,11 @@ export class Cluster {
   putLabels(row, labels) {
     for (const key of Object.keys(labels)) {
       if (key === "kubernetes.io/hostname") continue;
-      if (!this.labels.has(key)) this.labels.set(key, new Texts([""], [], this.nodeRoom));
+      if (!this.labels.has(key) && this.labels.size < MOST_LABELS) this.labels.set(key, new Texts([""], [], this.nodeRoom));
     }
     for (const [key, column] of this.labels) {
       const before = column.codes[row];
-      column.set(row, labels[key]);
+      column.set(row, own(labels, key));
       if (column.codes[row] !== before) this.changed.layout = true;
     }
   }
@@ -279,7 +298,7 @@ export class Cluster {
     this.owner.set(row, pod.owner);
     this.why.set(row, pod.why);
     for (const resource of Object.keys(pod.requests || {})) this.knowRequests(resource);
-    for (const [resource, column] of this.requests) column[row] = pod.requests?.[resource] || 0;
+    for (const [resource, column] of this.requests) column[row] = own(pod.requests, resource) || 0;
     this.attach(row);
     if (this.isPending(row)) this.changed.pending = true;
     this.changed.pods.add(row);
@@ -328,7 +347,7 @@ export class Cluster {
   }
 
   knowResource(resource) {
-    if (this.allocatable.has(resource)) return;
+    if (this.allocatable.has(resource) || this.resources.length >= MOST_RESOURCES) return;
     this.resources.push(resource);
     this.allocatable.set(resource, new Float64Array(this.nodeRoom));
     this.requested.set(resource, new Float64Array(this.nodeRoom));
@@ -340,7 +359,7 @@ export class Cluster {
   }
 
   knowRequests(resource) {
-    if (!this.requests.has(resource)) this.requests.set(resource, new Float64Array(this.podRoom));
+    if (!this.requests.has(resource) && this.requests.size < MOST_RESOURCES) this.requests.set(resource, new Float64Array(this.podRoom));
   }
 
   growNodes(rows) {

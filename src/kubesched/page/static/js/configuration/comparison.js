@@ -3,6 +3,7 @@
 
 import { count } from "../cluster/amounts.js";
 import { details, h } from "../page/dom.js";
+import { partsOf } from "../panel/links.js";
 
 const FIRST = 100;
 
@@ -29,7 +30,7 @@ function more(body, differences, on) {
 }
 
 function row(difference, on) {
-  const [namespace, name] = difference.pod.split("/");
+  const [namespace, name] = partsOf(difference.pod);
   return h("tr", { "data-pod": difference.pod },
     h("th", { scope: "row" }, h("button.link", { type: "button", onclick: () => on.pod(namespace, name) }, difference.pod)),
     placement(difference.firstNode, difference.firstMessage, on),

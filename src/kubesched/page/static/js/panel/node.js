@@ -2,6 +2,7 @@
 // In: the answer of /v1/nodes/{name}. Out: elements.
 
 import { count, percent } from "../cluster/amounts.js";
+import { partsOf } from "./links.js";
 import { gapsView } from "./pod.js";
 import { bar, details, h, section } from "../page/dom.js";
 
@@ -18,7 +19,7 @@ function resourceLine(each) {
 }
 
 function heldPod(each, on) {
-  const [namespace, name] = each.pod.split("/");
+  const [namespace, name] = partsOf(each.pod);
   return h("li", {},
     h("button.link", { type: "button", onclick: () => on.pod(namespace, name) }, each.pod),
     each.terminating ? h("span.tag", {}, "terminating") : null,
@@ -26,7 +27,7 @@ function heldPod(each, on) {
 }
 
 function pendingKind(each, on) {
-  const [namespace, name] = each.example.split("/");
+  const [namespace, name] = partsOf(each.example);
   const why = each.roomFor
     ? `${count(each.roomFor, "pod")} would fit`
     : [...each.lacks.map((lack) => lack.message), each.message].filter(Boolean).join("; ") || "does not fit";

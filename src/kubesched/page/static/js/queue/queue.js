@@ -2,6 +2,7 @@
 // In: the answer of /v1/queue, asked for while the view is shown. Out: elements, a canvas.
 
 import { age, count, grouped, timeOfDay } from "../cluster/amounts.js";
+import { partsOf } from "../panel/links.js";
 import { gapsView } from "../panel/pod.js";
 import { h, section } from "../page/dom.js";
 import { PLACES, QueueChart } from "./chart.js";
@@ -153,7 +154,7 @@ function headOf(answer, place) {
 }
 
 function podRow(answer, pod, on) {
-  const [namespace, name] = pod.pod.split("/");
+  const [namespace, name] = partsOf(pod.pod);
   const since = pod.since ? Date.parse(pod.since) / 1000 : NaN;
   const known = answer.kind === "scheduler";
   const left = pod.backoffUntil ? Math.max(0, Date.parse(pod.backoffUntil) / 1000 - answer.now) : 0;

@@ -3,6 +3,7 @@
 
 import { count } from "../cluster/amounts.js";
 import { byId, isTyped } from "../page/dom.js";
+import { partsOf } from "../panel/links.js";
 import { TimeMarks, clockText, markText } from "./marks.js";
 
 const OFTEN = 1000; // milliseconds between two looks at the marks of a simulation
@@ -173,7 +174,7 @@ export class TimeBar {
     const arrived = !this.clock || (this.clock.state !== "seeking" && this.isAt(mark));
     if (!arrived) return;
     this.wanted = undefined;
-    const [namespace, name] = (mark.pod || "").split("/");
+    const [namespace, name] = partsOf(mark.pod || "");
     if (name && this.on.isThere({ kind: "pod", key: mark.pod })) this.on.pod(namespace, name);
     else if (!name && this.on.isThere({ kind: "node", key: mark.node })) this.on.node(mark.node);
   }
