@@ -65,7 +65,7 @@ def loading(tmp_path: Path) -> Loading:
 
 def test_several_documents_come_in_and_empty_ones_do_not_count(loading: Loading) -> None:
     report = loading.load(f"# a comment\n---\n{NODE}\n---\n# nothing here\n---   # more\n{POD}\n--- \nnull\n---")
-    assert report == LoadReport(2, [])
+    assert report == LoadReport(2, [], given=2)
     assert loading.get("Pod", "p1", "default")["spec"]["containers"][0]["name"] == "c"
 
 
@@ -81,7 +81,7 @@ def test_lists_of_any_kind_are_taken_apart(loading: Loading) -> None:
     nodes = [{"apiVersion": "v1", "kind": "Node", "metadata": {"name": f"n{number}"}} for number in range(3)]
     outer = {"apiVersion": "v1", "kind": "List", "items": [*nodes, pods], "metadata": {"resourceVersion": ""}}
     empty = {"apiVersion": "v1", "kind": "List", "items": None}
-    assert loading.load(json.dumps(outer), json.dumps(empty)) == LoadReport(4, [])
+    assert loading.load(json.dumps(outer), json.dumps(empty)) == LoadReport(4, [], given=4)
     assert loading.get("Pod", "x", "default")["metadata"]["name"] == "x"
 
 
@@ -109,7 +109,7 @@ def test_what_others_need_comes_first_and_otherwise_the_order_of_the_files_holds
 {apiVersion: v1, kind: Namespace, metadata: {name: own}}
 """
     report = load(loading.server, [loading.file("a.yaml", text)], remember)
-    assert report == LoadReport(5, [])
+    assert report == LoadReport(5, [], given=5)
     assert order == ["Namespace own", "PriorityClass high", "Node z", "Pod b", "Pod a"]
 
 
@@ -129,7 +129,7 @@ def test_folders_are_read_in_order_with_their_folders(loading: Loading) -> None:
 
 def test_standard_input_is_a_file_like_any(loading: Loading, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(NODE.encode())))
-    assert load(loading.server, ["-"]) == LoadReport(1, [])
+    assert load(loading.server, ["-"]) == LoadReport(1, [], given=1)
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"kind: [")))
     (problem,) = load(loading.server, ["-"]).problems
     assert problem.startswith("<stdin>: document 1: yaml: line ")
@@ -261,7 +261,7 @@ def test_a_list_may_be_long(loading: Loading) -> None:
         {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": f"c{n}", "labels": labels}} for n in range(1100)
     ]
     text = "apiVersion: v1\nkind: List\nitems:\n" + "".join(f"- {json.dumps(item)}\n" for item in items)
-    assert loading.load(text) == LoadReport(1100, [])
+    assert loading.load(text) == LoadReport(1100, [], given=1100)
 
 
 def test_a_file_without_an_end_is_given_up_where_it_is_no_text(loading: Loading) -> None:
@@ -410,7 +410,7 @@ def test_what_a_server_has_of_its_own_and_cannot_replace_stays(loading: Loading)
         api_version="rbac.authorization.k8s.io/v1",
         roleRef={"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "another"},
     )
-    assert loading.load(of_a_cluster(binding)) == LoadReport(0, [], kept=1)
+    assert loading.load(of_a_cluster(binding)) == LoadReport(0, [], kept=1, given=1)
     (problem,) = loading.problems(json.dumps(binding))
     assert "cannot change roleRef" in problem, "who writes it is told"
 
@@ -433,7 +433,7 @@ def test_a_status_that_cannot_be_is_left_out(loading: Loading) -> None:
 
 def test_what_a_cluster_shows_twice_is_loaded_once(loading: Loading) -> None:
     pod = an_object("Pod", "p", "default", spec=a_spec())
-    assert loading.load(of_a_cluster(pod), of_a_cluster(pod)) == LoadReport(1, [])
+    assert loading.load(of_a_cluster(pod), of_a_cluster(pod)) == LoadReport(1, [], given=2)
 
 
 def test_fields_of_another_release_are_warned_of_in_what_comes_from_a_cluster(loading: Loading) -> None:
