@@ -85,7 +85,7 @@ class BindingResult(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def read_result(answer: bytes, kind: type[T]) -> T:
-    """Return the result in an answer; raises InvalidObjectError if it is none."""
+    """Decode the answer of an extender; raises InvalidObjectError if it cannot be decoded."""
     try:
         found = msgspec.json.decode(answer, type=kind | None)
     except tolerant_json.UNREADABLE:

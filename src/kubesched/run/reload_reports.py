@@ -74,7 +74,7 @@ class ReloadReports:
 
     def tell(self, outcome: ReloadOutcome, generation: int, now: datetime, reporter: str) -> None:
         """Tell of a reload: a line, an event unless nothing changed, metrics."""
-        # a plugin may say anything: whoever reads events or /configz need not know its password
+        # an error of a plugin may contain a password, which events and /configz must not show
         outcome = msgspec.structs.replace(outcome, reason=without_secrets(outcome.reason))
         self._reloads.number(outcome.result).value += 1
         self._well.value = outcome.result != REFUSED

@@ -89,7 +89,7 @@ class QueueFeed:
         except (KubeschedError, ValueError) as error:
             self._why = str(error)
             self._ask_at = asyncio.get_running_loop().time() + AGAIN_SECONDS
-            # whoever refuses is there
+            # a scheduler that refuses a request is there
             self._tell(THERE)
             return None
         self._tell(THERE)

@@ -78,7 +78,7 @@ def _client(target: RestConfig) -> RestClient:
 
 
 async def _kinds(rest: RestClient, custom_kinds: Collection[str]) -> Sequence[WatchedKind]:
-    """Return the kinds to watch, with those that plugins look up; waits until the server answers, and is well."""
+    """Return the kinds to watch, with those that plugins look up; waits while the server fails."""
     while True:
         try:
             return (await followable_kinds(rest, custom_kinds=custom_kinds)).watched
@@ -118,7 +118,7 @@ async def _probe(shown: ShownCluster, rest: RestClient, find: Callable[[], RestC
 
 
 async def _why_silent(rest: RestClient) -> str:
-    """Return why a server does not answer, an empty text if it does; whoever refuses is there."""
+    """Return why a server does not answer, an empty text if it does, if only with a refusal."""
     try:
         await rest.get(PROBE_PATH)
     except Unreachable as error:
