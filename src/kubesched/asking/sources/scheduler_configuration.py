@@ -23,7 +23,7 @@ OTHER_FORM: Final = f"its {PATH} is not that of kubesched run or kubesched up"
 
 
 class ToldConfiguration(NamedTuple):
-    """What a scheduler tells of its configuration: the text, or why there is none."""
+    """The configuration that a scheduler serves at /configz as text, or why it cannot be read."""
 
     text: str = ""
     why: str = ""

@@ -78,7 +78,7 @@ def told_by(source: ClusterSource, scheduler: "SchedulerAddress | None" = None) 
         cluster = None if source.paths else live_target(source)
         target = cluster if scheduler is None else config_of(scheduler, cluster)
     except KubeschedError:
-        # whoever reads the cluster tells
+        # the same error is reported when the cluster is read
         return ""
     assert target is not None
     told = read_in_force(target)

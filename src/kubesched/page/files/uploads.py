@@ -38,7 +38,7 @@ _INSTEAD: Final = "give it to kubesched page --simulate in a terminal"
 
 
 class GivenUpError(KubeschedError):
-    """A file that nobody waits for any more."""
+    """The upload was given up: its browser has left, or another file is opened."""
 
     status = 409
 
@@ -141,7 +141,7 @@ def bounded(trace: Trace) -> Trace:
 
 
 def _pieces(file: BufferedReader | gzip.GzipFile, opening: Opening) -> Iterator[bytes]:
-    # read1 returns what there is before a torn end
+    # read1 returns the data before the place where a truncated file ends
     while piece := file.read1(_PIECE):
         opening.go_on()
         yield piece
