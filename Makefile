@@ -4,8 +4,10 @@
 # make check  ruff, mypy --strict, import-linter  make bench  the engine's benchmark    make lock   re-lock dependencies
 # make test-pythons   the quick tests on 3.11 to 3.14, whichever are installed   make test-oracle   our CEL against Google's
 # make fuzz   feed decoders and plugins with hostile inputs for an hour (FUZZ_SECONDS=600 for ten minutes)
+# make attack attack the page, a cluster and the scheduler on loopback (ATTACK=page_files for some of the attacks)
 # make docs   write the pages that come from the code   make site  build the documentation as a site, into .site
 # make coverage  the quick tests, and which lines no test runs   make dist  wheels, source and bill of materials, into dist
+# make release VERSION=0.2.0   write the version into all files; prints the commands that follow
 # make release-check TAG=v0.2.0   whether all places name the version of a tag; prints its notes
 # make upstream SRC=...   compare our tables with a checkout of kubernetes (docs/next-release.md)
 PYTHON ?= python3
@@ -18,7 +20,7 @@ PYTHONS ?= 3.11 3.12 3.13 3.14
 # tests start many processes; without bytecode each of them compiles the package again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run quick test test-random test-oracle test-pythons pytest test-slow test-cluster check coverage dist release-check bench fuzz docs site upstream lock clean
+.PHONY: run quick test test-random test-oracle test-pythons pytest test-slow test-cluster check coverage dist release release-check bench fuzz attack docs site upstream lock clean
 
 run: $(READY)
 	@# 3: pods are left that found no node; one of these is meant to
@@ -59,8 +61,8 @@ test-cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/real_cluster
 
 check: $(READY)
-	$(BIN)/ruff check src tests benchmarks fuzz tools contrib examples
-	$(BIN)/ruff format --check src tests benchmarks fuzz tools contrib examples
+	$(BIN)/ruff check src tests attack benchmarks fuzz tools contrib examples
+	$(BIN)/ruff format --check src tests attack benchmarks fuzz tools contrib examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -77,6 +79,10 @@ dist: $(READY)
 	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
 	$(BIN)/python -m tools.sbom requirements-runtime.lock > dist/kubesched.cdx.json
 
+release: $(READY)
+	@test -n "$(VERSION)" || { echo "make release VERSION=0.2.0"; exit 2; }
+	@$(BIN)/python -m tools.prepare_release $(VERSION)
+
 release-check: $(READY)
 	@test -n "$(TAG)" || { echo "make release-check TAG=v0.2.0"; exit 2; }
 	@$(BIN)/python -m tools.release $(TAG)
@@ -88,6 +94,9 @@ bench: $(READY)
 fuzz: $(READY)
 	$(BIN)/python -m pip install --quiet --require-hashes -r requirements-fuzz.lock || echo "atheris cannot be installed here"
 	$(BIN)/python -m fuzz --seconds $(FUZZ_SECONDS)
+
+attack: $(READY)
+	$(BIN)/python -m attack $(ATTACK)
 
 docs: $(READY)
 	$(BIN)/python -m kubesched.controlplane.compatibility > docs/api-compatibility.md
@@ -115,11 +124,12 @@ upstream: $(READY)
 
 # the lock names everything, so nothing is resolved; modules are compiled when they are first imported, and most never are
 $(READY): requirements.lock pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kubesched needs Python 3.11 or later; set PYTHON=python3.11")'
-	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --require-hashes --no-deps --no-compile -r requirements.lock
-	$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation -e .
-	touch $@
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kubesched needs Python 3.11 or later; set PYTHON=python3.11")'
+	@echo "Creating a virtual environment in $(VENV)"
+	@$(PYTHON) -m venv $(VENV)
+	@$(PYTHON) tools/install.py $(BIN)/python requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $@
 
 lock:
 	echo atheris | uv pip compile - --python-version 3.11 --generate-hashes --no-emit-index-url --no-header --no-annotate \

@@ -8,7 +8,7 @@ processor time, a tenth of them: those that nothing else on the machine disturbe
 without a record: so much differs by chance.
 
 Details of decisions are left out: their budget is a share of the time that passes, so on a machine with other work,
-and with two schedulers in turns, they would take several times that share. `detail_budget.SHARE` is to be added;
+and with two schedulers in turns, they would take several times that share. `recorder.DETAIL_SHARE` is to be added;
 --details gathers them nevertheless.
 """
 

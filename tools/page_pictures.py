@@ -18,25 +18,28 @@ from tests.support.served_page import served_page
 
 from kubesched.api.meta import ApiObject, Condition
 from kubesched.api.pods import PodStatus
+from kubesched.asking.model import ClusterModel
+from kubesched.asking.sources.files import read_files
 from kubesched.controlplane.nodes.kubelets import RUN_SECONDS
+from kubesched.core.assembly import load_config
 from kubesched.testing import a_node, a_pod
 
 NODES, PODS = 240, 3200
 APPS = ("web", "cache", "search", "mail", "billing", "train", "etl", "auth", "feed", "images")
 POOLS = ("general",) * 6 + ("batch",) * 3 + ("gpu",)
 WAITING: tuple[tuple[int, dict[str, Any], str], ...] = (
-    (14, {"cpu": "48"}, f"0/{NODES} nodes are available: {NODES} Insufficient cpu."),
+    (14, {"cpu": "48", "owner": "StatefulSet/warehouse"}, f"0/{NODES} nodes are available: {NODES} Insufficient cpu."),
     (
         9,
-        {"requests": {"nvidia.com/gpu": 16}},
-        f"0/{NODES} nodes are available: {NODES} Insufficient nvidia.com/gpu.",
+        {"requests": {"nvidia.com/gpu": 8}, "owner": "Job/train-large"},
+        f"0/{NODES} nodes are available: 4 node(s) were unschedulable, {NODES - 4} Insufficient nvidia.com/gpu.",
     ),
     (
         3,
-        {"cpu": "1", "node_selector": {"disk": "nvme"}},
+        {"cpu": "1", "node_selector": {"disk": "nvme"}, "owner": "Deployment/index"},
         f"0/{NODES} nodes are available: {NODES} node(s) didn't match Pod's node affinity/selector.",
     ),
-    (2, {"cpu": "2"}, ""),
+    (2, {"cpu": "2", "owner": "Deployment/mail"}, ""),
 )
 
 
@@ -58,10 +61,10 @@ CONFIGURING = """
     .then(() => { view.all.checked = true; return view.compare(); })
 """
 PICTURES = (
-    Picture("page-map", "dark", (1280, 800), "page.regroup()"),
+    Picture("page-map", "dark", (1280, 800), ""),
     Picture("page-decision", "light", (1280, 800), "page.openPod('apps', 'waits-3-000')"),
     Picture("page-configuration", "light", (1280, 800), CONFIGURING),
-    Picture("page-phone", "dark", (390, 780), "page.regroup()"),
+    Picture("page-phone", "dark", (390, 780), ""),
 )
 
 
@@ -80,6 +83,11 @@ def objects() -> Iterator[ApiObject]:
             unschedulable=row % 71 == 1,
             allocatable={"nvidia.com/gpu": 8} if pool == "gpu" else None,
         )
+        if pool == "gpu":
+            gpus = {"nvidia.com/gpu": 6 + row % 3}
+            yield a_pod(
+                f"train-on-{row:03}", namespace="apps", cpu="2", requests=gpus, node=f"node-{row:03}", owner="Job/train"
+            )
     for number in range(PODS):
         app = chance.choice(APPS)
         yield a_pod(
@@ -134,6 +142,17 @@ def simulated(browser: Browser, folder: Path) -> None:
         page.context.close()
 
 
+def quickstart(browser: Browser, folder: Path) -> None:
+    """Write the picture of what `kubesched page --from examples/quickstart` shows."""
+    with served_page(ClusterModel(read_files(["examples/quickstart"]), load_config(None)), places=True) as served:
+        page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="dark", reduced_motion="reduce")
+        page.goto(served.address)
+        until(page, "document.querySelectorAll('.group').length === 2")
+        page.wait_for_timeout(500)
+        page.screenshot(path=folder / "page-quickstart.png")
+        page.context.close()
+
+
 def main(folder: Path) -> None:
     """Write all pictures."""
     if not path_of_chromium():
@@ -149,7 +168,6 @@ def main(folder: Path) -> None:
             )
             page.goto(served.address)
             until(page, "document.body.dataset.ready")
-            page.select_option("#within", "pool")
             page.evaluate(f"() => {{ const page = window.kubesched; {picture.steps}; }}")
             if picture.steps == CONFIGURING:
                 until(page, "document.querySelector('.comparison').dataset.pods", 120)
@@ -157,6 +175,7 @@ def main(folder: Path) -> None:
             page.screenshot(path=folder / f"{picture.name}.png")
             page.context.close()
         simulated(browser, folder)
+        quickstart(browser, folder)
 
 
 if __name__ == "__main__":

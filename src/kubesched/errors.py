@@ -55,6 +55,7 @@ package that defines each class:
     │   └── CredentialsError                client
     │       └── RefusedByIssuerError        client
     ├── UnreadableError                     cli
+    ├── UnreadableFilesError                asking
     ├── UnreadableSnapshotError             asking
     ├── UnusableFileError                   common
     │   ├── MissingFileError                common

@@ -84,3 +84,31 @@ def test_what_was_seen_is_forgotten_when_it_is_too_much() -> None:
 def test_other_kinds_are_left_alone() -> None:
     node = Node()
     assert sharing(Node)(node) is node
+
+
+def test_a_report_shares_everything_but_the_status_with_the_known_version() -> None:
+    shared = SharedPods()
+    known = shared.share(a_pod("a", "n1"))
+    report = a_pod("a", "n1", time="11:00:00")
+    found = shared.renew(report, known)
+    assert found == report
+    assert found.spec is known.spec
+    assert found.metadata.labels is known.metadata.labels
+    assert found.metadata.owner_references is known.metadata.owner_references
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        pytest.param(a_pod("a", "n2"), id="bound to a node"),
+        pytest.param(a_pod("a", "n1", cpu="2"), id="resized"),
+        pytest.param(a_pod("a", "n1", owner="other"), id="adopted"),
+        pytest.param(
+            replace(a_pod("a", "n1"), metadata=replace(a_pod("a").metadata, labels={"b": "c"})), id="relabelled"
+        ),
+        pytest.param(replace(a_pod("a", "n1"), metadata=replace(a_pod("a").metadata, uid="2")), id="another pod"),
+    ],
+)
+def test_a_report_that_changes_more_than_the_status_is_read_as_it_is(report: Pod) -> None:
+    shared = SharedPods()
+    assert shared.renew(report, shared.share(a_pod("a", "n1"))) == report

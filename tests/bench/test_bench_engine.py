@@ -91,3 +91,17 @@ def test_every_shipped_test_case_is_there_in_a_short_and_a_long_form() -> None:
     assert {run.case for run in labelled(runs, "short")} == cases
     assert {run.case for run in labelled(runs, "performance")} == cases
     assert len(cases) >= 20
+
+
+def test_shipped_performance_workloads_alone_carry_thresholds() -> None:
+    runs = shipped_runs()
+    performance = labelled(runs, "performance")
+    assert not [run.name for run in runs if run.threshold and run not in performance]
+    thresholds = {run.name: run.threshold for run in performance if run.threshold}
+    assert len(thresholds) == 20
+    # scheduler_perf at v1.37.0-rc.1
+    assert thresholds["SchedulingBasic/5000Nodes_10000Pods"] == 680
+    assert thresholds["SchedulingBasic/5000Nodes_50000Pods"] == 790
+    assert thresholds["SchedulingDaemonset/15000Nodes"] == 1100
+    assert thresholds["TopologySpreading/5000Nodes_5000Pods"] == 460
+    assert thresholds["SchedulingWithResourceClaimTemplate/5000pods_500nodes"] == 56

@@ -4,6 +4,7 @@ import asyncio
 import ssl
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote, unquote
 
 import pytest
 from aiohttp import web
@@ -32,9 +33,13 @@ async def handle(request: web.Request) -> web.StreamResponse:
         await asyncio.sleep(30)
     if request.path == "/refused":
         return web.Response(status=403, text="no")
+    if request.query_string.startswith("to="):
+        host = request.host
+        location = unquote(request.query_string[3:]).format(host=host, port=host.partition(":")[2])
+        return web.Response(status=302, headers={"Location": location})
     if request.path == "/text":
         return web.Response(text="hello")
-    return web.json_response({"token": request.headers.get("Authorization")})
+    return web.json_response({"token": request.headers.get("Authorization"), "key": request.headers.get("X-Api-Key")})
 
 
 async def asked(path: str, tls: ssl.SSLContext | None = None, **options: Any) -> HttpAnswer:
@@ -70,6 +75,29 @@ def test_what_is_no_usable_answer_is_an_error_without_the_password(path: str, wo
 def test_a_server_that_does_not_answer_is_an_error() -> None:
     with pytest.raises(HttpError, match=r"no answer within 0\.2 seconds"):
         asyncio.run(asked("/slow", timeout_seconds=0.2))
+
+
+@pytest.mark.parametrize("location", ["/", "//{host}/", "http://{host}/"])
+def test_a_redirect_within_the_origin_is_followed_with_the_headers(location: str) -> None:
+    answer = asyncio.run(asked("/?to=" + quote(location), headers={"X-Api-Key": "key"}))
+    assert (answer.json()["token"][:6], answer.json()["key"]) == ("Basic ", "key")
+
+
+@pytest.mark.parametrize(
+    ("location", "words"),
+    [
+        ("http://127.0.0.2:{port}/", r"redirects to another origin, http://127\.0\.0\.2:"),
+        ("http://127.0.0.1:1/", r"redirects to another origin, http://127\.0\.0\.1:1"),
+        ("https://{host}/", "redirects to another origin, https://"),
+        ("file:///etc/passwd", "redirects to another origin, file://"),
+        ("http://[", "Invalid URL|IPv6"),
+        ("/?to=/?to=/?to=/?to=/", "redirects more than 3 times"),
+    ],
+)
+def test_a_redirect_to_another_origin_is_an_error_and_nobody_there_is_asked(location: str, words: str) -> None:
+    with pytest.raises(HttpError, match=words) as caught:
+        asyncio.run(asked("/?to=" + quote(location), headers={"X-Api-Key": "key"}))
+    assert "secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1/", "no url", "ftp://127.0.0.1/"])

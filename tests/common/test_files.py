@@ -5,12 +5,13 @@ import signal
 import socket
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.support.processes import eventually
 
+from kubesched.common import files
 from kubesched.common.files import UnusableFileError, oddity, read_at_most, writing_problem
 from kubesched.controlplane.loading import manifests
 
@@ -84,6 +85,38 @@ def test_a_pipe_that_is_named_is_read(tmp_path: Path) -> None:
         found, problems = manifests.read([str(pipe)])
     assert [each.kind for each in found] == ["ConfigMap"]
     assert problems == []
+
+
+def test_a_pipe_that_nobody_writes_to_is_given_up_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(files, "WRITER_SECONDS", 0.05)
+    os.mkfifo(tmp_path / "pipe")
+    why = r"^a named pipe that nobody opened for writing within 0\.05 s; name a file that can be read$"
+    with pytest.raises(UnusableFileError, match=why):
+        read_at_most(tmp_path / "pipe", 100)
+    # the reader that gave up takes nothing from a later one
+    assert [thread for thread in threading.enumerate() if thread.name == "open"] == []
+    monkeypatch.setattr(files, "WRITER_SECONDS", 60.0)
+    with subprocess.Popen(["sh", "-c", f"echo a > {tmp_path / 'pipe'}"]):
+        assert read_at_most(tmp_path / "pipe", 100) == b"a\n"
+
+
+def test_a_pipe_that_may_not_be_written_is_given_up_without_a_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    raised: list[threading.ExceptHookArgs] = []
+    monkeypatch.setattr(threading, "excepthook", raised.append)
+    monkeypatch.setattr(files, "WRITER_SECONDS", 0.05)
+    monkeypatch.setattr(files, "_end_waiting", lambda path, thread: None)
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(UnusableFileError):
+        read_at_most(tmp_path / "pipe", 100)
+    (waiting,) = [thread for thread in threading.enumerate() if thread.name == "open"]
+    os.close(os.open(tmp_path / "pipe", os.O_WRONLY))
+    waiting.join(60.0)
+    assert not waiting.is_alive()
+    assert raised == []
 
 
 @pytest.mark.parametrize("what", ["manifests", "file"])

@@ -107,6 +107,34 @@ def test_memory_that_has_grown_is_looked_through_though_not_at_once(pages: int, 
     assert passes.count == collected
 
 
+@pytest.mark.parametrize(
+    ("forgotten", "busy", "collected"),
+    [
+        pytest.param(3, False, 1, id="caches forgot something"),
+        pytest.param(0, False, 0, id="everything that caches have was used"),
+        pytest.param(3, True, 0, id="bindings are under way"),
+    ],
+)
+def test_a_full_pass_follows_when_caches_forgot_something(
+    forgotten: int, busy: bool, collected: int, passes: Passes
+) -> None:
+    calls: list[None] = []
+
+    def forget() -> int:
+        calls.append(None)
+        return forgotten
+
+    async def story() -> None:
+        task = asyncio.create_task(GarbageCollection(lambda: busy, forget=forget).run())
+        await asyncio.sleep(LATEST_SECONDS - LOOK_EVERY_SECONDS)
+        assert not calls
+        await asyncio.sleep(3 * LOOK_EVERY_SECONDS)
+        task.cancel()
+
+    run_in_virtual_time(story())
+    assert (len(calls), passes.count, passes.given_back) == (1, collected, collected)
+
+
 def test_full_passes_never_begin_by_themselves() -> None:
     GarbageCollection(lambda: True)
     assert min(gc.get_threshold()[1:]) >= 1_000_000

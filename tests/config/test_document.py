@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kubesched.config import document
 from kubesched.config.document import MAX_DEPTH, DocumentError, dump, parse, rough_values
 
 
@@ -127,3 +128,26 @@ def test_no_text_breaks_the_reader(text: str) -> None:
         parse(text)
     except DocumentError as error:
         assert str(error)  # noqa: PT017 - most texts parse; of the rest only this error may come
+
+
+LONG_TEXTS = {
+    "a list": "- 1\n- two\n- {three: [4, 5]}\n",
+    "a text over several lines": "a: 'one\n  two\n\n  three'\nb: |\n  x\n  y\n",
+    "letters beyond ASCII": "a: \u00e4\u4e16\u754c\U0001f600\nb: '\u00e4'\n",
+    "a text without end": "a: 1\nb: 'no end\n",
+    "a duplicate key": "a: 1\nb: 2\na: 3\n",
+    "a control character": "a: 1\nb: \x07\n",
+}
+
+
+@pytest.mark.parametrize("case", LONG_TEXTS)
+def test_a_long_text_is_read_in_pieces_and_means_the_same(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def read() -> object:
+        try:
+            return parse(LONG_TEXTS[case])
+        except DocumentError as error:
+            return str(error)
+
+    expected = read()
+    monkeypatch.setattr(document, "_LONG", 1)
+    assert read() == expected

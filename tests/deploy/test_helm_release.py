@@ -47,3 +47,23 @@ def test_a_release_comes_changes_and_goes_without_a_trace(tmp_path: Path) -> Non
         for kind in ("clusterrolebindings", f"namespaces/{SPACE}/roles", f"namespaces/{SPACE}/rolebindings"):
             found = api.ok("GET", f"/apis/rbac.authorization.k8s.io/v1/{kind}")["items"]
             assert [each for each in found if each["metadata"]["name"].startswith("kubesched:")] == []
+
+
+def test_a_rolling_update_puts_replicas_on_several_nodes_wherever_the_old_ones_are(tmp_path: Path) -> None:
+    with a_local_cluster("--nodes", "2", XDG_STATE_HOME=str(tmp_path)) as cluster:
+        api = ApiClient(cluster.kubeconfig)
+        first, second = sorted(node["metadata"]["name"] for node in api.ok("GET", "/api/v1/nodes")["items"])
+
+        def rolled(*words: str) -> None:
+            release = ("kubesched", str(CHART), *IMAGE, "--namespace", SPACE, "--kubeconfig", str(cluster.kubeconfig))
+            found = run_helm("upgrade", "--install", *release, *WAIT, *words, home=tmp_path)
+            assert found.returncode == 0, found.stderr
+
+        def on(*nodes: str) -> bool:
+            found = [pod for pod in api.all("Pod", SPACE) if pod["metadata"]["name"].startswith("kubesched-")]
+            return sorted(pod["spec"].get("nodeName", "") for pod in found) == list(nodes)
+
+        rolled("--set", f"nodeSelector.kubernetes\\.io/hostname={first}")
+        eventually(partial(on, first, first), "both replicas on the only node that is allowed")
+        rolled("--set", "verbosity=3")
+        eventually(partial(on, first, second), "a replica on each node")

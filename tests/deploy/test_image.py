@@ -45,6 +45,17 @@ def test_it_is_built_from_the_locks() -> None:
     assert all("--require-hashes" in each or ("--no-deps" in each and "--no-index" in each) for each in installs)
 
 
+def test_a_build_whose_program_would_not_be_found_fails() -> None:
+    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    started = arguments("RUN")[-1].split()
+    variables = dict(word.split("=", 1) for word in arguments("ENV")[-1].split())
+    program = Path(started[-2])
+    assert started[-1] == "--version"
+    assert program.name in scripts
+    assert str(program.parent) in variables["PATH"].split(":")
+    assert f"PYTHONPATH={variables['PYTHONPATH']}" in started
+
+
 def test_bases_are_named_by_digest() -> None:
     stages = [line.split()[0] for line in arguments("FROM")]
     bases = dict(line.split("=", 1) for line in arguments("ARG") if "=" in line)

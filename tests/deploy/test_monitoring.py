@@ -27,11 +27,13 @@ def rules(name: str) -> list[dict[str, Any]]:
     return [rule for group in yaml.safe_load((PROMETHEUS / name).read_text())["groups"] for rule in group["rules"]]
 
 
-RECORDED = {rule["record"]: used(rule["expr"]) for rule in rules("recording.yaml")}
-ALERTS = rules("alerts.yaml")
+RULES = [rule for name in ("recording.yaml", "alerts.yaml", "slo.yaml") for rule in rules(name)]
+# the labels of each recorded series: those of its expression, and those that the rule adds
+RECORDED = {rule["record"]: used(rule["expr"]).labels | {*rule.get("labels", ())} for rule in RULES if "record" in rule}
+ALERTS = [rule for rule in RULES if "alert" in rule]
 PANELS = [panel for panel in DASHBOARD["panels"] if panel["type"] != "row"]
 EXPRESSIONS = {
-    **{name: rule["expr"] for rule in rules("recording.yaml") if (name := rule["record"])},
+    **{f"{rule['record']} {rule.get('labels', '')}": rule["expr"] for rule in RULES if "record" in rule},
     **{rule["alert"]: rule["expr"] for rule in ALERTS},
     **{
         f"panel {panel['title']} {target['refId']}": target["expr"].replace("$__rate_interval", "5m")
@@ -54,7 +56,7 @@ def metric_of(name: str) -> Metric:
 def labels_of(name: str) -> set[str]:
     """Return the labels of a series, also of a recorded one."""
     if name in RECORDED:
-        return set(RECORDED[name].labels)
+        return set(RECORDED[name])
     return {*metric_of(name).labels, *({"le"} if name.endswith("_bucket") else ())}
 
 
@@ -136,7 +138,7 @@ needs_promtool = needs("promtool", "prometheus")
 
 @needs_promtool
 @pytest.mark.parametrize(
-    "words", [["check", "rules", "alerts.yaml", "recording.yaml"], ["test", "rules", "tests.yaml"]]
+    "words", [["check", "rules", "alerts.yaml", "recording.yaml", "slo.yaml"], ["test", "rules", "tests.yaml"]]
 )
 def test_promtool_is_content(words: list[str]) -> None:
     found = subprocess.run(["promtool", *words], capture_output=True, text=True, timeout=60, cwd=PROMETHEUS)

@@ -4,6 +4,7 @@ _LONG = "up to an hour; tests/bench/test_bench_docs.py reads its options, tests/
 _IMAGE = "needs a container engine and a registry; tests/deploy/test_image.py runs the steps of the Dockerfile"
 _MAKE = "sets up an environment from an index of packages; CI runs it"
 _PYPI = "needs an index of packages; tests/project/test_new_user.py installs the wheel"
+_RELEASE = "needs a release that is published; tests/deploy/test_helm_release.py installs the chart of this folder"
 _BUILD = "docker build -f deploy/Dockerfile -t registry.example.com/kubesched:0.1.0 ."
 
 NOT_RUN = {
@@ -26,6 +27,9 @@ NOT_RUN = {
     "docker push registry.example.com/kubesched:0.1.0": _IMAGE,
     f"{_BUILD} --build-arg BUILD=python:3.11-slim-bookworm@sha256:... "
     "--build-arg RUNTIME=gcr.io/distroless/python3-debian12:nonroot@sha256:...": _IMAGE,
+    "gh attestation verify oci://ghcr.io/kubesched/kubesched:0.1.0 --repo kubesched/kubesched": _RELEASE,
+    "helm install kubesched oci://ghcr.io/kubesched/charts/kubesched --version 0.1.0 -n kube-system "
+    "--set image.repository=ghcr.io/kubesched/kubesched": _RELEASE,
     # installations
     "make run": _MAKE,
     "make test": _MAKE,
@@ -34,6 +38,7 @@ NOT_RUN = {
     "make test-random": _MAKE,
     "make bench": _MAKE,
     "make coverage": _MAKE,
+    "make attack": _MAKE,
     "python3 -m venv ~/kubesched && ~/kubesched/bin/pip install . && export PATH=~/kubesched/bin:$PATH": _PYPI,
     "python3 -m venv venv && . venv/bin/activate": _PYPI,
     "pip install 'kubesched[testing]'": _PYPI,

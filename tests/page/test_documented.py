@@ -61,7 +61,7 @@ def test_every_field_of_the_cluster_and_every_event_is_told() -> None:
 
 
 def test_the_pictures_of_the_documents_are_those_that_the_command_makes() -> None:
-    made = {f"{each.name}.png" for each in PICTURES} | {"page-time.png", "page-queue.png"}
+    made = {f"{each.name}.png" for each in PICTURES} | {"page-time.png", "page-queue.png", "page-quickstart.png"}
     shown = set(re.findall(r"pictures/(page-[\w-]+\.png)", TEXT))
     assert shown <= made
     assert {each.name for each in (DOCS / "pictures").glob("page-*.png")} == made

@@ -31,6 +31,9 @@ def test_the_manifest_of_a_static_pod_works_as_it_is(tmp_path: Path) -> None:
             assert fetch(port, "/livez?verbose") == (200, f"[+]ping ok\n{turns}\nlivez check passed\n")
             assert fetch(port, "/healthz?verbose") == (200, f"[+]leaderElection ok\n{turns}\nhealthz check passed\n")
             assert fetch(port, "/readyz") == (200, "ok")
+            status = fetch(port, "/statusz", token)[1].splitlines()
+            assert "Binary version: 1.36.4" in status
+            assert status[-1] == "Paths: /configz /flagz /healthz /livez /metrics /readyz"
             assert fetch(port, "/metrics")[0] == 403
             assert fetch(port, "/metrics", "nobody's")[0] == 401
             code, text = fetch(port, "/metrics", token)

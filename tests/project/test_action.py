@@ -149,24 +149,52 @@ def test_the_steps_start_a_cluster_and_tell_where_it_is(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stderr
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("options", "name", "said"),
-    [("missing.yaml", "ci", "missing.yaml"), ("", "ci\nPATH=/tmp/evil", "is no name of a cluster")],
-    ids=["a file that is not there", "a name that would set another variable"],
-)
-def test_a_cluster_that_cannot_start_fails_the_step(options: str, name: str, said: str, tmp_path: Path) -> None:
+def starting(folder: Path, bin_folder: Path, **inputs: str) -> "subprocess.CompletedProcess[str]":
+    """Return the second step, run with some inputs and the programs of a folder."""
     environment = {
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        **{name: str(tmp_path) for name in ("HOME", "RUNNER_TEMP")},
-        **{name: str(tmp_path / name) for name in ("GITHUB_ENV", "GITHUB_OUTPUT")},
+        "PATH": f"{bin_folder}{os.pathsep}{os.environ['PATH']}",
+        **{name: str(folder) for name in ("HOME", "RUNNER_TEMP")},
+        **{name: str(folder / name) for name in ("GITHUB_ENV", "GITHUB_OUTPUT")},
         "NODES": "0",
-        "OPTIONS": options,
-        "NAME": name,
+        "OPTIONS": "",
+        "NAME": "ci",
+        **inputs,
     }
-    ran = subprocess.run(
+    return subprocess.run(
         ["bash", "-c", START["run"]], env=environment, capture_output=True, text=True, check=False, timeout=120
     )
+
+
+@pytest.mark.slow
+def test_a_cluster_that_cannot_start_fails_the_step(tmp_path: Path) -> None:
+    ran = starting(tmp_path, Path(sys.executable).parent, OPTIONS="missing.yaml")
     assert ran.returncode != 0
-    assert said in ran.stderr
+    assert "missing.yaml" in ran.stderr
     assert not (tmp_path / "GITHUB_ENV").exists()
+
+
+@pytest.mark.parametrize("options", ["", "--help", "--name ok --help", "-- --help"])
+@pytest.mark.parametrize(
+    "name",
+    ["ci\nPATH=/tmp/evil", "ci\n", "\n", "", "-", "--help", "../up", "a b", "a=b", "a\rb", "x" * 64, "Ci", "ci-"],
+)
+def test_a_name_that_could_set_another_variable_starts_nothing_whatever_the_options(
+    name: str, options: str, tmp_path: Path
+) -> None:
+    # a kubesched that takes everything
+    program = tmp_path / "kubesched"
+    program.write_text(f"#!/bin/sh\ntouch '{tmp_path}/ran'\n")
+    program.chmod(0o755)
+    ran = starting(tmp_path, tmp_path, NAME=name, OPTIONS=options)
+    assert (ran.returncode, "is no name of a cluster" in ran.stdout) == (1, True)
+    assert not any((tmp_path / file).exists() for file in ("GITHUB_ENV", "GITHUB_OUTPUT", "ran"))
+
+
+def test_a_good_name_is_one_argument_before_the_options(tmp_path: Path) -> None:
+    program = tmp_path / "kubesched"
+    program.write_text(f"""#!/bin/sh\nprintf '%s\\n' "$@" > '{tmp_path}/ran'\n""")
+    program.chmod(0o755)
+    assert starting(tmp_path, tmp_path, NAME="ci-1", NODES="2", OPTIONS="--zones 2").returncode == 0
+    kubeconfig = f"{tmp_path}/kubeconfig-ci-1"
+    expected = ["up", "--detach", "--name=ci-1", f"--kubeconfig={kubeconfig}", "--nodes=2", "--zones", "2"]
+    assert (tmp_path / "ran").read_text().splitlines() == expected

@@ -82,7 +82,7 @@ def test_the_readme_is_short_and_shows_the_page_and_an_explanation() -> None:
     text = (ROOT / "README.md").read_text()
     assert len(text.splitlines()) <= 200
     pictures = re.findall(r"^!\[.+\]\((.+)\)$", text, re.MULTILINE)
-    assert pictures == ["docs/pictures/explain.svg", "docs/pictures/page-map.png"]
+    assert pictures == ["docs/pictures/explain.svg", "docs/pictures/page-quickstart.png"]
     assert all((ROOT / picture).stat().st_size > 10_000 for picture in pictures)
 
 

@@ -17,6 +17,7 @@ each_workflow = pytest.mark.parametrize("path", FILES, ids=NAMES)
 RIGHTS = {
     ("release.yml", "attest"): {"attestations", "id-token"},
     ("release.yml", "publish"): {"id-token"},
+    ("release.yml", "publish-image"): {"attestations", "id-token", "packages"},
     ("release.yml", "github-release"): {"contents"},
     ("site.yml", "deploy"): {"id-token", "pages"},
 }
@@ -135,9 +136,11 @@ def test_a_release_is_published_after_tests_and_checks() -> None:
     assert order == {
         "tests": None,
         "build": "tests",
+        "image": "tests",
         "attest": "build",
         "publish": "attest",
-        "github-release": "publish",
+        "publish-image": ["attest", "image"],
+        "github-release": ["publish", "publish-image"],
     }
     assert any("release-check" in script for script in scripts(path))
 

@@ -1,7 +1,9 @@
 """A swap lists the kinds that new plugins look up before it takes place; one that cannot be listed changes nothing."""
 
+import asyncio
+import threading
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from tests.support.configurations import config, profile
@@ -13,9 +15,11 @@ from kubesched.core.framework.cluster_view import ClusterView
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.status import Status, unschedulable
+from kubesched.run import reloader
 from kubesched.run.configuration_swap import ConfigurationSwap, ReloadError
 from kubesched.run.reload_reports import APPLIED, REFUSED, ReloadOutcome
 from kubesched.run.reloader import reloaded
+from kubesched.run.restart_fields import with_restart_fields_of
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.embedded_cluster import EmbeddedCluster
 from kubesched.testing.plugin_config import registry_of
@@ -116,6 +120,44 @@ def test_a_refusal_that_may_pass_is_told_from_one_that_stays() -> None:
         assert (invalid.result, invalid.again) == (REFUSED, False)
         cluster.put(DEFINITION)
         assert cluster.wait_for(reloaded("no file", with_racks, in_force, swap)) == ReloadOutcome(APPLIED)
+
+
+def with_profiles(count: int) -> Loaded:
+    return load_config(config(*(profile(name=f"p{number}") for number in range(count))))
+
+
+def test_a_configuration_is_read_and_compared_beside_the_loop(monkeypatch: pytest.MonkeyPatch) -> None:
+    threads: list[threading.Thread] = []
+
+    def compared(old: Any, new: Any) -> Any:
+        threads.append(threading.current_thread())
+        return with_restart_fields_of(old, new)
+
+    class Swap:
+        """Puts nothing in force."""
+
+        async def put_in_force(self, loaded: Loaded) -> None:
+            assert len(loaded.config.profiles) == 2
+
+    monkeypatch.setattr(reloader, "with_restart_fields_of", compared)
+    # virtual time has no threads
+    outcome = asyncio.run(reloaded("no file", lambda: with_profiles(2), with_profiles(1), cast(Any, Swap())))
+    assert outcome == ReloadOutcome(APPLIED)
+    assert len(threads) == 1
+    assert threads != [threading.current_thread()]
+
+
+@pytest.mark.parametrize(("count", "is_refused"), [(100, False), (101, True), (5000, True)])
+def test_a_reload_builds_a_bounded_number_of_profiles(count: int, is_refused: bool) -> None:
+    loaded = with_profiles(count)
+    with EmbeddedCluster(config=config(profile())) as cluster:
+        swap, scheduler = swap_of(cluster), cluster._started().parts.scheduler
+        before = scheduler.engine
+        outcome = cluster.wait_for(reloaded("no file", lambda: loaded, before.loaded, swap))
+        if is_refused:
+            reason = f"profiles: {count}; a reload builds at most 100: restart the scheduler"
+            assert outcome == ReloadOutcome(REFUSED, reason)
+        assert (scheduler.engine is before) == is_refused
 
 
 def without_racks() -> Loaded:

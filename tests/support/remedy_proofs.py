@@ -106,23 +106,26 @@ def _without_one(changes: tuple[ObjectChange, ...]) -> Iterator[list[ObjectChang
 def _without_one_operation(changes: tuple[ObjectChange, ...]) -> Iterator[list[ObjectChange]]:
     for change in changes:
         operations = list(change.patch or ())
-        for left_out in _independent(operations) if len(operations) > 1 else ():
+        independent = _independent(operations)
+        for left_out in independent if len(independent) > 1 else ():
             patch = [operation for operation in operations if operation is not left_out]
             yield [replace(each, patch=patch) if each is change else each for each in changes]
 
 
 def _independent(operations: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the operations without those that others entail.
+    """Return the operations without tests, and without those that others entail.
 
     A container may not refer to a claim that the pod does not have any more, nor request more than the pod. On the
-    host's network the API server fills in host ports that were removed.
+    host's network the API server fills in host ports that were removed. Only a constraint with DoNotSchedule may have
+    minDomains.
     """
     of_pod = any(operation["path"].startswith("/spec/resources/") for operation in operations)
     entailed = re.compile(
-        r"/spec/hostNetwork|"
+        r"/spec/hostNetwork|.*/minDomains|"
         + (r"/spec/containers/\d+/resources/(claims|requests).*" if of_pod else r".*/resources/claims.*")
     )
-    return [operation for operation in operations if not entailed.fullmatch(operation["path"])]
+    changing = [operation for operation in operations if operation["op"] != "test"]
+    return [operation for operation in changing if not entailed.fullmatch(operation["path"])]
 
 
 def _less_changed(changes: tuple[ObjectChange, ...]) -> Iterator[list[ObjectChange]]:

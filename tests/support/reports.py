@@ -4,9 +4,11 @@ from kubesched.asking.reports.blocks import (
     Bars,
     Block,
     Commands,
+    Details,
     Facts,
     Item,
     Items,
+    NameList,
     Paragraph,
     Report,
     Section,
@@ -51,5 +53,10 @@ def every_block(name: str = "web", rows: int = 3) -> Report:
     )
     items = Items([Item(name, [name, Toned(name, Tone.MUTED)], [f"kubectl delete pod '{name}'"])], numbered=True)
     bars = Bars([(name, 1, name), ("memory", 2, "2 of 4")], whole=4, title=name)
-    sections = [Section(f"Why {name}", [table]), Section("Do", [items, bars, Commands([name]), Paragraph(name)])]
+    pods = Table(("POD", "NODES"), [(name, NameList([name, "n1", "n2"], 2)), (f"{name}-2", name)], about="POD")
+    sections = [
+        Section(f"Why {name}", [table]),
+        Section("Do", [items, bars, Commands([name]), Paragraph(name)]),
+        Section("More", [pods, Details(name, [Paragraph(name), Table(("NODE",), [(name,), ("n2",)], about="NODE")])]),
+    ]
     return Report(f"Pod {name}", lead, sections)

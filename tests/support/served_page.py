@@ -8,6 +8,7 @@ from typing import Any
 
 from kubesched.api.meta import ApiObject
 from kubesched.asking.model import ClusterModel
+from kubesched.page.page_state import PageState
 from kubesched.page.queue.feed import QueueFeed
 from kubesched.page.server import PageServer
 from kubesched.page.shown.shown_cluster import ShownCluster
@@ -20,6 +21,7 @@ class ServedPage:
 
     def __init__(self, model: ClusterModel, token: str = "of-this-test", queue: QueueFeed | None = None) -> None:
         self.shown = ShownCluster(model)
+        self.places = False
         self.queue = queue
         self.token = token
         self.address = ""
@@ -33,7 +35,10 @@ class ServedPage:
         port = int(self.address.split(":")[2].partition("/")[0]) if self.address else 0
 
         async def listen() -> str:
-            self._server = PageServer(self.shown, token=self.token, queue=self.queue)
+            state = PageState(self.shown)
+            if self.places:
+                await state.place(True)
+            self._server = PageServer(state, token=self.token, queue=self.queue)
             return await self._server.start(port)
 
         self.address = asyncio.run_coroutine_threadsafe(listen(), self._loop).result(SECONDS)
@@ -74,9 +79,10 @@ def _for_each(function: Callable[[ApiObject], None], objects: Iterable[ApiObject
 
 
 @contextmanager
-def served_page(model: ClusterModel, queue: QueueFeed | None = None) -> Iterator[ServedPage]:
-    """Serve a cluster while the context lasts."""
+def served_page(model: ClusterModel, queue: QueueFeed | None = None, *, places: bool = False) -> Iterator[ServedPage]:
+    """Serve a cluster while the context lasts; with `places` pods of manifests are placed."""
     page = ServedPage(model, queue=queue)
+    page.places = places
     try:
         page.start()
         yield page

@@ -3,13 +3,17 @@
 From a few numbers to clusters with budgets, zones and pods of several owners, for Hypothesis.
 """
 
+from collections import Counter
+from collections.abc import Iterable
 from typing import Any
 
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from kubesched.api.meta import ApiObject
+from kubesched.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec
 from kubesched.asking.model import ClusterModel
-from kubesched.asking.whatif.whatif_answer import PodChange, WhatIfAnswer
+from kubesched.asking.whatif.whatif_answer import NEW, NEW_PENDING, PodChange, WhatIfAnswer
 from kubesched.core.cluster.comparison import content
 from kubesched.testing import a_budget, a_node, a_pod, a_spread, an_affinity
 
@@ -91,6 +95,28 @@ def state_of(model: ClusterModel) -> dict[str, Any]:
         },
         "verdicts": verdicts,
     }
+
+
+def of_pods(changes: Iterable[PodChange]) -> dict[str, str]:
+    """Return what becomes of each pod, in a few words; new pods are numbered by owner, since their names are drawn."""
+    found: dict[str, str] = {}
+    numbers: Counter[str] = Counter()
+    for change in sorted(changes, key=lambda each: (each.change, each.to_node or "", each.pod)):
+        name = change.pod.partition("/")[2]
+        kind, _, base = (change.owner or "").partition(" ")
+        base = base.rpartition("/")[2]
+        if change.change in (NEW, NEW_PENDING) and kind not in ("", "StatefulSet"):
+            name = f"new {base} {numbers[base]}"
+            numbers[base] += 1
+        where = [change.change, change.from_node, change.to_node and f"to {change.to_node}"]
+        found[name] = " ".join(filter(None, where))
+    return found
+
+
+def a_kept_budget(name: str, selector: str, **spec: int | str) -> PodDisruptionBudget:
+    """Return a budget with `min_available` or `max_unavailable`, as its controller counts it."""
+    made = a_budget(name, selector)
+    return replace(made, spec=PodDisruptionBudgetSpec(selector=made.spec.selector, **spec))  # type: ignore[arg-type]
 
 
 def by_pod(answer: WhatIfAnswer) -> dict[str, PodChange]:

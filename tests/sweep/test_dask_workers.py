@@ -13,6 +13,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import distributed
 import msgspec
 import pytest
 from click.testing import CliRunner
@@ -104,6 +105,38 @@ def test_a_dask_worker_that_is_killed_half_way_makes_no_difference(write_sweep: 
     assert "Traceback" not in told
     assert out == plain.stdout
     assert Path("dask/runs.parquet").read_bytes() == Path("plain/runs.parquet").read_bytes()
+
+
+STRANGER = """
+import os, sys, dask, distributed
+dask.config.set({"distributed.comm.timeouts.connect": "2s"})
+for address in (sys.argv[1], sys.argv[1].replace("tls:", "tcp:")):
+    for security in (None, distributed.Security.temporary()):
+        try:
+            distributed.Client(address, timeout=3, security=security).run(lambda: 1)
+        except Exception:
+            continue
+        print("runs code at", address, flush=True)
+# without the ends of clients that never connected
+os._exit(0)
+"""
+
+
+@pytest.mark.slow
+def test_nobody_else_on_the_machine_can_have_a_local_cluster_run_code() -> None:
+    workers = DaskWorkers.__new__(DaskWorkers)
+    workers._distributed, workers._interrupts = distributed, Interrupts()
+    with workers._local("local:1") as cluster:
+        addresses = [cluster.scheduler_address, *cluster.scheduler.workers]
+        assert len(addresses) == 2
+        assert [each[:16] for each in addresses] == ["tls://127.0.0.1:"] * 2
+        for address in addresses:
+            stranger = subprocess.run(
+                [sys.executable, "-c", STRANGER, address], capture_output=True, text=True, check=False
+            )
+            assert stranger.stdout == "", stranger.stdout
+        with distributed.Client(cluster, set_as_default=False) as own:
+            assert list(own.run(int).values()) == [0]
 
 
 @pytest.mark.slow

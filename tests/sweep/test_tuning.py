@@ -58,6 +58,21 @@ def test_a_sum_of_figures_is_weighted(write_sweep: Any) -> None:
     assert base["objective"] == 2 * figures["pods.bound"]["mean"] - figures["pendingAtEnd"]["mean"]
 
 
+@pytest.mark.parametrize(("trials", "left_out"), [(4, True), (19, True), (20, False)])
+def test_the_importance_of_fields_is_left_out_after_few_trials(
+    write_sweep: Any, monkeypatch: pytest.MonkeyPatch, trials: int, left_out: bool
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
+    write_sweep(tune={**TUNE, "trials": trials}, seeds="1-3")
+    ran = tune()
+    assert ran.exit_code == 0, ran.output
+    why = f"The importance of fields is left out: {trials} trials, and fewer than 20 show chance."
+    assert (why in " ".join(ran.stdout.split())) is left_out
+    header = json.loads(Path("sweep-results/trials.jsonl").read_text().splitlines()[0])
+    assert (header["importance"] == {}) is left_out
+    assert ("│ importance " in ran.stdout) is not left_out
+
+
 class Interrupted(InProcess):
     """Is interrupted after some runs."""
 
@@ -157,7 +172,7 @@ def test_optuna_that_is_not_installed_is_named(write_sweep: Any, monkeypatch: py
 
 @pytest.mark.slow
 def test_the_number_of_workers_makes_no_difference(write_sweep: Any) -> None:
-    write_sweep(tune={**TUNE, "trials": 14}, seeds="1-3")
+    write_sweep(tune={**TUNE, "trials": 20}, seeds="1-3")
     found = []
     for workers in ("1", "3"):
         words = ["sweep", "sweep.yaml", "--tune", "--workers", workers, "--results", workers]

@@ -13,7 +13,7 @@ these become part of pods' conditions. `NOTHING` matches no labels, `EVERYTHING`
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final, NamedTuple
@@ -88,25 +88,33 @@ _KINDS = {
     GREATER_THAN: _ABOVE,
     LESS_THAN: _BELOW,
 }
-_Check = tuple[int, str, frozenset[str], int]
+# kind, key, values and bound; a single value is a tuple, which takes a fraction of a set's memory
+_Check = tuple[int, str, Collection[str], int]
 
 
 def _checks_of(requirements: tuple[Requirement, ...]) -> tuple[_Check, ...]:
     """Return the normal form of the requirements: their distinct checks, in a fixed order."""
-    questions = set()
+    questions: set[tuple[str, int, tuple[str, ...], int]] = set()
     for requirement in requirements:
-        kind = _KINDS[requirement.operator]
-        bounded = kind in (_ABOVE, _BELOW)
-        bound = (parse_int64(requirement.values[0]) or 0) if bounded else 0
-        questions.add((requirement.key, kind, () if bounded else tuple(sorted(set(requirement.values))), bound))
-    return tuple((kind, key, frozenset(values), bound) for key, kind, values, bound in sorted(questions))
+        kind, bound = _KINDS[requirement.operator], 0
+        values: tuple[str, ...] = requirement.values
+        if kind in (_ABOVE, _BELOW):
+            bound = parse_int64(values[0]) or 0
+            values = ()
+        elif len(values) > 1:
+            values = tuple(sorted(set(values)))
+        questions.add((requirement.key, kind, values, bound))
+    in_order = sorted(questions) if len(questions) > 1 else questions
+    return tuple(
+        [(kind, key, values if len(values) < 2 else frozenset(values), bound) for key, kind, values, bound in in_order]
+    )
 
 
 class NeededLabel(NamedTuple):
     """A label that has to exist, with one of these values; None stands for any value."""
 
     key: str
-    values: frozenset[str] | None
+    values: Collection[str] | None
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -119,7 +127,7 @@ class Selector:
     _hash: int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        checks = _checks_of(self.requirements) if not self.matches_nothing else ((_NEVER, "", frozenset[str](), 0),)
+        checks = _checks_of(self.requirements) if not self.matches_nothing else ((_NEVER, "", (), 0),)
         object.__setattr__(self, "_checks", checks)
         object.__setattr__(self, "_hash", hash(checks))
 
@@ -227,21 +235,21 @@ def requirement_problems(key: str, operator: str, values: Sequence[str] | None, 
     problems = []
     if key_problems := label_key_problems(key):
         problems.append(invalid(child(path, "key"), key, "; ".join(key_problems)))
-    values_path = child(path, "values")
     given = values or ()
     if operator not in _OPERATORS:
         problems.append(not_supported(child(path, "operator"), operator, _OPERATORS))
     elif count_problem := _count_problem(operator, len(given)):
-        problems.append(invalid(values_path, values, count_problem))
+        problems.append(invalid(child(path, "values"), values, count_problem))
     if operator in (GREATER_THAN, LESS_THAN):
         problems += [
-            invalid(index(values_path, i), value, "for 'Gt', 'Lt' operators, the value must be an integer")
+            invalid(index(child(path, "values"), i), value, "for 'Gt', 'Lt' operators, the value must be an integer")
             for i, value in enumerate(given)
             if parse_int64(value) is None
         ]
     for i, value in enumerate(given):
         if value_problems := label_value_problems(value):
-            problems.append(invalid(index(index(values_path, i), key), value, "; ".join(value_problems)))
+            where = index(index(child(path, "values"), i), key)
+            problems.append(invalid(where, value, "; ".join(value_problems)))
     return problems
 
 
@@ -265,11 +273,16 @@ _SUBDOMAIN_RULE = (
 _NAME_PATTERN = re.compile(_NAME)
 _VALUE_PATTERN = re.compile(_VALUE)
 _SUBDOMAIN_PATTERN = re.compile(_SUBDOMAIN)
+# one search says that nothing is wrong; the words for what is wrong are found step by step
+_LONGEST_KEY = 253 + 1 + 63
+_GOOD_KEY = re.compile(rf"(?:(?=[^/]{{1,253}}/){_SUBDOMAIN}/)?(?=[^/]{{1,63}}\Z){_NAME}")
+_GOOD_VALUE = re.compile(rf"(?=.{{0,63}}\Z){_VALUE}")
 
 
-@lru_cache(maxsize=4096)
 def label_key_problems(key: str) -> tuple[str, ...]:
     """Return the problems of a label key (`name` or `dns.prefix/name`)."""
+    if len(key) <= _LONGEST_KEY and _is_good_key(key):
+        return ()
     prefix, slash, name = key.rpartition("/")
     if "/" in prefix:
         rule = f"a valid label key {_NAME_RULE} with an optional DNS subdomain prefix and '/'"
@@ -278,7 +291,7 @@ def label_key_problems(key: str) -> tuple[str, ...]:
     if slash and not prefix:
         problems.append("prefix part must be non-empty")
     elif slash:
-        problems += [f"prefix part {problem}" for problem in subdomain_problems(prefix)]
+        problems += [f"prefix part {problem}" for problem in _subdomain_problems(prefix, "bytes")]
     if not name:
         problems.append("name part must be non-empty")
     elif _bytes(name) > 63:
@@ -288,9 +301,15 @@ def label_key_problems(key: str) -> tuple[str, ...]:
     return tuple(problems)
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
+def _is_good_key(key: str) -> bool:
+    return _GOOD_KEY.fullmatch(key) is not None
+
+
 def label_value_problems(value: str) -> tuple[str, ...]:
     """Return the problems of a label value."""
+    if _GOOD_VALUE.fullmatch(value):
+        return ()
     problems = []
     if _bytes(value) > 63:
         problems.append("must be no more than 63 bytes")
@@ -301,9 +320,14 @@ def label_value_problems(value: str) -> tuple[str, ...]:
 
 def subdomain_problems(text: str) -> tuple[str, ...]:
     """Return the problems of a text as a lower-case DNS subdomain."""
+    return _subdomain_problems(text, "characters")
+
+
+def _subdomain_problems(text: str, unit: str) -> tuple[str, ...]:
+    """Return the problems of a subdomain; the reference counts bytes, and its texts name one unit or the other."""
     problems = []
     if _bytes(text) > 253:
-        problems.append("must be no more than 253 bytes")
+        problems.append(f"must be no more than 253 {unit}")
     if not _SUBDOMAIN_PATTERN.fullmatch(text):
         problems.append(_SUBDOMAIN_RULE)
     return tuple(problems)

@@ -21,6 +21,7 @@ CLUSTER_SCOPED = frozenset(
         "ResourceSlice",
         "DeviceTaintRule",
         "PriorityClass",
+        "RuntimeClass",
     }
 )
 

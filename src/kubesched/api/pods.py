@@ -227,6 +227,8 @@ class PodSpec(ApiStruct, frozen=True):
     os: PodOS | None = None
     restart_policy: str = ""
     termination_grace_period_seconds: Int64 | None = None
+    active_deadline_seconds: Int64 | None = None
+    runtime_class_name: str | None = None
     security_context: SecurityContext | None = None
 
 

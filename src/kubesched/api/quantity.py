@@ -37,6 +37,8 @@ _MAX_INT64_DIGITS = 18
 # quantity comes near these bounds, beyond which the text is refused.
 MAX_TEXT = 1000
 _MAX_EXPONENT = 1000
+# so many texts are remembered, each of which may have MAX_TEXT characters
+REMEMBERED = 4096
 
 _FORMAT_PROBLEM = r"quantities must match the regular expression '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'"
 _NUMERIC_PROBLEM = "unable to parse numeric part of quantity"
@@ -95,8 +97,10 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     def compare(self, other: Quantity) -> int:
         """Return -1, 0 or 1 as this number is less than, equal to or greater than the other."""
-        low = min(self.exponent, other.exponent)
-        mine, theirs = _at_exponent(self, low), _at_exponent(other, low)
+        mine, theirs = self.unscaled, other.unscaled
+        if self.exponent != other.exponent:
+            low = min(self.exponent, other.exponent)
+            mine, theirs = _at_exponent(self, low), _at_exponent(other, low)
         return (mine > theirs) - (mine < theirs)
 
     def __eq__(self, other: object) -> bool:
@@ -112,6 +116,8 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
         return self.compare(other) <= 0
 
     def __gt__(self, other: Quantity) -> bool:
+        if self.exponent == other.exponent:
+            return self.unscaled > other.unscaled
         return self.compare(other) > 0
 
     def __ge__(self, other: Quantity) -> bool:
@@ -119,6 +125,11 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
 
     def __add__(self, other: Quantity) -> Quantity:
         """Return the sum, in the format of the first summand that is not zero."""
+        if self.exponent == other.exponent and self.unscaled and other.unscaled and not (self.big or other.big):
+            # what nearly all additions are
+            total = self.unscaled + other.unscaled
+            if _MIN_INT64 <= total <= _MAX_INT64:
+                return Quantity(total, self.exponent, self.format)
         shown_as = other.format if self.is_zero() else self.format
         if not (self.big or other.big):
             # A zero summand leaves the scale of the other alone, as in the reference.
@@ -135,6 +146,15 @@ class Quantity(msgspec.Struct, frozen=True, eq=False, gc=False):
     def __sub__(self, other: Quantity) -> Quantity:
         """Return the difference, in the format of this number unless it is zero."""
         return self + (-other)
+
+    def times(self, count: int) -> Quantity:
+        """Return the sum of so many of this number."""
+        return Quantity(self.unscaled * count, self.exponent, self.format, self.big)
+
+    def how_often(self, other: Quantity) -> int:
+        """Return how often another number, which is positive, is contained in this one, rounded down."""
+        low = min(self.exponent, other.exponent)
+        return _at_exponent(self, low) // _at_exponent(other, low)
 
     def __neg__(self) -> Quantity:
         """Return the number with the opposite sign."""
@@ -169,7 +189,7 @@ def parse_quantity(text: str) -> Quantity:
     return fast if fast is not None else _big(parts, text)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=REMEMBERED)
 def quantity_of(raw: RawQuantity) -> Quantity:
     """Return the quantity of a raw field of an object, where numbers and surrounding spaces are allowed."""
     if isinstance(raw, str):
@@ -182,13 +202,13 @@ def quantity_of(raw: RawQuantity) -> Quantity:
         raise InvalidQuantityError("<huge integer>", _SIZE_PROBLEM) from None
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=REMEMBERED)
 def value_of(raw: RawQuantity) -> int:
     """Return the raw quantity in units, rounded up."""
     return quantity_of(raw).value()
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=REMEMBERED)
 def milli_value_of(raw: RawQuantity) -> int:
     """Return the raw quantity in thousandths, rounded up."""
     return quantity_of(raw).milli_value()

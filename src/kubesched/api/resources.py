@@ -209,6 +209,36 @@ def is_resize_infeasible(pod: Pod) -> bool:
     return False
 
 
+def reported_resources(pod: Pod) -> tuple[object, ...]:
+    """Return the fields of the status that a pod's requests depend on, an empty tuple if none is set.
+
+    Readiness, restarts and the time stamps of conditions are no such fields.
+    """
+    status = pod.status
+    containers = tuple(each for each in status.container_statuses if each.resources is not None)
+    init_containers = tuple(each for each in status.init_container_statuses if each.resources is not None)
+    reported = containers, init_containers, status.resources, status.node_allocatable_resource_claim_statuses
+    if reported == _NOTHING_REPORTED:
+        return ()
+    return *reported, status.allocated_resources, is_resize_infeasible(pod)
+
+
+def report_same_resources(one: Pod, other: Pod) -> bool:
+    """Return whether two versions of a pod surely report the same resources; False if they may differ."""
+    old, new = one.status, other.status
+    return (
+        old.container_statuses == new.container_statuses
+        and old.init_container_statuses == new.init_container_statuses
+        and old.resources == new.resources
+        and old.allocated_resources == new.allocated_resources
+        and old.node_allocatable_resource_claim_statuses == new.node_allocatable_resource_claim_statuses
+        and is_resize_infeasible(one) == is_resize_infeasible(other)
+    )
+
+
+_NOTHING_REPORTED: Final = ((), (), None, ())
+
+
 def is_pod_level_resource(name: str) -> bool:
     """Return whether a resource may be requested at pod level."""
     return name in (CPU, MEMORY) or name.startswith("hugepages-")

@@ -6,6 +6,8 @@ scheduling tells a volume from another, among them those that migration maps to 
 
 # ruff: noqa: RUF012 -- msgspec copies empty defaults
 
+from typing import Final
+
 import msgspec
 
 from kubesched.api.meta import (
@@ -29,6 +31,9 @@ from kubesched.api.volumes import (
     PortworxVolumeSource,
     VsphereVirtualDiskVolumeSource,
 )
+
+# an annotation of claims and volumes: it precedes spec.storageClassName
+BETA_STORAGE_CLASS_ANNOTATION: Final = "volume.beta.kubernetes.io/storage-class"
 
 
 class SecretReference(ApiStruct, frozen=True):

@@ -146,12 +146,19 @@ class ImageVolumeSource(ApiStruct, frozen=True):
     pull_policy: str = ""
 
 
+class EmptyDirVolumeSource(ApiStruct, frozen=True):
+    """A directory that is lost with the pod, so that a drain asks before."""
+
+    medium: str = ""
+
+
 class Volume(ApiStruct, frozen=True):
-    """A volume of a pod, with only the sources that scheduling reads."""
+    """A volume of a pod, with only the sources that scheduling and drains read."""
 
     name: str = ""
     persistent_volume_claim: PersistentVolumeClaimVolumeSource | None = None
     ephemeral: EphemeralVolumeSource | None = None
+    empty_dir: EmptyDirVolumeSource | None = None
     gce_persistent_disk: GCEPersistentDiskVolumeSource | None = None
     aws_elastic_block_store: AWSElasticBlockStoreVolumeSource | None = None
     iscsi: ISCSIVolumeSource | None = None

@@ -76,12 +76,16 @@ class ObjectName(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ObjectChange(Answer):
-    """A change of one object: a JSON Patch, or the object to create, or its deletion."""
+    """A change of one object: a JSON Patch, or the object to create, or its deletion.
+
+    `recreate`: the patch changes what the API server changes in no object; delete it and create it again, patched.
+    """
 
     object: ObjectName
     patch: Sequence[Mapping[str, Any]] | None = None
     create: Mapping[str, Any] | None = None
     delete: bool | None = None
+    recreate: bool | None = None
 
 
 def plain(value: Any) -> Any:

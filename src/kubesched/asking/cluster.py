@@ -26,6 +26,7 @@ from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.explain.triage_answer import Triage
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.remaining.remaining_answer import RemainingAnswer
 
 # imported for notebooks
 from kubesched.asking.reports import answer_reports as answer_reports
@@ -38,6 +39,7 @@ from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
+from kubesched.asking.workloads.workload_answer import WorkloadAnswer
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.errors import ConfigError
@@ -168,6 +170,19 @@ class Cluster:
         """Explain a node: what is free, and which pending pods would fit there."""
         return explain_node(self._model, name)
 
+    def explain_workload(self, name: str) -> WorkloadAnswer:
+        """Explain the pods of a workload, `deploy/web` or `deploy/shop/web`: those that wait, and where others are."""
+        from kubesched.asking.whatif.workloads import parse_name
+        from kubesched.asking.workloads.explain_workload import explain_workload
+
+        return explain_workload(self._model, parse_name(name), self._model.source.taken_at or datetime.now(UTC))
+
+    def remaining(self, *, pool_label: str = "") -> RemainingAnswer:
+        """Return what is left: free amounts in all and by zone and pool, the largest pod, and what is stranded."""
+        from kubesched.asking.remaining.remaining import remaining
+
+        return remaining(self._model, pool_label)
+
     def capacity(
         self,
         *workloads: PathName | Document | ApiObject,
@@ -193,18 +208,21 @@ class Cluster:
         )
         return capacity(self._model, read_templates(self._model, _manifests(workloads)), options)
 
-    def whatif(self, **operations: Any) -> WhatIfAnswer:
+    def whatif(self, *, force: bool = False, delete_emptydir_data: bool = False, **operations: Any) -> WhatIfAnswer:
         """Try operations in the order given, and say what becomes of the pods; the names are those of the options.
 
         `drain`, `cordon`, `remove`: names of nodes, or a label selector; `taint`: (nodes, taint); `add_nodes`: `3=n1`;
         `scale`: `deploy/web=9`; `apply`: a file; `delete`: `pod/web`; `reschedule`: `all`. Each may be a list of such.
+        As with kubectl, a drain needs `force` if a pod has no controller, and `delete_emptydir_data` if a pod has an
+        emptyDir volume.
         """
         from kubesched.asking.sources.operation_files import FILE_READERS
-        from kubesched.asking.whatif.requests import operation_of
+        from kubesched.asking.whatif.requests import operation_of, with_drain_options
         from kubesched.asking.whatif.whatif import whatif
 
         pairs = [(name, each) for name, value in operations.items() for each in _several(value)]
-        return whatif(self._model, [operation_of(self._model, name, each, FILE_READERS) for name, each in pairs])
+        tried = [operation_of(self._model, name, each, FILE_READERS) for name, each in pairs]
+        return whatif(self._model, with_drain_options(tried, force, delete_emptydir_data))
 
     def compare(
         self, *, config: Config = None, gates: Gates = None, plugins: Plugins = (), reschedule_all: bool = False

@@ -15,8 +15,19 @@ if TYPE_CHECKING:
     from kubesched.client.rest import RestConfig
 
 
+# the kinds beside those of `api.kinds` by which the API server admits pods, with the version in which they are read
+ADMISSION_KINDS = {"LimitRange": "v1", "ResourceQuota": "v1", "RuntimeClass": "node.k8s.io/v1"}
+# what is uncertain about pods that do not exist yet without a kind by which they are admitted
+UNADMITTED = {
+    "LimitRange": "pods that do not exist yet get no default requests and limits, and none is refused",
+    "ResourceQuota": "pods that do not exist yet count, whatever quotas allow",
+    "RuntimeClass": "pods that do not exist yet get no overhead, node selector and tolerations of their runtime class",
+    "PriorityClass": "pods that do not exist yet have no priority by class",
+    "StorageClass": "pods with volumes may seem to fit or not to fit; claims get no default class",
+}
 # between a kind and the only namespace in which it could be read
 OUTSIDE = " outside namespace "
+FORBIDDEN = " is forbidden: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,16 +38,24 @@ class Gap(Answer):
     why: str
     uncertain: str
 
+    @property
+    def forbidden(self) -> bool:
+        """Return whether the API server refused to list it: in its words, `... is forbidden: User ...`."""
+        return FORBIDDEN in self.why
+
 
 @dataclass(frozen=True, slots=True)
 class ClusterObjects:
     """The objects of a cluster.
 
     `objects` are of the kinds that scheduling reads; `workloads` are the documents of Deployments, StatefulSets, Jobs
-    and the like, by which pods are counted and scaled. `origin` names the source in messages, `kubernetes` is the
+    and the like, by which pods are counted and scaled; `admission` are the documents of LimitRanges, ResourceQuotas and
+    RuntimeClasses, by which the API server admits pods. `unread` are kinds of which there may be more objects than the
+    source has, such as those that an export leaves out. `origin` names the source in messages, `kubernetes` is the
     release of its API server. `namespace` is that of names without one; `only_namespace` is set if one was asked for.
     `server` is how the API server of a live cluster is reached. `custom_kinds` are the kinds of custom resources that
-    were read, such as `foos.v1.example.com`.
+    were read, such as `foos.v1.example.com`. `drafted`: manifests that no cluster has stored are among the sources, and
+    no snapshot is, so that no scheduler has tried the pods.
     """
 
     objects: tuple[ApiObject, ...]
@@ -50,3 +69,6 @@ class ClusterObjects:
     only_namespace: str = ""
     server: "RestConfig | None" = None
     custom_kinds: tuple[str, ...] = ()
+    admission: tuple[dict[str, Any], ...] = ()
+    unread: tuple[str, ...] = ()
+    drafted: bool = False

@@ -75,7 +75,7 @@ def members_to_try(model: ClusterModel, pod: PodInfo) -> list[PodInfo]:
     key = group_of(pod)
     assert key is not None, "the pod has a group"
     waiting = {pod.uid: pod, **model.cluster.pod_groups.state(key).unscheduled}
-    return sorted((each for each in waiting.values() if _is_tried(model, each)), key=_order)
+    return sorted((each for each in waiting.values() if is_tried(model, each)), key=_order)
 
 
 def try_group(context: CycleContext, pods: Sequence[PodInfo], *, may_preempt: bool = True) -> TriedGroup:
@@ -109,7 +109,8 @@ def _tried(
     return TriedGroup(pods, result, {failure.queued.uid: failure for failure in failed}, profile)
 
 
-def _is_tried(model: ClusterModel, pod: PodInfo) -> bool:
+def is_tried(model: ClusterModel, pod: PodInfo) -> bool:
+    """Return whether the scheduler tries a waiting pod: it has a profile, and nothing holds it back."""
     profile = model.profile_of(pod)
     return profile is not None and not pod.terminating and not gates_of(profile, pod)
 

@@ -15,6 +15,8 @@ from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Namespace, Node
 from kubesched.api.pods import Pod
+from kubesched.api.quantity import InvalidQuantityError
+from kubesched.api.quantity_places import invalid_quantities
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.cluster_objects import OUTSIDE, ClusterObjects, Gap
 from kubesched.config.load import Loaded
@@ -31,6 +33,8 @@ from kubesched.errors import InvalidObjectError, KubeschedError
 DEFAULT_SCHEDULER = "default-scheduler"
 # of objects that cannot be understood
 MOST_GAPS = 10
+# names that are compared with one that is unknown
+MOST_COMPARED = 50_000
 NOT_COUNTED = "answers do not count it"
 
 
@@ -71,7 +75,7 @@ class ClusterModel:
             what = f"what plugin {plugin} looks up outside"
             gaps.append(Gap(what, "it is not looked up here", "the plugin answers as if nothing were known of it"))
         for name, why in islice(self._left_out.items(), MOST_GAPS):
-            gaps.append(Gap(f"{name.kind} {name.name}", why, NOT_COUNTED))
+            gaps.append(Gap(str(name), why, NOT_COUNTED))
         if len(self._left_out) > MOST_GAPS:
             more = f"{len(self._left_out) - MOST_GAPS} more objects"
             gaps.append(Gap(more, "they cannot be understood", NOT_COUNTED))
@@ -95,15 +99,21 @@ class ClusterModel:
             raise self._unknown_pod(full_name)
         return found
 
+    @property
+    def unread_pods(self) -> Gap | None:
+        """Return the gap about pods outside the only namespace in which they may be read, if there is one."""
+        return next((gap for gap in self.gaps if gap.what.startswith(f"{Pod.__name__}{OUTSIDE}")), None)
+
     def _unknown_pod(self, full_name: str) -> UnknownObjectError:
-        unread = next((gap for gap in self.gaps if gap.what.startswith(f"{Pod.__name__}{OUTSIDE}")), None)
+        unread = self.unread_pods
         if unread is not None and not full_name.startswith(f"{unread.what.partition(OUTSIDE)[2]}/"):
             return UnknownObjectError(f"pod {full_name} cannot be read: {unread.why}")
-        suffix = f"/{full_name.rpartition('/')[2]}"
-        namesakes = sorted(name for name in self.pods if name.endswith(suffix))[:3]
-        if not namesakes:
-            self.check_namespace(full_name.partition("/")[0])
-        hint = f"; did you mean {' or '.join(namesakes)}?" if namesakes else nearest(full_name, self.pods)
+        namespace, _, pod = full_name.partition("/")
+        namesakes = sorted(name for name in self.pods if name.endswith(f"/{pod}"))[:3]
+        if not namesakes and (self.source.only_namespace or namespace != self.source.namespace):
+            self.check_namespace(namespace)
+        likely = namesakes or nearest_pods(full_name, self.pods)
+        hint = f"; did you mean {' or '.join(likely)}?" if likely else nearest(full_name, self.pods)
         # those of live clusters are not read
         finished = ", or it has finished" if self.source.server is not None else ""
         return UnknownObjectError(f"there is no pod {full_name}{finished}{hint}")
@@ -191,7 +201,7 @@ class ClusterModel:
         try:
             self.become(name, obj)
         except InvalidObjectError as error:
-            self._left_out[name] = str(error)
+            self._left_out[name] = _why_not_understood(obj, error)
             if self.find(name) is obj:
                 # half of it is there
                 self.become(name, None)
@@ -212,6 +222,14 @@ class ClusterModel:
                 profile = self.profile_of(pod)
                 if profile is None or gates_of(profile, pod):
                     self.cluster.clear_nomination(pod.uid)
+
+
+def _why_not_understood(obj: ApiObject | None, error: InvalidObjectError) -> str:
+    """Return why an object cannot be understood, with the fields that are no quantities."""
+    if obj is None or not isinstance(error, InvalidQuantityError):
+        return str(error)
+    places = [path for path, _ in invalid_quantities(to_builtins(obj))]
+    return f"{', '.join(places)}: {error}" if places else str(error)
 
 
 def name_of_object(obj: ApiObject) -> ObjectName:
@@ -241,10 +259,28 @@ def gates_of(profile: Profile, pod: PodInfo) -> list[Status]:
 
 def nearest(name: str, known: Collection[str]) -> str:
     """Return the end of a sentence: the known names that are nearest to one, or how many there are."""
-    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) if len(known) <= 50_000 else []
+    close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) if len(known) <= MOST_COMPARED else []
     if close:
         return f"; did you mean {' or '.join(close)}?"
     return f"; there are {len(known)}, such as {', '.join(sorted(known)[:3])}" if known else "; there are none"
+
+
+def nearest_pods(full_name: str, known: Collection[str]) -> list[str]:
+    """Return the pods whose names, or those of their workloads, are most like a name: those of its namespace, if any.
+
+    Only as many parts of a name are compared as the looked-for name has: controllers append others.
+    """
+    namespace, _, name = full_name.partition("/")
+    likely = [pod for pod in known if pod.startswith(f"{namespace}/")] or known
+    if len(likely) > MOST_COMPARED:
+        return []
+    parts = name.count("-") + 1
+    by_text: dict[str, str] = {}
+    for pod in sorted(likely):
+        bare = pod.partition("/")[2]
+        by_text.setdefault(bare, pod)
+        by_text.setdefault("-".join(bare.split("-")[:parts]), pod)
+    return list(dict.fromkeys(by_text[text] for text in difflib.get_close_matches(name, by_text, n=3, cutoff=0.5)))
 
 
 def _nodes_first(obj: ApiObject) -> tuple[int, str]:

@@ -5,14 +5,15 @@ passed over; a ReplicaSet that was not read is known by the label pod-template-h
 """
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import msgspec
 
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ObjectMeta, OwnerReference
 from kubesched.asking.answers import ObjectName
-from kubesched.asking.model import ClusterModel
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 
 TEMPLATE_HASH: Final = "pod-template-hash"
@@ -20,10 +21,22 @@ TEMPLATE_HASH: Final = "pod-template-hash"
 MOST_LEVELS: Final = 8
 
 
+class OwnedCluster(Protocol):
+    """A cluster in which owners are looked up: a model, or one that runs."""
+
+    @property
+    def cluster(self) -> ClusterState:
+        """Return the objects that the scheduler knows."""
+
+    @property
+    def source(self) -> ClusterObjects:
+        """Return the objects at the beginning."""
+
+
 class Owners:
     """Finds the workload that a pod belongs to."""
 
-    def __init__(self, model: ClusterModel) -> None:
+    def __init__(self, model: OwnedCluster) -> None:
         self._objects = model.cluster.objects
         self._documents = {_key(document): document for document in model.source.workloads}
 

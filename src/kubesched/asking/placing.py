@@ -65,7 +65,7 @@ class Placer:
         """Try to schedule a pod that is not on a node, or its group; with success it counts there from now on."""
         if is_in_group(self._model, pod) and pod.uid not in self._model.cluster.table.pods:
             return self.place_group(pod).get(pod.uid, Skipped(QueuedPod(pod, 0.0)))
-        before, claims = self._model.cluster.pending.get(pod.uid), self._claims_of(pod)
+        before, claims = self._model.cluster.pending.get(pod.uid), claims_of(self._model, pod)
         outcome: Outcome = finished(schedule(self._context, begin_attempt(QueuedPod(pod, 0.0), NOBODY)))
         if isinstance(outcome, Placed):
             self._keep(outcome, before, claims)
@@ -112,7 +112,7 @@ class Placer:
         pod, cycle, profile = found.attempt.queued.pod, found.cycle, tried.profile
         assert profile is not None, "pods without a profile are not tried"
         assert cycle is not None, "a pod with a node has a cycle"
-        before, claims = self._model.cluster.pending.get(pod.uid), self._claims_of(pod)
+        before, claims = self._model.cluster.pending.get(pod.uid), claims_of(self._model, pod)
         taken = commit(self._model.cluster, profile, cycle, pod, found.node_name)
         if taken.failure is not None:
             return commit_failure(found.attempt, taken.failure, taken.point)
@@ -140,7 +140,7 @@ class Placer:
         row = cluster.table.row_of.get(node_name)
         if profile is None or row is None:
             return False
-        before, claims = cluster.pending.get(pod.uid), self._claims_of(pod)
+        before, claims = cluster.pending.get(pod.uid), claims_of(self._model, pod)
         evaluation = self._model.engine.evaluation_of(pod)
         evaluation.within = np.array([row], np.intp)
         if choose(evaluation, self._context.pick).node_name != node_name:
@@ -263,18 +263,9 @@ class Placer:
 
     # -- claims to devices
 
-    def _claims_of(self, pod: PodInfo) -> list[ResourceClaim]:
-        status = pod.status
-        names = [each.resource_claim_name for each in pod.spec.resource_claims]
-        names += [each.resource_claim_name for each in status.resource_claim_statuses]
-        if status.extended_resource_claim_status is not None:
-            names.append(status.extended_resource_claim_status.resource_claim_name)
-        found = (self._model.cluster.claims.get(f"{pod.namespace}/{name}") for name in dict.fromkeys(names) if name)
-        return [claim for claim in found if claim is not None]
-
     def _release_claims(self, pod: PodInfo) -> None:
         """End a pod's reservations; a claim without consumers loses its devices, as its controller has it."""
-        for claim in self._claims_of(pod):
+        for claim in claims_of(self._model, pod):
             left = tuple(user for user in claim.status.reserved_for if user.uid != pod.uid)
             extended = pod.status.extended_resource_claim_status
             if extended is not None and extended.resource_claim_name == claim.name:
@@ -301,3 +292,14 @@ def _without_post_filter(profile: Profile) -> Profile:
     without = copy(profile)
     without.post_filter, without.pod_group_post_filter = (), []
     return without
+
+
+def claims_of(model: ClusterModel, pod: PodInfo) -> list[ResourceClaim]:
+    """Return the claims to devices that a pod names, those that exist."""
+    status = pod.status
+    names = [each.resource_claim_name for each in pod.spec.resource_claims]
+    names += [each.resource_claim_name for each in status.resource_claim_statuses]
+    if status.extended_resource_claim_status is not None:
+        names.append(status.extended_resource_claim_status.resource_claim_name)
+    found = (model.cluster.claims.get(f"{pod.namespace}/{name}") for name in dict.fromkeys(names) if name)
+    return [claim for claim in found if claim is not None]

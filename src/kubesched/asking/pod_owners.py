@@ -3,8 +3,7 @@
 From a pod to whether it belongs to its node, may be evicted, and is created again elsewhere.
 """
 
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.owners import TEMPLATE_HASH, Owners
+from kubesched.asking.owners import TEMPLATE_HASH, OwnedCluster, Owners
 from kubesched.core.cluster.pod_info import PodInfo
 
 MIRROR = "kubernetes.io/config.mirror"
@@ -30,7 +29,7 @@ def may_not_be_evicted(pod: PodInfo) -> bool:
 class OwnerNames:
     """The names of the workloads that pods belong to; remembered, since many pods have the same."""
 
-    def __init__(self, model: ClusterModel) -> None:
+    def __init__(self, model: OwnedCluster) -> None:
         self.owners = Owners(model)
         self._known: dict[tuple[str, ...], str | None] = {}
 

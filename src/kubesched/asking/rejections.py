@@ -80,12 +80,12 @@ class Rejections:
         return found
 
     def near_rows(self, limit: int) -> list[int]:
-        """Return the rejected rows that lack least, the nearest first.
+        """Return the rejected rows that lack least, the nearest first; all rows if PreFilter rejects the pod.
 
         Fewer rejecting filters come first, rows without an unresolvable rejection before others, then the smallest
         shortage of resources (the missing parts of the requests, added up), then names.
         """
-        rows = np.flatnonzero(self.present & (self.counts > 0))
+        rows = np.flatnonzero(self.present & ((self.counts > 0) | bool(self.pre_filter)))
         names = self.table.names
         if limit >= len(rows):
             # by name first: sorting by distance keeps the order of rows that are as near

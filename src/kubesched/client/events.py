@@ -9,11 +9,11 @@ pending, new ones are dropped and counted, so that a slow server costs events an
 
 import asyncio
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from random import Random
-from typing import Any
 
 import msgspec
 
@@ -47,6 +47,47 @@ LONGEST_NAME_START = 230
 DEFAULT_SCHEDULER = "default-scheduler"
 
 Key = tuple[str, ...]
+_encoder = msgspec.json.Encoder()
+
+
+class _Metadata(msgspec.Struct, gc=False):
+    name: str
+    namespace: str
+
+
+class _Regarding(msgspec.Struct, rename="camel", gc=False):
+    kind: str
+    api_version: str
+    namespace: str
+    name: str
+    uid: str
+    resource_version: str
+
+
+class _Series(msgspec.Struct, rename="camel", gc=False):
+    count: int
+    last_observed_time: str
+
+
+class _Event(msgspec.Struct, rename="camel", gc=False):
+    """An event as the API server reads it."""
+
+    api_version: str
+    kind: str
+    metadata: _Metadata
+    event_time: str
+    reporting_controller: str
+    reporting_instance: str
+    action: str
+    reason: str
+    regarding: _Regarding
+    note: str
+    type: str
+    series: _Series | msgspec.UnsetType = msgspec.UNSET
+
+
+class _SeriesPatch(msgspec.Struct, gc=False):
+    series: _Series
 
 
 class Occurrence(msgspec.Struct):
@@ -54,7 +95,7 @@ class Occurrence(msgspec.Struct):
 
     namespace: str
     name: str
-    body: dict[str, Any]
+    body: _Event
     count: int
     last: datetime
     written: datetime
@@ -78,7 +119,15 @@ class EventRecorder:
         # a server that fails, fails for every event
         self._note = seldom(note, time.monotonic)
         self._random = random or Random()
-        self._waiting: asyncio.Queue[tuple[Occurrence, bool]] = asyncio.Queue(MOST_WAITING)
+        self._waiting: deque[tuple[Occurrence, bool]] = deque()
+        # events that wait or are being written, and who waits until there are none
+        self._unwritten = 0
+        self._drained: asyncio.Future[None] | None = None
+        # workers without an event; one of them is woken at a time, and wakes the next one if events are left
+        self._resting: list[asyncio.Future[None]] = []
+        self._waking = False
+        # the reporter of the last event, and its instance
+        self._reporter = self._instance = ""
         self._remembered: OrderedDict[Key, Occurrence] = OrderedDict()
         self._helping: set[asyncio.Task[None]] = set()
         self.left_out = 0
@@ -86,7 +135,10 @@ class EventRecorder:
     def record(self, emit: Emit, *, by_note: bool = False) -> None:
         """Queue an event to be written; a repeat increases its count. `by_note`: repeats have the same note."""
         now = self._clock()
-        key = (emit.type, emit.action, emit.reason, *_identity(emit), *((emit.note,) if by_note else ()))
+        reporter = reporter_of(emit)
+        key = (emit.type, emit.action, emit.reason, reporter, *_identity(emit.regarding))
+        if by_note:
+            key = (*key, emit.note)
         known = self._remembered.get(key)
         if known is not None:
             self._remembered.move_to_end(key)
@@ -95,7 +147,7 @@ class EventRecorder:
             if known.count == 2:
                 self._enqueue(known, again=True)
             return
-        occurrence = self._new(emit, now)
+        occurrence = self._new(emit, reporter, now)
         self._remembered[key] = occurrence
         if len(self._remembered) > MOST_REMEMBERED:
             self._remembered.popitem(last=False)
@@ -116,35 +168,60 @@ class EventRecorder:
         """Wait a little for pending events to be written."""
         try:
             async with asyncio.timeout(seconds):
-                await self._waiting.join()
+                while self._unwritten:
+                    if self._drained is None or self._drained.done():
+                        self._drained = asyncio.get_running_loop().create_future()
+                    await asyncio.shield(self._drained)
         except TimeoutError:
             pass
 
     def _enqueue(self, occurrence: Occurrence, *, again: bool) -> None:
-        try:
-            self._waiting.put_nowait((occurrence, again))
-        except asyncio.QueueFull:
+        waiting = len(self._waiting)
+        if waiting < MOST_WAITING:
+            self._waiting.append((occurrence, again))
+            self._unwritten += 1
+            self._wake_one()
+        else:
             self.left_out += 1
         helping = len(self._helping)
-        if helping < MOST_HELPING and self._waiting.qsize() > PATIENT + HELP_EVERY * helping:
+        if helping < MOST_HELPING and waiting >= PATIENT + HELP_EVERY * helping:
             task = asyncio.create_task(self._help())
             self._helping.add(task)
             task.add_done_callback(self._helping.discard)
 
+    def _wake_one(self) -> None:
+        """Wake a resting worker, unless one is about to run."""
+        while self._resting and not self._waking:
+            resting = self._resting.pop()
+            if not resting.done():
+                resting.set_result(None)
+                self._waking = True
+
     async def _work(self) -> None:
         while True:
+            while not self._waiting:
+                resting = asyncio.get_running_loop().create_future()
+                self._resting.append(resting)
+                try:
+                    await resting
+                finally:
+                    self._waking = False
             await self._write_next()
 
     async def _help(self) -> None:
-        while self._waiting.qsize() > PATIENT:
+        while len(self._waiting) > PATIENT:
             await self._write_next()
 
     async def _write_next(self) -> None:
-        occurrence, again = await self._waiting.get()
+        occurrence, again = self._waiting.popleft()
+        if self._waiting:
+            self._wake_one()
         try:
             await self._write(occurrence, again=again)
         finally:
-            self._waiting.task_done()
+            self._unwritten -= 1
+            if not self._unwritten and self._drained is not None and not self._drained.done():
+                self._drained.set_result(None)
 
     async def _tidy(self) -> None:
         """End series, write the counts of running ones, and log how many events were dropped."""
@@ -185,44 +262,39 @@ class EventRecorder:
     async def _send(self, occurrence: Occurrence, *, again: bool) -> None:
         body = occurrence.body
         if again:
-            series = {"count": occurrence.count, "lastObservedTime": _micro_time(occurrence.last)}
+            series = _Series(occurrence.count, _micro_time(occurrence.last))
             path = path_of("Event", occurrence.namespace, occurrence.name)
-            patch = tolerant_json.encode({"series": series})
+            patch = _encode(_SeriesPatch(series))
             try:
                 await self._rest.send("PATCH", path, patch, content_type=STRATEGIC_MERGE_PATCH)
                 return
             except Refused as refused:
                 if refused.code != 404:
                     raise
-            body = {**body, "series": series}
-        await self._rest.send("POST", path_of("Event", occurrence.namespace), tolerant_json.encode(body))
+            body = msgspec.structs.replace(body, series=series)
+        await self._rest.send("POST", _collection(occurrence.namespace), _encode(body))
 
-    def _new(self, emit: Emit, now: datetime) -> Occurrence:
+    def _new(self, emit: Emit, reporter: str, now: datetime) -> Occurrence:
         regarding = emit.regarding
-        namespace = regarding.namespace or "default"
-        name = f"{regarding.name[:LONGEST_NAME_START]}.{round(now.timestamp() * 1e9):x}"
+        meta = regarding.metadata
+        namespace = meta.namespace or "default"
+        name = f"{meta.name[:LONGEST_NAME_START]}.{round(now.timestamp() * 1e9):x}"
+        if reporter != self._reporter:
+            self._reporter, self._instance = reporter, f"{reporter}-{self._host}"
         kind, api_version = _kind_of(regarding)
-        reporter = reporter_of(emit)
-        body = {
-            "apiVersion": "events.k8s.io/v1",
-            "kind": "Event",
-            "metadata": {"name": name, "namespace": namespace},
-            "eventTime": _micro_time(now),
-            "reportingController": reporter,
-            "reportingInstance": f"{reporter}-{self._host}",
-            "action": emit.action,
-            "reason": emit.reason,
-            "regarding": {
-                "kind": kind,
-                "apiVersion": api_version,
-                "namespace": regarding.namespace,
-                "name": regarding.name,
-                "uid": regarding.uid,
-                "resourceVersion": regarding.metadata.resource_version,
-            },
-            "note": emit.note,
-            "type": emit.type,
-        }
+        body = _Event(
+            "events.k8s.io/v1",
+            "Event",
+            _Metadata(name, namespace),
+            _micro_time(now),
+            reporter,
+            self._instance,
+            emit.action,
+            emit.reason,
+            _Regarding(kind, api_version, meta.namespace, meta.name, meta.uid, meta.resource_version),
+            emit.note,
+            emit.type,
+        )
         return Occurrence(namespace, name, body, 1, now, now)
 
 
@@ -232,10 +304,22 @@ def _kind_of(regarding: ApiObject) -> tuple[str, str]:
     return (kind, API_VERSIONS[kind]) if kind in API_VERSIONS else (regarding.kind, regarding.api_version)
 
 
-def _identity(emit: Emit) -> Key:
-    regarding = emit.regarding
+def _identity(regarding: ApiObject) -> Key:
     meta = regarding.metadata
-    return (type(regarding).__name__, meta.namespace, meta.name, meta.uid, meta.resource_version, reporter_of(emit))
+    return (type(regarding).__name__, meta.namespace, meta.name, meta.uid, meta.resource_version)
+
+
+@lru_cache(1024)
+def _collection(namespace: str) -> str:
+    return path_of("Event", namespace)
+
+
+def _encode(document: _Event | _SeriesPatch) -> bytes:
+    """Return a document as JSON; notes of plugins may contain texts that are no Unicode."""
+    try:
+        return _encoder.encode(document)
+    except UnicodeEncodeError:
+        return tolerant_json.encode(msgspec.to_builtins(document))
 
 
 def reporter_of(emit: Emit) -> str:
@@ -246,4 +330,6 @@ def reporter_of(emit: Emit) -> str:
 
 
 def _micro_time(moment: datetime) -> str:
-    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+    if moment.tzinfo is not UTC:
+        moment = moment.astimezone(UTC)
+    return moment.isoformat(timespec="microseconds")[:26] + "Z"

@@ -9,32 +9,25 @@ Status), or was not reached (`Unreachable`, with whether the request may have be
 import asyncio
 import os
 import re
-import socket
 import ssl
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from typing import Any, Protocol, TypeVar
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import Protocol, TypeVar
 
 import aiohttp
 import msgspec
 from multidict import CIMultiDict
 
 from kubesched.api import tolerant_json
-from kubesched.client.connection_pool import (
-    LONGEST_ANSWER,
-    CannotConnectError,
-    ConnectionPool,
-    HttpRequest,
-    HttpResponse,
-    keep_alive,
-)
+from kubesched.client.connection_pool import LONGEST_ANSWER, ConnectionPool
+from kubesched.client.http_messages import CannotConnectError, HeaderLines, HttpRequest, header_lines
+from kubesched.client.proxied import ProxiedRequests, ProxiedResponse
 from kubesched.client.rate_limiter import RateLimiter
-from kubesched.client.streaming_connector import StreamingConnector
+from kubesched.client.response_stream import ResponseStream, ResponseStreams
 from kubesched.errors import InvalidObjectError, KubeschedError
 
 Query = Mapping[str, str]
 AuthHeaders = Mapping[str, str]
-T = TypeVar("T")
 
 # the API server limits a request to a minute; a connection that is silent for longer is dead
 SILENCE_SECONDS = 70.0
@@ -49,6 +42,11 @@ LONGEST_PATIENCE_SECONDS = 60.0
 LONGEST_ERROR_TEXT = 2000
 # how much of a refusal is read
 LONGEST_REFUSAL = 1 << 20
+
+
+# errors of a connection, which become Unreachable
+ERRORS = (CannotConnectError, aiohttp.ClientError, asyncio.IncompleteReadError, OSError)
+_NO_HEADERS: Mapping[str, str] = {}
 
 
 class Refused(KubeschedError):  # noqa: N818 - what the server does, not what goes wrong
@@ -104,15 +102,24 @@ class _Status(msgspec.Struct):
     details: _Details | None = None
 
 
-class _Request(msgspec.Struct, frozen=True, gc=False):
-    method: str
-    path: str
-    body: bytes | None = None
-    query: Query | None = None
-    content_type: str = ""
-    timeout: float | None = None
-    silence: float | None = None
-    watches: bool = False
+class _Answer(Protocol):
+    """A response: its body is there already, or can be read as it arrives."""
+
+    @property
+    def code(self) -> int:
+        """Return the status code."""
+
+    def header(self, name: bytes) -> str | None:
+        """Return the value of a header; `name` is in lower case."""
+
+    async def beginning(self, most: int) -> bytes:
+        """Return the body, or its beginning if it is very long, and close the response."""
+
+    def close(self) -> None:
+        """End the response."""
+
+
+AnswerT = TypeVar("AnswerT", bound=_Answer)
 
 
 class RequestWatcher(Protocol):
@@ -179,14 +186,19 @@ class RestClient:
         self._user_agent = user_agent
         self._limiter = limiter
         self._timeout = timeout_seconds or config.timeout_seconds or None
-        self._most_connections = most_connections
-        self._pool = ConnectionPool(
-            config.server, config.server_name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS
+        server, name = config.server, config.server_name
+        self._pool = ConnectionPool(server, name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS)
+        self._streams = ResponseStreams(
+            server, name, most_connections=most_connections, connect_seconds=CONNECT_SECONDS
         )
+        self._proxied: ProxiedRequests | None = None
+        if config.proxy is not None:
+            self._proxied = ProxiedRequests(server, config.proxy, name, most_connections, CONNECT_SECONDS)
         # returns the reason why no request that writes may be sent, or an empty text
         self._objection: Callable[[], str] = lambda: ""
-        # for streamed responses, and for proxies
-        self._session: aiohttp.ClientSession | None = None
+        # the headers of requests by content type, for the credentials that were used last
+        self._lines: dict[str, HeaderLines] = {}
+        self._lines_for: tuple[tuple[str, str], ...] | None = None
 
     def unless(self, objection: Callable[[], str]) -> None:
         """Refuse requests that write while `objection` returns a reason; it is called right before sending."""
@@ -195,12 +207,9 @@ class RestClient:
     async def close(self) -> None:
         """Close all connections."""
         await self._pool.close()
-        if self._session is not None:
-            connector = self._session.connector
-            await self._session.close()
-            self._session = None
-            if isinstance(connector, StreamingConnector):
-                connector.abort()
+        await self._streams.close()
+        if self._proxied is not None:
+            await self._proxied.close()
 
     async def get(self, path: str, query: Query | None = None) -> bytes:
         """Return the body of the response to a GET."""
@@ -218,73 +227,81 @@ class RestClient:
         """Send a request; return the body of the answer, or raise Refused or Unreachable."""
         now = asyncio.get_running_loop().time
         began, answer = now(), b""
-        request = _Request(method, path, body, query, content_type, self._timeout, self._silence)
+        request = HttpRequest(method, path, _NO_HEADERS, body, query, self._silence)
         try:
-            if self._config.proxy is None:
-                answer = await self._send_short(request)
+            if self._limiter is not None:
+                await self._turn(method)
+            if method != "GET" and (objection := self._objection()):
+                raise Unreachable(objection, maybe_done=False)
+            if self._timeout is None and self._proxied is None:
+                answer = (await self._answer(request, self._pool.ask, content_type)).body
             else:
-                async with self._response(request) as response:
-                    answer = await read_at_most(response, LONGEST_ANSWER, "the answer")
+                async with asyncio.timeout(self._timeout):
+                    answer = await self._body(request, content_type)
             return answer
+        except ERRORS as error:
+            raise self._in_words(error) from None
         finally:
             if self._watcher is not None:
                 self._watcher.finished(method, now() - began, len(body or b""), len(answer))
 
     @asynccontextmanager
-    async def stream(self, path: str, query: Query) -> AsyncIterator[aiohttp.StreamReader]:
+    async def stream(self, path: str, query: Query) -> AsyncIterator[ResponseStream | aiohttp.StreamReader]:
         """Give the body of a response as it arrives: of a watch, or of a long list."""
         now = asyncio.get_running_loop().time
         began, watches = now(), "watch" in query
         silence = WATCH_SILENCE_SECONDS if watches else self._silence
         timeout = None if watches else self._config.timeout_seconds or None
-        request = _Request("GET", path, query=query, timeout=timeout, silence=silence, watches=watches)
+        request = HttpRequest("GET", path, _NO_HEADERS, None, query, silence, timeout)
         received = 0
         try:
-            async with self._response(request) as response:
-                yield response.content
-                received = response.content.total_bytes
+            # watches are not rate limited
+            if self._limiter is not None and not watches:
+                await self._turn("GET")
+            response: ResponseStream | ProxiedResponse
+            if self._proxied is None:
+                response = await self._answer(request, self._streams.ask)
+            else:
+                response = await self._answer(request, self._proxied.ask)
+            try:
+                yield response.response.content if isinstance(response, ProxiedResponse) else response
+                received = response.total_bytes
+            finally:
+                response.close()
+        except ERRORS as error:
+            raise self._in_words(error) from None
         finally:
             if self._watcher is not None and not watches:
                 self._watcher.finished("GET", now() - began, 0, received)
 
-    async def _send_short(self, request: _Request) -> bytes:
-        """Send a request over the pool; return the body of the response."""
-        await self._turn(request)
-        with self._in_words():
-            async with asyncio.timeout(request.timeout):
-                return (await self._answer(request, self._pooled)).body
+    async def _turn(self, method: str) -> None:
+        """Wait for the rate limiter."""
+        assert self._limiter is not None
+        waited = await self._limiter.turn()
+        if self._watcher is not None:
+            self._watcher.limited(method, waited)
 
-    @asynccontextmanager
-    async def _response(self, request: _Request) -> AsyncIterator[aiohttp.ClientResponse]:
-        await self._turn(request)
-        with self._in_words():
-            async with await self._answer(request, self._streamed) as response:
-                yield response
-
-    async def _turn(self, request: _Request) -> None:
-        # watches are not rate limited
-        if self._limiter is not None and not request.watches:
-            waited = await self._limiter.turn()
-            if self._watcher is not None:
-                self._watcher.limited(request.method, waited)
-        if request.method != "GET" and (objection := self._objection()):
-            raise Unreachable(objection, maybe_done=False)
-
-    @contextmanager
-    def _in_words(self) -> Iterator[None]:
-        """Turn every error of the connection into Unreachable, with a text for people."""
+    async def _body(self, request: HttpRequest, content_type: str) -> bytes:
+        """Send a request; return the body of the response."""
+        if self._proxied is None:
+            return (await self._answer(request, self._pool.ask, content_type)).body
+        proxied = await self._answer(request, self._proxied.ask, content_type)
         try:
-            yield
-        except aiohttp.ClientConnectorCertificateError as error:
-            raise self._unconnected(error.certificate_error) from None
-        except aiohttp.ClientProxyConnectionError as error:
-            raise self._unconnected(error.os_error, " (proxy)") from None
-        except aiohttp.ClientConnectorError as error:
-            raise self._unconnected(error.os_error) from None
-        except CannotConnectError as error:
-            raise self._unconnected(error.cause) from None
-        except (aiohttp.ClientError, TimeoutError, asyncio.IncompleteReadError, OSError) as error:
-            raise Unreachable(_words(error, self._config.peer), maybe_done=True) from None
+            return await read_at_most(proxied.response, LONGEST_ANSWER, "the answer")
+        finally:
+            proxied.close()
+
+    def _in_words(self, error: Exception) -> Unreachable:
+        """Return Unreachable for an error of the connection, with a text for people."""
+        if isinstance(error, aiohttp.ClientConnectorCertificateError):
+            return self._unconnected(error.certificate_error)
+        if isinstance(error, aiohttp.ClientProxyConnectionError):
+            return self._unconnected(error.os_error, " (proxy)")
+        if isinstance(error, aiohttp.ClientConnectorError):
+            return self._unconnected(error.os_error)
+        if isinstance(error, CannotConnectError):
+            return self._unconnected(error.cause)
+        return Unreachable(_words(error, self._config.peer), maybe_done=True)
 
     def _unconnected(self, cause: Exception, where: str = "") -> Unreachable:
         """Return the error for a connection that could not be opened, with the setting to check."""
@@ -299,100 +316,63 @@ class RestClient:
             told = f"cannot connect to {config.server}: {_cause(cause)}{where}"
         return Unreachable(told, maybe_done=False)
 
-    async def _answer(self, request: _Request, ask: Callable[[_Request, AuthHeaders], Awaitable[T]]) -> T:
-        """Return the response to a request; it is sent again if the credentials are rejected and there are new ones."""
-        config = self._config
-        auth = await config.headers()
-        try:
-            return await ask(request, auth)
-        except Refused as refused:
-            if refused.code != 401:
-                raise
-            if not await config.rejected(auth):
-                raise self._unauthorized(refused) from None
-        if self._watcher is not None:
-            self._watcher.retried(request.method, 401)
-        try:
-            return await ask(request, await config.headers())
-        except Refused as refused:
-            raise self._unauthorized(refused) if refused.code == 401 else refused from None
-
-    async def _pooled(self, request: _Request, auth: AuthHeaders) -> HttpResponse:
-        """Send a request over the pool; return the response, or raise Refused."""
-        pooled = HttpRequest(
-            request.method,
-            request.path,
-            self._headers(request, auth),
-            request.body,
-            request.query,
-            request.silence or SILENCE_SECONDS,
-        )
-        code: int | None = None
-        try:
-            answer = await self._pool.ask(pooled, self._tls())
-            code = answer.code
-        finally:
-            if self._watcher is not None:
-                self._watcher.answered(request.method, code)
-        if code < 300:
-            check_encoding(answer.headers.get("content-encoding"))
-            return answer
-        raise refusal_of(code, answer.headers.get("retry-after"), answer.body)
-
-    async def _streamed(self, request: _Request, auth: AuthHeaders) -> aiohttp.ClientResponse:
-        """Send a request; return the response before its body is read, or raise Refused."""
-        code: int | None = None
-        try:
-            response = await self._send(request, auth)
-            code = response.status
-        finally:
-            if self._watcher is not None:
-                self._watcher.answered(request.method, code)
-        if response.status < 300:
+    async def _answer(
+        self,
+        request: HttpRequest,
+        ask: Callable[[HttpRequest, ssl.SSLContext | None], Awaitable[AnswerT]],
+        content_type: str = "",
+    ) -> AnswerT:
+        """Return the response to a request, or raise Refused; a request is sent again with new credentials."""
+        config, watcher = self._config, self._watcher
+        for again in (False, True):
+            auth = await config.headers()
+            tls = config.tls() if callable(config.tls) else config.tls
+            code: int | None = None
             try:
-                check_encoding(response.headers.get("Content-Encoding"))
-            except OSError:
-                response.close()
-                raise
-            return response
-        async with response:
-            # read to its end, so that the connection can be used again
-            body = await _beginning(response, LONGEST_REFUSAL)
-        raise refusal_of(response.status, response.headers.get("Retry-After"), body)
+                request.headers = self._headers_of(request, auth, content_type)
+                answer = await ask(request, tls)
+                code = answer.code
+            finally:
+                if watcher is not None:
+                    watcher.answered(request.method, code)
+            if code < 300:
+                encoding = answer.header(b"content-encoding")
+                if encoding is not None:
+                    _check_encoding_of(answer, encoding)
+                return answer
+            refused = refusal_of(code, answer.header(b"retry-after"), await answer.beginning(LONGEST_REFUSAL))
+            if code != 401:
+                raise refused
+            if again or not await config.rejected(auth):
+                raise self._unauthorized(refused)
+            if watcher is not None:
+                watcher.retried(request.method, 401)
+        raise AssertionError("the second attempt returns or raises")
 
-    async def _send(self, request: _Request, auth: AuthHeaders) -> aiohttp.ClientResponse:
-        config = self._config
-        options: dict[str, Any] = {"server_hostname": config.server_name} if config.server_name else {}
-        return await self._open_session().request(
-            request.method,
-            config.server + request.path,
-            params=request.query,
-            data=request.body,
-            headers=self._headers(request, auth),
-            timeout=aiohttp.ClientTimeout(
-                total=request.timeout, sock_connect=CONNECT_SECONDS, sock_read=request.silence
-            ),
-            proxy=config.proxy,
-            allow_redirects=False,
-            # part of the key of pooled connections: a new certificate opens new ones
-            ssl=self._tls() or True,
-            **options,
-        )
+    def _headers_of(self, request: HttpRequest, auth: AuthHeaders, content_type: str) -> HeaderLines | CIMultiDict[str]:
+        """Return the headers of a request; they are formatted once for all requests with the same credentials."""
+        if request.body is None:
+            content_type = ""
+        if self._proxied is not None:
+            return self._headers(auth, content_type)
+        credentials = tuple(auth.items())
+        if credentials != self._lines_for:
+            self._lines, self._lines_for = {}, credentials
+        lines = self._lines.get(content_type)
+        if lines is None:
+            lines = self._lines[content_type] = header_lines(self._headers(auth, content_type))
+        return lines
 
-    def _headers(self, request: _Request, auth: AuthHeaders) -> CIMultiDict[str]:
+    def _headers(self, auth: AuthHeaders, content_type: str) -> CIMultiDict[str]:
         # a header may occur several times
         headers = CIMultiDict(auth)
         headers["Accept"] = "application/json"
         # no compression: the network is seldom the bottleneck of a scheduler
         headers["Accept-Encoding"] = "identity"
         headers["User-Agent"] = self._user_agent
-        if request.body is not None:
-            headers["Content-Type"] = request.content_type
+        if content_type:
+            headers["Content-Type"] = content_type
         return headers
-
-    def _tls(self) -> ssl.SSLContext | None:
-        tls = self._config.tls
-        return tls() if callable(tls) else tls
 
     def _unauthorized(self, refused: Refused) -> Refused:
         """Return the refusal of the credentials, with their source."""
@@ -401,13 +381,6 @@ class RestClient:
             "they may have expired or been revoked"
         )
         return Refused(refused.code, refused.reason, message, refused.retry_after_seconds)
-
-    def _open_session(self) -> aiohttp.ClientSession:
-        if self._session is None:
-            limit = self._most_connections
-            connector = StreamingConnector(limit=limit, keepalive_timeout=90, socket_factory=_socket)
-            self._session = aiohttp.ClientSession(connector=connector, auto_decompress=False, read_bufsize=1 << 18)
-        return self._session
 
 
 def refusal_of(code: int, retry_after: str | None, body: bytes) -> Refused:
@@ -445,14 +418,13 @@ async def read_at_most(response: aiohttp.ClientResponse, most: int, what: str) -
     return bytes(body)
 
 
-async def _beginning(response: aiohttp.ClientResponse, most: int) -> bytes:
-    """Return the body of a response, or its beginning if it is very long."""
-    body = bytearray()
-    async for piece in response.content.iter_any():
-        body += piece
-        if len(body) > most:
-            break
-    return bytes(body)
+def _check_encoding_of(answer: _Answer, encoding: str) -> None:
+    """Close a response that is compressed, and raise its error."""
+    try:
+        check_encoding(encoding)
+    except OSError:
+        answer.close()
+        raise
 
 
 def _cause(error: Exception) -> str:
@@ -465,14 +437,6 @@ def _cause(error: Exception) -> str:
     # asyncio replaces the text of the error number by addresses
     words = os.strerror(number) if number and number > 0 else str(getattr(error, "strerror", "") or error)
     return words or "the connection was closed while it was being opened"
-
-
-def _socket(address: aiohttp.AddrInfoType) -> socket.socket:
-    """Return a socket with TCP keepalive."""
-    family, kind, protocol, _, _ = address
-    made = socket.socket(family, kind, protocol)
-    keep_alive(made)
-    return made
 
 
 def _words(error: BaseException, peer: str) -> str:

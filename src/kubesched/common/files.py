@@ -2,7 +2,7 @@
 the work that its content takes.
 
 A file may be a pipe (`<(...)` of a shell is one): reading waits for its writer, and signals end the process meanwhile.
-A pipe in a folder of files is refused (`oddity`).
+A named pipe that nobody opens for writing is given up after a while. A pipe in a folder of files is refused (`oddity`).
 """
 
 import os
@@ -10,7 +10,8 @@ import signal
 import stat
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from concurrent.futures import Future
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -44,6 +45,8 @@ class TooLargeFileError(UnusableFileError):
         super().__init__(f"larger than {most} bytes", "is it the right file?")
 
 
+# how long to wait for the writer of a named pipe
+WRITER_SECONDS = 60.0
 # modification time in nanoseconds, size, inode, mode and owners
 FileStamp = tuple[int, int, int, int, int, int]
 
@@ -96,11 +99,46 @@ def _problems_told() -> Iterator[None]:
 def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Open a file for as long as a block lasts; OSError if it cannot be."""
     if oddity(path):
-        with ended_by_signals(), Path(path).open("rb") as file:
+        with ended_by_signals(), open(_with_writer(path), "rb") as file:
             yield file
     else:
         with Path(path).open("rb") as file:
             yield file
+
+
+def _with_writer(path: str | os.PathLike[str]) -> int:
+    """Return the descriptor of a pipe or device; OSError if nobody opens a named pipe for writing in time."""
+    found: Future[int] = Future()
+
+    def open_it() -> None:
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError as error:
+            if found.set_running_or_notify_cancel():
+                found.set_exception(error)
+            return
+        if found.set_running_or_notify_cancel():
+            found.set_result(descriptor)
+        else:
+            os.close(descriptor)
+
+    # the kernel waits for the writer of a named pipe without any limit
+    thread = threading.Thread(target=open_it, name="open", daemon=True)
+    thread.start()
+    try:
+        return found.result(WRITER_SECONDS)
+    except TimeoutError:
+        if not found.cancel():
+            return found.result()
+        _end_waiting(path, thread)
+        raise OSError(0, f"a named pipe that nobody opened for writing within {WRITER_SECONDS:g} s") from None
+
+
+def _end_waiting(path: str | os.PathLike[str], thread: threading.Thread) -> None:
+    """End a thread that waits for a pipe's writer by opening the pipe for writing, so that it takes no later writer."""
+    with suppress(OSError):
+        os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+        thread.join(1.0)
 
 
 def oddity(path: str | os.PathLike[str]) -> str:

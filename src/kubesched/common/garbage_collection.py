@@ -2,7 +2,8 @@
 
 A full pass looks at every tracked container and blocks the loop meanwhile: too long with thousands of bindings in
 flight. The objects of the start and of the lists are frozen, so that no pass looks at them; full passes wait until the
-process is idle, up to a limit. The young generation is collected as usual. Freed memory goes back to the system.
+process is idle, up to a limit. The young generation is collected as usual. Every few minutes caches forget what was not
+used meanwhile. Freed memory goes back to the system.
 
 Servers wait less long: a closed connection is garbage of few containers and many bytes.
 """
@@ -36,9 +37,16 @@ def collect_seldom() -> None:
 class GarbageCollection:
     """Runs full collections while the process is not `busy`, or after so many seconds."""
 
-    def __init__(self, busy: Callable[[], bool], latest_seconds: float = LATEST_SECONDS) -> None:
+    def __init__(
+        self,
+        busy: Callable[[], bool],
+        latest_seconds: float = LATEST_SECONDS,
+        forget: Callable[[], int] = lambda: 0,
+    ) -> None:
+        """`forget` drops what was not used since its last call, and returns how much that was."""
         self._busy = busy
         self._latest_seconds = latest_seconds
+        self._forget = forget
         gc.freeze()
         gc.set_threshold(*THRESHOLDS)
 
@@ -53,14 +61,19 @@ class GarbageCollection:
         """Check periodically whether a full pass is due, and make it."""
         now = asyncio.get_running_loop().time
         last, memory = now(), resident_pages()
+        last_forgot, forgotten = now(), 0
         while True:
             await asyncio.sleep(LOOK_EVERY_SECONDS)
+            if now() - last_forgot > self._latest_seconds:
+                last_forgot = now()
+                forgotten += self._forget()
             grown = gc.get_count()[1]
             due = now() - last > self._latest_seconds and (grown or resident_pages() > MORE_MEMORY * memory)
-            if due or (grown >= WORTH_WHILE and not self._busy()):
+            if due or ((grown >= WORTH_WHILE or forgotten) and not self._busy()):
                 gc.collect()
                 give_back()
                 last, memory = now(), resident_pages()
+                forgotten = 0
 
 
 def resident_pages() -> int:

@@ -79,10 +79,11 @@ class _Timer(_Callback):
 
 
 class TimerLoop(asyncio.AbstractEventLoop):
-    """A loop in virtual time without input."""
+    """A loop in virtual time without input; each turn, which calls what is ready, takes `turn_seconds`."""
 
-    def __init__(self, start: float = 0.0) -> None:
+    def __init__(self, start: float = 0.0, turn_seconds: float = 0.0) -> None:
         self._now = start
+        self._turn_seconds = turn_seconds
         self._ready: deque[_Callback] = deque()
         self._timers: list[tuple[float, int, _Timer]] = []
         self._numbers = count()
@@ -209,6 +210,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
             if not ready:
                 self._jump()
             self._call_ready()
+            self._now += self._turn_seconds
 
     def _call_ready(self) -> None:
         """Call what is ready or due now; what that adds is called after the timers that are due by then."""
@@ -281,10 +283,10 @@ def called_at_once(loop: asyncio.AbstractEventLoop, function: Callable[..., T], 
     return done
 
 
-def run_on_timers(work: Coroutine[Any, Any, T], start: float = 0.0) -> T:
+def run_on_timers(work: Coroutine[Any, Any, T], start: float = 0.0, *, turn_seconds: float = 0.0) -> T:
     """Return what a coroutine returns, run in virtual time without input; tasks that are left are cancelled."""
     # abstract are the methods of input alone, which raise NotImplementedError
-    loop = TimerLoop(start)  # type: ignore[abstract]
+    loop = TimerLoop(start, turn_seconds)  # type: ignore[abstract]
     try:
         return loop.run_until_complete(work)
     finally:

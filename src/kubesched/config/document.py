@@ -22,6 +22,8 @@ from kubesched.config.golang import decode_base64
 
 MAX_DEPTH: Final = 100
 MAX_NODES: Final = 100_000
+# characters of YAML from which on other threads may run while a scalar is read
+_LONG: Final = 1 << 20
 
 _TAG_PREFIX = "tag:yaml.org,2002:"
 _MERGE = object()
@@ -382,9 +384,22 @@ class _Tree:
         parent.add(value, event)
 
 
+class _InPieces:
+    """A text that the YAML library reads piece by piece, so that other threads run between two pieces of a scalar."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._at = 0
+
+    def read(self, size: int) -> str:
+        """Return the next characters, none at the end."""
+        start, self._at = self._at, self._at + size
+        return self._text[start : self._at]
+
+
 def _parse_yaml(text: str, most_nodes: int | None) -> Any:
     tree = _Tree()
-    for event in yaml.parse(text, Loader=yaml.CSafeLoader):
+    for event in yaml.parse(_InPieces(text) if len(text) > _LONG else text, Loader=yaml.CSafeLoader):
         if isinstance(event, yaml.DocumentEndEvent):
             break
         if most_nodes is not None and tree.fed > most_nodes:

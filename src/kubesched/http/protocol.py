@@ -110,6 +110,11 @@ class HttpConnection(web.RequestHandler):
         """Return whether a request is being answered or waits."""
         return bool(self._request_in_progress or self._messages)
 
+    @property
+    def has_more(self) -> bool:
+        """Return whether further requests wait on this connection."""
+        return bool(self._messages)
+
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Start the time limit of the first request's headers."""
         super().connection_made(transport)

@@ -6,10 +6,10 @@ From a cluster's source, or from traces, to a server, until Ctrl-C: on loopback 
 import asyncio
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import click
 import msgspec
@@ -43,6 +43,9 @@ from kubesched.simulate.options import TracePath
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.scenario_header import scenario_header
 
+# how long the first view waits until the pods of manifests are placed
+PLACING_SECONDS: Final = 3.0
+
 
 class Serving(NamedTuple):
     """Where the page is served, and whether a browser is opened."""
@@ -66,6 +69,13 @@ class Serving(NamedTuple):
 @click.option("--tls-cert-file", metavar="FILE", help="The serving certificate, followed by its CA certificates.")
 @click.option("--tls-private-key-file", metavar="FILE", help="The key of --tls-cert-file.")
 @click.option("--open/--no-open", "opens", default=False, show_default=True, help="Open the page in a browser.")
+@click.option(
+    "--place/--no-place",
+    "places",
+    default=True,
+    show_default=True,
+    help="Show pods of manifests on the nodes where the scheduler places them, or pending.",
+)
 @click.option("--allow-changes", is_flag=True, help="Let the page change a live cluster: cordon, drain, scale, create.")
 @scheduler_options
 @question_options
@@ -82,6 +92,7 @@ def page(
     tls_cert_file: str | None,
     tls_private_key_file: str | None,
     opens: bool,
+    places: bool,
     allow_changes: bool,
 ) -> None:
     """See a cluster in the browser: nodes, pods, what is pending, and why.
@@ -121,7 +132,8 @@ def page(
         text = used.text or ("" if used.assumed else text_of(loaded))
         state = PageState(ShownCluster(model), configuration=text, assumed=used.assumed)
         state.writable = allow_changes and model.source.server is not None
-        run_loop(_serve(state, serving, scheduler=scheduler, find=partial(live_target, source)))
+        places = places and bool(state.places is not None)
+        run_loop(_serve(state, serving, scheduler=scheduler, find=partial(live_target, source), places=places))
 
 
 def _saved(paths: tuple[str, ...], given: SimulatedConfiguration, registry: Registry) -> PageScenario | None:
@@ -158,6 +170,7 @@ async def _serve(
     scheduler: SchedulerAddress | None = None,
     scenario: PageScenario | None = None,
     find: Callable[[], RestConfig] | None = None,
+    places: bool = False,
 ) -> None:
     """Serve a page until Ctrl-C; a live cluster and its scheduler are followed, a scenario is simulated."""
     ending = asyncio.Event()
@@ -170,6 +183,8 @@ async def _serve(
     try:
         if scenario is not None:
             await state.simulate(scenario)
+        if places:
+            tasks.append(await _placing(state))
         address = await server.start(serving.port)
         click.echo(address)
         click.echo("Ctrl-C ends it.", err=True)
@@ -184,6 +199,23 @@ async def _serve(
             task.cancel()
         shown.close()
         await server.close()
+
+
+async def _placing(state: PageState) -> asyncio.Task[None]:
+    """Begin to place pods of manifests, which the first view shows if it does not take long."""
+
+    async def placed_and_idle() -> None:
+        await state.place(True)
+        done.set()
+        # the page ends with the first of its tasks
+        await asyncio.Event().wait()
+
+    done = asyncio.Event()
+    task = asyncio.create_task(placed_and_idle())
+    with suppress(TimeoutError):
+        async with asyncio.timeout(PLACING_SECONDS):
+            await done.wait()
+    return task
 
 
 def _following(

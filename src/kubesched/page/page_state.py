@@ -10,7 +10,9 @@ from typing import Any, Final
 
 import msgspec
 
+from kubesched.asking.explain.placing_pending import with_pods_placed
 from kubesched.asking.model import ClusterModel
+from kubesched.common.daemon_thread import on_thread
 from kubesched.errors import KubeschedError
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.commands import SimulationClock
@@ -22,6 +24,7 @@ from kubesched.simulate.traces.manifest_trace import trace_of_objects
 
 FILES, LIVE, SIMULATION = "files", "live", "simulation"
 NO_SOURCE: Final = "this page shows a simulation alone: kubesched page --from or --cluster shows a cluster"
+NO_MANIFESTS: Final = "only pods of manifests are placed: a cluster, a snapshot and a simulation are shown as they are"
 
 
 class PageState:
@@ -46,6 +49,9 @@ class PageState:
         self.source_assumed = assumed
         self.observers = observers
         self.simulation: PageSimulation | None = None
+        # the source after its pending pods were placed, None until somebody asks for it
+        self._placed: ShownCluster | None = None
+        self._places = False
         self.seen = SeenMarks()
         if source is not None:
             source.followers.append(self.seen)
@@ -57,6 +63,20 @@ class PageState:
         shown = self._shown()
         assert shown is not None, "there is neither a cluster nor a simulation"
         return shown
+
+    @property
+    def written(self) -> ShownCluster:
+        """Return what is shown without the places that the page itself has found for pods."""
+        found = self.simulation.shown if self.simulation is not None else self.source
+        assert found is not None, "there is neither a cluster nor a simulation"
+        return found
+
+    @property
+    def places(self) -> bool | None:
+        """Return whether pods of manifests are shown where the scheduler places them; None for all other sources."""
+        if self.simulation is not None or self.source is None or not self.source.model.source.drafted:
+            return None
+        return self._places
 
     @property
     def mode(self) -> str:
@@ -94,6 +114,7 @@ class PageState:
             "writable": self.writable or self.simulation is not None,
             "leavable": self.simulation is not None and self.source is not None,
             "clock": self.clock,
+            "placed": self.places,
         }
 
     def encoded(self) -> bytes:
@@ -105,7 +126,7 @@ class PageState:
 
     async def simulate(self, scenario: PageScenario | None = None) -> PageSimulation:
         """Show a simulation, without a scenario one of what is shown; raises KubeschedError if it cannot begin."""
-        scenario = scenario or scenario_of(self.shown.model, self.configuration)
+        scenario = scenario or scenario_of(self.written.model, self.configuration)
         found = PageSimulation(scenario, observers=self.observers)
         await found.start()
         self._show(found)
@@ -123,17 +144,45 @@ class PageState:
         if ended is not None:
             ended.end()
         if before is not None:
-            self.shown.skip(before.seq)
-            before.wake()
+            self._follow(before)
+
+    def _follow(self, before: ShownCluster) -> None:
+        """Have browsers read what is shown instead of what was shown before."""
+        self.shown.skip(before.seq)
+        before.wake()
 
     def _shown(self) -> ShownCluster | None:
-        return self.simulation.shown if self.simulation is not None else self.source
+        if self.simulation is not None:
+            return self.simulation.shown
+        return self._placed if self._places else self.source
+
+    # -- places of pods
+
+    async def place(self, places: bool) -> None:
+        """Show pods of manifests where the scheduler places them, or pending; raises KubeschedError for others."""
+        if self.places is None or self.source is None:
+            raise KubeschedError(NO_MANIFESTS)
+        if places and self._placed is None:
+            model = self.source.model
+            self._placed = await on_thread(lambda: _with_pods_placed(model))
+        before = self.shown
+        self._places = places
+        if before is not self.shown:
+            self._follow(before)
 
     async def close(self) -> None:
         """End the simulation, if there is one."""
         if self.simulation is not None:
             self.simulation.end()
             await self.simulation.gone()
+
+
+def _with_pods_placed(model: ClusterModel) -> ShownCluster:
+    """Return a cluster after its pending pods were placed; `model` is read and not changed."""
+    objects = with_pods_placed(ClusterModel(model.objects_now(), model.loaded, model.registry))
+    placed = ClusterModel(objects, model.loaded, model.registry)
+    uids = {pod.uid for pod in placed.pods.values() if pod.spec.node_name}
+    return ShownCluster(placed, placed=uids - {pod.uid for pod in model.pods.values() if pod.spec.node_name})
 
 
 def scenario_of(model: ClusterModel, configuration: str = "") -> PageScenario:

@@ -27,6 +27,7 @@ from kubesched.page.page_state import PageState
 from kubesched.page.queue.feed import QueueFeed
 from kubesched.page.routes.actions import ActionRoutes
 from kubesched.page.routes.bodies import encoded_answer, json_answer
+from kubesched.page.routes.capacity import CapacityRoutes
 from kubesched.page.routes.clock import clock_routes
 from kubesched.page.routes.configuration import ConfigurationRoutes
 from kubesched.page.routes.connections import PageConnections
@@ -34,13 +35,17 @@ from kubesched.page.routes.endpoint import LOOPBACK, PageEndpoint
 from kubesched.page.routes.files import ScenarioFileRoutes
 from kubesched.page.routes.guard import guard, refusal, with_headers
 from kubesched.page.routes.pending import PendingRoutes
+from kubesched.page.routes.placing import placing_routes
 from kubesched.page.routes.queue import queue_routes
 from kubesched.page.routes.timeline import TimelineRoutes
 from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched.page.shown.shown_devices import shown_devices
 
 # between two messages to a browser: ten a second
 PACE_SECONDS: Final = 0.1
 HEARTBEAT_SECONDS: Final = 10.0
+# of changes: so many tabs; all other connections are for what they ask
+MOST_STREAMS: Final = 100
 MEDIA_TYPES: Final = {
     ".html": "text/html",
     ".css": "text/css",
@@ -73,6 +78,8 @@ class PageServer:
         self._files = static_files()
         self._connections: PageConnections | None = None
         self._ending = asyncio.Event()
+        # the connections that follow changes, the oldest first
+        self._streams: dict[asyncio.Transport, None] = {}
 
     async def start(self, port: int = 0) -> str:
         """Listen; return the address with the token."""
@@ -94,6 +101,8 @@ class PageServer:
                 *clock_routes(self.state),
                 *queue_routes(self.state, self._queue),
                 *PendingRoutes(self.state).routes(),
+                *CapacityRoutes(self.state).routes(),
+                *placing_routes(self.state),
                 *TimelineRoutes(self.state, self._scheduler).routes(),
                 web.get("/{path:.*}", self._file),
             ]
@@ -144,10 +153,26 @@ class PageServer:
             return refusal(400, "since: expected the seq of /v1/cluster")
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
         await response.prepare(request)
-        # whoever leaves is not told anything more
-        with suppress(ConnectionResetError):
-            await self._send_changes(response, seq)
+        transport = request.transport
+        if transport is None:
+            return response
+        self._make_room()
+        self._streams[transport] = None
+        try:
+            # whoever leaves is not told anything more
+            with suppress(ConnectionResetError):
+                await self._send_changes(response, seq)
+        finally:
+            self._streams.pop(transport, None)
         return response
+
+    def _make_room(self) -> None:
+        """Cut the oldest stream of changes if there are too many; a browser opens it again."""
+        if len(self._streams) < MOST_STREAMS:
+            return
+        oldest = next(iter(self._streams))
+        del self._streams[oldest]
+        oldest.abort()
 
     async def _send_changes(self, response: web.StreamResponse, seq: int) -> None:
         source = scheduler = clock = None
@@ -190,7 +215,7 @@ class PageServer:
         answer = explain_named_pod(model, full_name, remedied=request.query.get("remedies") != "no")
         pod = model.pods.get(full_name)
         funnel = None if pod is None else funnel_of(model, pod)
-        seq, later = shown.seq, False
+        seq, later, placed = shown.seq, False, pod is not None and pod.uid in shown.placed
         if simulation is not None and pod is not None:
             records = await simulation.records_of(full_name)
             later = records is None
@@ -199,7 +224,9 @@ class PageServer:
         elif model.source.server is not None:
             # asks a scheduler, and waits for it
             answer = await asyncio.to_thread(remembered, model, answer, self._scheduler)
-        return json_answer({"seq": seq, "explanation": answer, "funnel": funnel, "recordsLater": later})
+        return json_answer(
+            {"seq": seq, "explanation": answer, "funnel": funnel, "recordsLater": later, "placed": placed}
+        )
 
     async def _remedies(self, request: web.Request) -> web.StreamResponse:
         """Send what takes longest to find."""
@@ -209,8 +236,10 @@ class PageServer:
         return json_answer({"seq": shown.seq, "remedies": plain(found)})
 
     async def _node(self, request: web.Request) -> web.StreamResponse:
-        shown = self.state.shown
-        return json_answer({"seq": shown.seq, "explanation": explain_node(shown.model, request.match_info["name"])})
+        shown, name = self.state.shown, request.match_info["name"]
+        explanation = explain_node(shown.model, name)
+        devices = [each._asdict() for each in shown_devices(shown.model, shown.model.node(name))]
+        return json_answer({"seq": shown.seq, "explanation": explanation, "devices": devices})
 
 
 def _event(name: str, value: object, number: int | None = None) -> bytes:

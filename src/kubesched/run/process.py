@@ -161,7 +161,9 @@ class SchedulerProcess:
         config = self._options.config
         # events are handled from the start, lest they pile up in a long wait for the lease
         self.scheduler.hold()
-        collection = GarbageCollection(lambda: self.scheduler.busy)
+        collection = GarbageCollection(
+            lambda: self.scheduler.busy, forget=lambda: self.scheduler.engine.forget_unused()
+        )
         collects = asyncio.create_task(collection.run())
         running = asyncio.create_task(self.scheduler.run())
         try:

@@ -29,6 +29,7 @@ from kubesched.run.reload_reports import APPLIED, REFUSED, UNCHANGED, ReloadOutc
 from kubesched.run.restart_fields import with_restart_fields_of
 
 IDENTIFIED_WITHIN_SECONDS = 2.0
+MOST_PROFILES = 100
 # when a valid file that was refused is tried again; each time after twice as long
 AGAIN_AFTER_SECONDS = 60.0
 AGAIN_AFTER_AT_MOST_SECONDS = 960.0
@@ -106,17 +107,28 @@ async def reloaded(file: str, read: Callable[[], Loaded], in_force: Loaded, swap
     valid = False
     try:
         _refuse_endless(file)
-        new = await asyncio.to_thread(read)
-        config, restart = with_restart_fields_of(in_force.config, new.config)
-        if config == in_force.config:
+        new, restart = await asyncio.to_thread(_compared, read, in_force)
+        if new is None:
             return ReloadOutcome(UNCHANGED, needs_restart=tuple(restart))
         valid = True
-        await swap.put_in_force(msgspec.structs.replace(new, config=config))
+        await swap.put_in_force(new)
     except KubeschedError as error:
         return ReloadOutcome(REFUSED, "; ".join(str(error).splitlines()), again=valid)
     except Exception as error:
         return ReloadOutcome(REFUSED, f"internal error: {described(error)}", again=valid)
     return ReloadOutcome(APPLIED, needs_restart=tuple(restart))
+
+
+def _compared(read: Callable[[], Loaded], in_force: Loaded) -> tuple[Loaded | None, list[str]]:
+    """Return the configuration to put in force, None without a change, and the fields that need a restart."""
+    new = read()
+    # plugins are built on the loop, which stands still meanwhile
+    if len(new.config.profiles) > MOST_PROFILES:
+        raise KubeschedError(
+            f"profiles: {len(new.config.profiles)}; a reload builds at most {MOST_PROFILES}: restart the scheduler"
+        )
+    config, restart = with_restart_fields_of(in_force.config, new.config)
+    return (None if config == in_force.config else msgspec.structs.replace(new, config=config)), restart
 
 
 def _refuse_endless(file: str) -> None:

@@ -85,7 +85,7 @@ def build_server(
         flags=(lambda: {name: _shown(value) for name, value in flags.values.items()})
         if gates.enabled("ComponentFlagz")
         else None,
-        versions=ComponentVersions(reported(flags["version"]), str(gates.version))
+        versions=ComponentVersions(reported(flags["version"]).removeprefix("v"), str(gates.version))
         if gates.enabled("ComponentStatusz")
         else None,
         set_verbosity=instruments.set_verbosity if config.enable_profiling else None,

@@ -18,8 +18,9 @@ from kubesched.core.loop.scheduler import Scheduler
 
 # the flag with the longest time that the loop may be stuck
 LIMIT = "scheduling-loop-timeout"
-# how often the watchdog checks; the loop turns at least once a second
-LOOK_SECONDS = 0.5
+# the watchdog checks so many times within its limit, and at least every few seconds: each check costs two wake-ups
+CHECKS = 4
+LONGEST_PERIOD_SECONDS = 2.0
 # the shortest limit that an idle loop does not exceed
 SHORTEST_SECONDS = 2.0
 # how long a stuck process fails its health checks before it ends, unless the loop turns again
@@ -31,6 +32,8 @@ class Watchdog:
 
     def __init__(self, limit_seconds: float, stuck: Callable[[float], None], leave: Callable[[str], None]) -> None:
         self.limit_seconds = limit_seconds
+        # how often the watchdog checks, and how often a loop with nothing to do turns
+        self.period_seconds = min(LONGEST_PERIOD_SECONDS, limit_seconds / CHECKS)
         self._tell_stuck = stuck
         self._leave = leave
         self._beats = 0
@@ -59,18 +62,18 @@ class Watchdog:
     def _watch(self) -> None:
         seen = self._beats
         while self._stood_still < self.limit_seconds:
-            if self._ended.wait(LOOK_SECONDS):
+            if self._ended.wait(self.period_seconds):
                 return
             beats = self._beats
-            self._stood_still = self._stood_still + LOOK_SECONDS if beats == seen else 0.0
+            self._stood_still = self._stood_still + self.period_seconds if beats == seen else 0.0
             seen = beats
         self._tell_stuck(self._stood_still)
         shown = 0.0
         while self._beats == seen and shown < SHOWN_SECONDS:
-            if self._ended.wait(LOOK_SECONDS):
+            if self._ended.wait(self.period_seconds):
                 return
-            shown += LOOK_SECONDS
-            self._stood_still += LOOK_SECONDS
+            shown += self.period_seconds
+            self._stood_still += self.period_seconds
         self._leave("it turns again" if self._beats != seen else "it still does not turn")
 
 
@@ -84,7 +87,7 @@ async def beat_while_turning(watchdog: Watchdog, scheduler: Scheduler) -> NoRetu
         seen = turns
         # a loop with nothing to do turns, too
         scheduler.inbox.wake()
-        await asyncio.sleep(LOOK_SECONDS)
+        await asyncio.sleep(watchdog.period_seconds)
 
 
 def what_the_loop_does() -> str:

@@ -6,7 +6,7 @@ From a session's answer to blocks, which terminals, Markdown and HTML show.
 from collections.abc import Iterator
 
 from kubesched.asking.reports.blocks import Block, Facts, Paragraph, Report, Section, Table, Tone
-from kubesched.asking.reports.explain_report import gaps_section
+from kubesched.asking.reports.gaps_report import gaps_section
 from kubesched.shadow.judgements import DIFFERING, WORDS, ShadowAnswer
 
 

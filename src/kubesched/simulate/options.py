@@ -85,6 +85,13 @@ def pace_options(command: F) -> F:
     """Give a command the options about how long things take, as its parameter `pace`."""
 
     @click.option(
+        "--attempt-time",
+        type=DurationType(),
+        default="0s",
+        show_default=True,
+        help="How long an attempt to schedule a pod takes.",
+    )
+    @click.option(
         "--binding-time",
         type=DurationType(),
         default="0s",
@@ -114,13 +121,15 @@ def pace_options(command: F) -> F:
     @functools.wraps(command)
     def with_pace(
         *args: Any,
+        attempt_time: float,
         binding_time: float,
         starting_time: float,
         stopping_time: float,
         recreate: bool | None,
         **kwargs: Any,
     ) -> Any:
-        return command(*args, pace=Pace(binding_time, starting_time, stopping_time, recreate), **kwargs)
+        pace = Pace(attempt_time, binding_time, starting_time, stopping_time, recreate)
+        return command(*args, pace=pace, **kwargs)
 
     return with_pace  # type: ignore[return-value]
 

@@ -43,8 +43,9 @@ T = TypeVar("T", bound=ApiObject)
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How long things take: a binding, a container's start, its end; and whether lost pods are created again."""
+    """How long an attempt, a binding, a container's start and its end take; and whether lost pods are created again."""
 
+    attempt_seconds: float = 0.0
     binding_seconds: float = 0.0
     starting_seconds: float = 0.0
     stopping_seconds: float = 0.0

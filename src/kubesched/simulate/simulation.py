@@ -102,7 +102,8 @@ class _Simulation:
             background=services.plugin_tasks,
         )
         measurements.watch(engine.cluster)
-        scheduler = scheduler_of(engine, services, options=LoopOptions(seed=self._run.seed))
+        options = LoopOptions(self._run.seed, self._run.pace.attempt_seconds)
+        scheduler = scheduler_of(engine, services, options=options)
         if self._run.warm_up:
             measurements.warm_up()
             loop.call_at(self._run.warm_up, measurements.start)

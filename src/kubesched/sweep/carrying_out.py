@@ -32,7 +32,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class Recent(Generic[K, V]):
+class _Newest(Generic[K, V]):
     """What was made last, by key."""
 
     def __init__(self, most: int) -> None:
@@ -60,8 +60,8 @@ class RunCarrier:
     def __init__(self, setup: SweepSetup) -> None:
         self._setup = setup
         self._registry: Registry | None = None
-        self._traces: Recent[Any, Trace] = Recent(2)
-        self._configs: Recent[bytes | None, tuple[Loaded, list[str]]] = Recent(64)
+        self._traces: _Newest[Any, Trace] = _Newest(2)
+        self._configs: _Newest[bytes | None, tuple[Loaded, list[str]]] = _Newest(64)
         self._notes: list[str] = []
 
     def carry_out(self, run: SweepRun) -> RunOutcome:

@@ -49,6 +49,7 @@ class ConfigurationSpec(_Strict, frozen=True):
 class PaceSpec(_Strict, frozen=True):
     """How long things take, as the options of `kubesched simulate`."""
 
+    attempt_time: str | float = 0.0
     binding_time: str | float = 0.0
     starting_time: str | float = 0.0
     stopping_time: str | float = 0.0
@@ -163,6 +164,7 @@ def common_of(spec: SweepSpec, *, timeline: bool = False) -> Common:
         until=None if spec.until is None else _seconds(spec.until, "until"),
         warm_up=_seconds(spec.warm_up, "warmUp"),
         pace=Pace(
+            _seconds(pace.attempt_time, "pace.attemptTime"),
             _seconds(pace.binding_time, "pace.bindingTime"),
             _seconds(pace.starting_time, "pace.startingTime"),
             _seconds(pace.stopping_time, "pace.stoppingTime"),

@@ -18,7 +18,7 @@ from rich.table import Table
 
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.field_paths import short_names
-from kubesched.sweep.tuning import BASE, ConfigSearch, TuneTrial, ranked
+from kubesched.sweep.tuning import BASE, LEAST_TRIALS, ConfigSearch, TuneTrial, ranked
 from kubesched.sweep.whole_files import whole_file
 
 TRIALS, BEST = "trials.jsonl", "best.yaml"
@@ -92,9 +92,8 @@ def trials_table(found: FoundTrials) -> Table:
     """Return the best trials, the best first, and the configuration as it was."""
     best, importance = found.ranked, found.header.importance
     names = short_names(_paths(best))
-    table = Table(
-        title=f"{sum(each.name != BASE for each in best)} trials: {found.header.objective}", title_justify="left"
-    )
+    count = sum(each.name != BASE for each in best)
+    table = Table(title=f"{count} trials: {found.header.objective}", title_justify="left", caption_justify="left")
     table.add_column("trial")
     table.add_column("objective", justify="right")
     for name in names.values():
@@ -105,6 +104,10 @@ def trials_table(found: FoundTrials) -> Table:
     if importance:
         table.add_section()
         table.add_row("importance", "", *(f"{importance.get(path, 0):.0%}" for path in names))
+    elif count < LEAST_TRIALS:
+        table.caption = (
+            f"The importance of fields is left out: {count} trials, and fewer than {LEAST_TRIALS} show chance."
+        )
     return table
 
 

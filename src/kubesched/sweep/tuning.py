@@ -23,6 +23,8 @@ from kubesched.sweep.runs import SweepRun
 from kubesched.sweep.tune_spec import SearchSpec, TuneSpec
 
 BASE = "base"
+# with fewer trials the importance of fields is chance
+LEAST_TRIALS = 20
 _DIGITS = 6
 Rows = Mapping[str, Mapping[str, Any]]
 # carries out runs, and returns their rows by id as far as there are any
@@ -148,6 +150,8 @@ class ConfigSearch:
 
     def importance(self) -> dict[str, float]:
         """Return the share of the objective's variation that each field explains; none if it cannot be told."""
+        if len(self._study.get_trials(deepcopy=False, states=[self._optuna.trial.TrialState.COMPLETE])) < LEAST_TRIALS:
+            return {}
         importance = self._optuna.importance
         try:
             with warnings.catch_warnings():
@@ -155,7 +159,7 @@ class ConfigSearch:
                 evaluator = importance.PedAnovaImportanceEvaluator()
                 found = importance.get_param_importances(self._study, evaluator=evaluator)
         except (ValueError, RuntimeError, ImportError, Warning):
-            # too few trials, or all alike
+            # all alike
             return {}
         return {path: round(float(share), 3) for path, share in found.items()}
 

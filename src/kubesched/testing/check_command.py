@@ -38,19 +38,28 @@ WRONG = 3
     metavar="FILE",
     help="Manifests of objects that the plugins look up; nodes and pods in them come in place of random ones.",
 )
+@click.option(
+    "--mutate", is_flag=True, help="Also break each plugin in the usual ways, and report which mutants nothing notices."
+)
 @click.pass_context
 def check(
-    ctx: click.Context, sources: tuple[str, ...], examples: int, config: str | None, files: tuple[str, ...]
+    ctx: click.Context,
+    sources: tuple[str, ...],
+    examples: int,
+    config: str | None,
+    files: tuple[str, ...],
+    mutate: bool,
 ) -> None:
     """Check the plugins of SOURCE: a Python file, a module, module:Class, or the name of an installed plugin.
 
-    Random clusters, pods and changes are made of the words in the plugin's code. Exit code 3 means that something is
-    wrong.
+    Random clusters, pods and changes are made of the words in the plugin's code and in the objects of --objects. Exit
+    code 3 means that something is wrong. A warning means that the examples did not test something: read what to give.
 
     \b
     Examples:
       kubesched plugins check cheapest.py
       kubesched plugins check QuietNodes --config quiet-nodes.yaml
+      kubesched plugins check seats.py --objects licences.yaml --mutate
     """
     registry = load_plugins(sources)
     args = {} if config is None else _args(config, registry)
@@ -58,7 +67,7 @@ def check(
     for name in _named(registry):
         factory = registry.factory(name)
         given = _examples(files, name, factory, args.get(name)).options() if files else {}
-        reports.append(check_plugin(factory, args=args.get(name), examples=examples, **given))
+        reports.append(check_plugin(factory, args=args.get(name), examples=examples, mutate=mutate, **given))
         click.echo(reports[-1].text)
     if not reports or not all(reports):
         ctx.exit(WRONG)

@@ -34,6 +34,7 @@ from kubesched.testing import (
     an_affinity,
 )
 
+GPU = "nvidia.com/gpu"
 ITYPE = "node.kubernetes.io/instance-type"
 
 
@@ -84,6 +85,16 @@ def test_nodes_that_never_take_the_pod_are_told_from_exhausted_ones() -> None:
         ("Insufficient cpu", False),
         ("node(s) had untolerated taint(s)", False),
     ]
+
+
+def test_a_node_that_is_too_small_even_if_empty_lacks_only_what_is_too_small() -> None:
+    model = a_model(
+        a_node("n1", cpu="4"),
+        a_node("n2", allocatable={"cpu": "4", "memory": "8Gi", "pods": "9", GPU: "1"}),
+        a_pod("old", node="n1", cpu="4"),
+    )
+    limits = asked(model, a_template(a_pod("web", requests={"cpu": "2", GPU: "2"}))).templates[0].limits
+    assert [(limit.reason, limit.nodes, limit.exhausted) for limit in limits] == [(f"Insufficient {GPU}", 2, False)]
 
 
 @pytest.mark.parametrize(

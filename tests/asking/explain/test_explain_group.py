@@ -133,7 +133,7 @@ CASES: dict[str, tuple[list[Any], str, str, str, str, list[str]]] = {
         "unschedulable",
         "Pod default/a does not fit beside the others of its pod group: 1 does not match its node selector or node "
         "affinity. Gang default/g needs 2 pods: 0 of the 2 that wait find a place.",
-        ["add label disk=ssd to node n", "remove disk=ssd from the node selector of 2 pods of the group"],
+        ["remove disk=ssd from the node selector of 2 pods of the group", "add label disk=ssd to node n"],
     ),
     "pods within one zone": (
         [

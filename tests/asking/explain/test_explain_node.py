@@ -58,7 +58,7 @@ def test_what_would_still_fit_and_how_many() -> None:
     ]
     large, lost = answer.pending[2:]
     assert [lack.message for lack in large.lacks] == ["lacks 1 cpu: 4 wanted, 3 free"]
-    assert lost.message == 'persistentvolumeclaim "data" not found'
+    assert lost.message == "claim data does not exist"
     assert answer.summary == "Node n holds 1 pod. Of 5 pending pods it would take any of 3."
     assert explain_node(model, "n") == answer
 

@@ -145,12 +145,12 @@ LACKS: dict[str, tuple[list[Any], dict[str, Any], list[str]]] = {
     "an amount": (
         [a_node("n", cpu="2"), a_pod("there", cpu="1500m", node="n")],
         {"cpu": "2"},
-        ["lacks 1500m cpu: 2 wanted, 500m free"],
+        ["lacks 1.5 cpu: 2 wanted, 0.5 free"],
     ),
     "bytes are rounded": (
         [a_node("n", memory="8Gi"), a_pod("there", memory="7000Mi", node="n")],
         {"memory": "2Gi"},
-        ["lacks 856Mi memory: 2Gi wanted, 1.2Gi free"],
+        ["lacks 0.8Gi memory: 2Gi wanted, 1.2Gi free"],
     ),
     "a node that is too small when empty": (
         [a_node("n", cpu="2")],
@@ -321,7 +321,7 @@ def test_of_several_terms_each_has_the_nodes_that_it_rejects() -> None:
     ]
     why = pod_report(answer).sections[0].blocks[0]
     assert isinstance(why, Table)
-    assert [(row[0], row[1], row[-1]) for row in why.rows] == [
+    assert [(row[0], row[1], str(row[-1])) for row in why.rows] == [
         ("3", "node(s) didn't match pod anti-affinity rules", "a, b, c"),
         ("2", "- by pod anti-affinity to app=web in kubernetes.io/hostname", "a, b"),
         ("2", "- by pod anti-affinity to app=db in kubernetes.io/hostname", "b, c"),
@@ -355,7 +355,9 @@ def test_preemption_names_victims_their_owners_and_budgets() -> None:
     assert answer.preemption is not None
     assert answer.preemption.to_dict() == {
         "helps": True,
-        "message": "evicting 2 pods from n makes room",
+        "message": (
+            "evicting 2 pods from n makes room, but evicting 1 of them violates PodDisruptionBudget default/keep"
+        ),
         "node": "n",
         "candidates": [
             {
@@ -531,3 +533,11 @@ def test_a_scheduler_that_looks_at_a_part_of_the_nodes_is_told() -> None:
     model = a_model(a_node(), a_pod(), config=config)
     (gap,) = explain_named_pod(model, "default/pod").gaps
     assert (gap.what, gap.uncertain) == ("percentageOfNodesToScore is 10", "it may choose a node of a lower rank")
+
+
+def test_where_prefilter_rejects_a_pod_preemption_does_not_help_in_plain_words() -> None:
+    answer = explained(a_node("n"), a_pod("there", node="n"), a_pod(volumes=["data"], priority=10))
+    # the message of the pod's condition is the scheduler's
+    assert answer.message.endswith('persistentvolumeclaim "data" not found. not found')
+    assert answer.preemption is not None
+    assert answer.preemption.message == "evicting pods does not change what is wrong with the pod"

@@ -9,7 +9,7 @@ from kubesched.api.codec import to_builtins
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.explain.helping import pods_helped
 from kubesched.asking.remedies.remedy import Remedy
-from kubesched.testing import a_node, a_pod
+from kubesched.testing import a_container, a_node, a_pod
 
 FIRST = ObjectName("v1", "Pod", "default", "p0")
 NODE = ObjectName("v1", "Node", "", "n")
@@ -41,6 +41,31 @@ CASES: dict[str, tuple[list[Any], ObjectChange, int]] = {
     "a change of labels is one of the pod": (
         [a_node("n"), *pods(2, node_selector={"disk": "ssd"}, labels={"app": "x"})],
         ObjectChange(FIRST, patch=[{"op": "remove", "path": "/spec/nodeSelector"}]),
+        2,
+    ),
+    "a change of an amount is not made to pods that have another amount": (
+        [a_node("n", cpu="4"), a_pod("p0", cpu="5"), a_pod("p1", cpu="6"), a_pod("p2", cpu="5", labels={"a": "b"})],
+        ObjectChange(
+            FIRST,
+            patch=[{"op": "replace", "path": "/spec/containers/0/resources/requests/cpu", "value": "1"}],
+        ),
+        2,
+    ),
+    "a change of a container is not made to containers of other names": (
+        [a_node("n"), *(a_pod(f"p{n}", containers=[a_container(f"c{n}", cpu="50")]) for n in range(2))],
+        ObjectChange(
+            FIRST,
+            patch=[{"op": "replace", "path": "/spec/containers/0/resources/requests/cpu", "value": "1"}],
+        ),
+        1,
+    ),
+    "tolerations are added to those that a pod has": (
+        [
+            a_node("n", taints=["a=b:NoSchedule"]),
+            a_pod("p0", tolerations=["c"]),
+            a_pod("p1", tolerations=["d"]),
+        ],
+        ObjectChange(FIRST, patch=[{"op": "add", "path": "/spec/tolerations/-", "value": {"operator": "Exists"}}]),
         2,
     ),
     "a change that does not apply to a pod does not help it": (

@@ -16,7 +16,7 @@ from kubesched.asking.explain.triage import triage
 from kubesched.asking.explain.triage_answer import PendingGroup, Triage
 from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.core.assembly import load_config
-from kubesched.testing import a_namespace, a_node, a_pod, an_affinity
+from kubesched.testing import a_budget, a_container, a_namespace, a_node, a_pod, an_affinity
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 
@@ -52,7 +52,7 @@ def test_pods_with_one_cause_are_one_group_whatever_their_template() -> None:
         a_node("n", cpu="2"),
         a_pod("there", node="n", cpu="1500m"),
         a_pod("a", cpu="1"),
-        a_pod("b", cpu="2", labels={"app": "b"}),
+        a_pod("b", cpu="1", memory="1Gi", labels={"app": "b"}),
         a_pod("c", node_selector={"disk": "ssd"}),
     )
     assert answer.summary == "3 of 3 pending pods do not fit on 1 node, for 2 causes."
@@ -60,8 +60,67 @@ def test_pods_with_one_cause_are_one_group_whatever_their_template() -> None:
         ("unschedulable", 2, "1 lacks cpu"),
         ("unschedulable", 1, "1 does not match its node selector or node affinity"),
     ]
-    assert answer.groups[0].requests == {"cpu": "3"}
-    assert (answer.groups[0].share, answer.groups[0].share_of) == (1.5, "cpu")
+    assert answer.groups[0].requests == {"cpu": "2", "memory": "1Gi"}
+    assert (answer.groups[0].share, answer.groups[0].share_of) == (1.0, "cpu")
+
+
+FULL = (a_node("n", cpu="4"), a_pod("there", node="n", cpu="3500m"))
+APART: dict[str, tuple[list[Any], list[tuple[str, ...]]]] = {
+    "pods that request other amounts of what is short": (
+        [*FULL, a_pod("a", cpu="2"), a_pod("b", cpu="3"), a_pod("c", cpu="2", labels={"app": "c"})],
+        [("default/a", "default/c"), ("default/b",)],
+    ),
+    "other amounts of what is not short are one cause": (
+        [*FULL, a_pod("a", cpu="2", memory="1Gi"), a_pod("b", cpu="2", memory="2Gi")],
+        [("default/a", "default/b")],
+    ),
+    "a pod that may preempt others and one that may not": (
+        [*FULL, a_pod("a", cpu="2", priority=10), a_pod("b", cpu="2")],
+        [("default/a",), ("default/b",)],
+    ),
+    "pods that may preempt others of different priority": (
+        [*FULL, a_pod("a", cpu="2", priority=10), a_pod("b", cpu="2", priority=20)],
+        [("default/a",), ("default/b",)],
+    ),
+    "priorities with which nothing can be preempted are one cause": (
+        [*FULL, a_pod("a", cpu="2", priority=-1), a_pod("b", cpu="2", priority=-2)],
+        [("default/a", "default/b")],
+    ),
+    "a priority that never preempts is as good as none": (
+        [*FULL, a_pod("a", cpu="2", priority=10, preemption_policy="Never"), a_pod("b", cpu="2")],
+        [("default/a", "default/b")],
+    ),
+}
+
+
+@pytest.mark.parametrize(("objects", "groups"), APART.values(), ids=APART)
+def test_pods_are_one_group_if_the_same_would_help_them(objects: list[Any], groups: list[tuple[str, ...]]) -> None:
+    assert sorted(group.names for group in triaged(*objects).groups) == groups
+
+
+def test_a_remedy_helps_the_pods_of_which_it_is_true() -> None:
+    answer = triaged(
+        a_node("n", cpu="4"),
+        a_pod("a", containers=[a_container("main", cpu="5")]),
+        a_pod("b", containers=[a_container("other", cpu="5")]),
+    )
+    (group,) = answer.groups
+    assert group.remedy is not None
+    # the new node has room for one of them
+    assert (group.remedy.summary, group.helps, group.tried) == ("add a node like n with 5 cpu", 1, 2)
+
+
+def test_preemption_names_the_budgets_that_it_violates() -> None:
+    answer = triaged(
+        a_node("n", cpu="4"),
+        a_pod("web-0", node="n", cpu="2", labels={"app": "web"}),
+        a_pod("web-1", node="n", cpu="2", labels={"app": "web"}),
+        a_budget("web", "app=web", allowed=1),
+        a_pod("urgent", cpu="4", priority=10),
+    )
+    assert answer.groups[0].preemption == (
+        "evicting 2 pods from n makes room, but evicting 1 of them violates PodDisruptionBudget default/web"
+    )
 
 
 def test_the_same_reason_for_other_labels_is_another_cause() -> None:

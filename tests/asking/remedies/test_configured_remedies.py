@@ -148,8 +148,8 @@ CASES: dict[str, Configured] = {
         crowded(a_node("n1", zone="a"), a_node("n2", zone="b")),
         a_pod(cpu="1", labels=WEB),
         [
+            ("add a node like n2", "n2-new-1"),
             (f"spread the pod itself over {ZONE} with ScheduleAnyway, in place of {DEFAULTS}", "n1"),
-            ("add a node like n2", "n2-new1"),
             ("move pod default/w from node n1 to n2; evict pod default/x from node n1", "n1"),
         ],
     ),
@@ -196,8 +196,8 @@ CASES: dict[str, Configured] = {
         [a_node("n1"), a_pod("w", node="n1", ports=[8080], owner="DaemonSet/agent")],
         a_pod(ports=[8080], host_network=True),
         [
+            ("add a node like n1", "n1-new-1"),
             ("take the pod off the host's network, with its host port 8080", "n1"),
-            ("add a node like n1", "n1-new1"),
         ],
     ),
     "a claim that an earlier attempt has left": Configured(
@@ -225,7 +225,7 @@ CASES: dict[str, Configured] = {
         ],
         a_pod(cpu="4", priority=1),
         [
-            ("add a node like n1", "n1-new1"),
+            ("add a node like n1", "n1-new-1"),
             ("set the priority class to high (priority 20 in place of 1), which preempts pod default/w on n1", "n1"),
         ],
     ),
@@ -233,7 +233,7 @@ CASES: dict[str, Configured] = {
         PLAIN,
         [a_node("n1", cpu="4"), a_pod("w", cpu="4", node="n1"), a_class("high", 20)],
         a_pod(cpu="4", priority=1),
-        [("add a node like n1", "n1-new1"), ("evict pod default/w from node n1", "n1")],
+        [("add a node like n1", "n1-new-1"), ("evict pod default/w from node n1", "n1")],
     ),
     "a gate, and then a priority class": Configured(
         PLAIN,
@@ -245,7 +245,7 @@ CASES: dict[str, Configured] = {
         ],
         a_pod(cpu="1", gates=["wait"]),
         [
-            ("remove scheduling gate wait; add a node like n1", "n1-new1"),
+            ("remove scheduling gate wait; add a node like n1", "n1-new-1"),
             (
                 "remove scheduling gate wait; set the priority class to high (priority 20 in place of 0), "
                 "which preempts pod default/w on n1",

@@ -2,6 +2,7 @@
 
 from typing import Any, NamedTuple
 
+import msgspec
 import pytest
 from tests.support.models import a_model
 from tests.support.remedy_proofs import check
@@ -65,36 +66,46 @@ class Case(NamedTuple):
     remedies: list[tuple[str, str]]
 
 
+LOST = "without the data of the claim; what the pod writes there is lost with the pod"
 CASES: dict[str, Case] = {
+    "all pods that hold a host port leave": Case(
+        [a_node("n1", cpu="4"), a_pod("x", node="n1", ports=[80]), a_pod("y", node="n1", ports=[80])],
+        a_pod(ports=[80]),
+        [
+            ("add a node like n1", "n1-new-1"),
+            ("change host port 80 of container main to 81", "n1"),
+            ("evict 2 pods from node n1: default/x, default/y", "n1"),
+        ],
+    ),
     "a request is lowered to what the nearest node has free": Case(
         [a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("x", cpu="500m", node="n1")],
         a_pod(cpu="5"),
         [
-            ("lower the cpu request of container main from 5 to 3500m", "n1"),
-            ("add a node like n1 with 5 cpu", "n1-new1"),
+            ("add a node like n1 with 5 cpu", "n1-new-1"),
+            ("lower the cpu request of container main from 5 to 3.5", "n1"),
         ],
     ),
     "the largest container gives": Case(
         [a_node("n1", cpu="4")],
         a_pod(containers=[a_container("app", cpu="3"), a_container("log", cpu="2")]),
         [
+            ("add a node like n1 with 5 cpu", "n1-new-1"),
             ("lower the cpu request of container app from 3 to 2", "n1"),
-            ("add a node like n1 with 5 cpu", "n1-new1"),
         ],
     ),
     "an init container gives as well": Case(
         [a_node("n1", cpu="4")],
         a_pod(containers=[a_container("app", cpu="2")], init_containers=(a_container("setup", cpu="6"),)),
         [
+            ("add a node like n1 with 6 cpu", "n1-new-1"),
             ("lower the cpu request of container setup from 6 to 4", "n1"),
-            ("add a node like n1 with 6 cpu", "n1-new1"),
         ],
     ),
     "every resource that is short": Case(
         [a_node("n1", cpu="4", memory="4Gi")],
         a_pod(cpu="5", memory="5Gi"),
         [
-            ("add a node like n1 with 5 cpu and 5Gi memory", "n1-new1"),
+            ("add a node like n1 with 5 cpu and 5Gi memory", "n1-new-1"),
             (
                 "lower the cpu request of container main from 5 to 4; "
                 "lower the memory request of container main from 5Gi to 4Gi",
@@ -106,35 +117,35 @@ CASES: dict[str, Case] = {
         [a_node("n1", allocatable={GPU: "4"})],
         a_pod(requests={GPU: "8"}),
         [
+            (f"add a node like n1 with 8 {GPU}", "n1-new-1"),
             (f"lower the {GPU} request of container main from 8 to 4", "n1"),
-            (f"add a node like n1 with 8 {GPU}", "n1-new1"),
         ],
     ),
     "a limit follows the request that it equals, and overhead is not the container's": Case(
         [a_node("n1", cpu="2")],
         a_pod(containers=[a_container("app", cpu="2", limits={"cpu": "2"})], overhead={"cpu": "500m"}),
         [
-            ("lower the cpu request of container app from 2 to 1500m", "n1"),
-            ("add a node like n1 with 2500m cpu", "n1-new1"),
+            ("add a node like n1 with 2.5 cpu", "n1-new-1"),
+            ("lower the cpu request of container app from 2 to 1.5", "n1"),
         ],
     ),
     "a request of the pod as a whole": Case(
         [a_node("n1", cpu="2")],
         a_pod(cpu="3", resources=ResourceRequirements(requests={"cpu": "4"})),
         [
+            ("add a node like n1 with 4 cpu", "n1-new-1"),
             (
                 "lower the cpu request of the pod from 4 to 2; lower the cpu request of container main from 3 to 2",
                 "n1",
             ),
-            ("add a node like n1 with 4 cpu", "n1-new1"),
         ],
     ),
     "too many pods": Case(
         [a_node("n1", pods=1), a_pod("x", node="n1")],
         a_pod(),
         [
-            ("allow 2 pods on node n1 in place of 1", "n1"),
-            ("add a node like n1", "n1-new1"),
+            ("add a node like n1", "n1-new-1"),
+            ("allow 2 pods on node n1 in place of 1, with maxPods of its kubelet", "n1"),
             ("evict pod default/x from node n1", "n1"),
         ],
     ),
@@ -147,18 +158,17 @@ CASES: dict[str, Case] = {
             ("remove taint gpu=true:NoSchedule from node n2", "n2"),
         ],
     ),
-    "a node that is not ready is not to be tolerated": Case(
+    "a node that is not ready has to get ready: its controller puts the taint back": Case(
         [a_node("n1", taints=["node.kubernetes.io/not-ready:NoSchedule"])],
         a_pod(),
         [
-            ("remove taint node.kubernetes.io/not-ready:NoSchedule from node n1", "n1"),
-            ("add a node like n1", "n1-new1"),
+            ("add a node like n1", "n1-new-1"),
         ],
     ),
     "a cordoned node": Case(
         [a_node("n1", taints=["node.kubernetes.io/unschedulable:NoSchedule"], unschedulable=True)],
         a_pod(),
-        [("uncordon node n1", "n1"), ("add a node like n1", "n1-new1")],
+        [("uncordon node n1", "n1"), ("add a node like n1", "n1-new-1")],
     ),
     "a node is added like one that is well, not like a cordoned or a not-ready one": Case(
         [
@@ -169,7 +179,7 @@ CASES: dict[str, Case] = {
             *(a_pod(f"agent-{n}", cpu="1", node=n, owner="DaemonSet/agent") for n in ("n1", "n2", "n3", "n4")),
         ],
         a_pod(cpu="1"),
-        [("add a node like n4", "n4-new1")],
+        [("add a node like n4", "n4-new-1")],
     ),
     "a node is added like a larger one that is well, not like a small one that is not": Case(
         [
@@ -178,7 +188,7 @@ CASES: dict[str, Case] = {
             *(a_pod(f"agent-{n}", cpu=cpu, node=n, owner="DaemonSet/agent") for n, cpu in (("n1", "1"), ("n2", "4"))),
         ],
         a_pod(cpu="1"),
-        [("add a node like n2", "n2-new1")],
+        [("add a node like n2", "n2-new-1")],
     ),
     "a node is added like one whose taints are tolerated, though others are more": Case(
         [
@@ -191,7 +201,7 @@ CASES: dict[str, Case] = {
             ),
         ],
         a_pod(cpu="1", tolerations=["team=a:NoSchedule"]),
-        [("add a node like t", "t-new1")],
+        [("add a node like t", "t-new-1")],
     ),
     "a node selector": Case(
         [a_node("n1", labels={"disk": "hdd"})],
@@ -277,15 +287,15 @@ CASES: dict[str, Case] = {
         [a_node("n1"), a_pod("w", labels=WEB, node="n1")],
         a_pod(labels=WEB, affinity=an_affinity(apart="app=web@hostname")),
         [
+            ("add a node like n1", "n1-new-1"),
             ("remove the required pod anti-affinity to app=web in kubernetes.io/hostname", "n1"),
-            ("add a node like n1", "n1-new1"),
             ("evict pod default/w from node n1", "n1"),
         ],
     ),
     "the anti-affinity of another pod": Case(
         [a_node("n1"), a_pod("w", node="n1", affinity=an_affinity(apart="app=web@hostname"))],
         a_pod(labels=WEB),
-        [("add a node like n1", "n1-new1"), ("evict pod default/w from node n1", "n1")],
+        [("add a node like n1", "n1-new-1"), ("evict pod default/w from node n1", "n1")],
     ),
     "pod affinity": Case(
         [a_node("n1")],
@@ -304,8 +314,8 @@ CASES: dict[str, Case] = {
         [a_node("n1"), a_pod("w", node="n1", ports=[8080])],
         a_pod(ports=[8080]),
         [
+            ("add a node like n1", "n1-new-1"),
             ("change host port 8080 of container main to 8081", "n1"),
-            ("add a node like n1", "n1-new1"),
             ("evict pod default/w from node n1", "n1"),
         ],
     ),
@@ -318,8 +328,8 @@ CASES: dict[str, Case] = {
         [a_node("n1", cpu="1")],
         a_pod(gates=["a"], cpu="2"),
         [
+            ("remove scheduling gate a; add a node like n1 with 2 cpu", "n1-new-1"),
             ("remove scheduling gate a; lower the cpu request of container main from 2 to 1", "n1"),
-            ("remove scheduling gate a; add a node like n1 with 2 cpu", "n1-new1"),
         ],
     ),
     "a scheduler that is not here": Case(
@@ -331,8 +341,8 @@ CASES: dict[str, Case] = {
         [a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("x", cpu="2", node="n1")],
         a_pod(cpu="3"),
         [
+            ("add a node like n1", "n1-new-1"),
             ("lower the cpu request of container main from 3 to 2", "n1"),
-            ("add a node like n1", "n1-new1"),
             ("move pod default/x from node n1 to n2", "n1"),
         ],
     ),
@@ -345,14 +355,14 @@ CASES: dict[str, Case] = {
         ],
         a_pod(cpu="1"),
         [
-            ("add a node like n1", "n1-new1"),
+            ("add a node like n1", "n1-new-1"),
             ("evict pod default/y from node n1", "n1"),
         ],
     ),
     "pods of daemons come back": Case(
         [a_node("n1", cpu="1"), a_pod("agent", cpu="1", node="n1", owner="DaemonSet/agent")],
         a_pod(cpu="1"),
-        [("add a node like n1", "n1-new1")],
+        [("add a node like n1", "n1-new-1")],
     ),
     "a volume out of reach": Case(
         [
@@ -362,36 +372,36 @@ CASES: dict[str, Case] = {
         ],
         a_pod(volumes=["data"]),
         [
-            ("replace claim data of volume data by an empty directory", "n1"),
-            ("remove the node affinity of volume pv", "n1"),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
         ],
     ),
     "a claim that does not exist": Case(
         [a_node("n1"), a_storage_class("fast", provisioner="csi.example.com")],
         a_pod(volumes=["data"]),
         [
-            ("replace claim data of volume data by an empty directory", "n1"),
             ("create claim default/data of storage class fast", "n1"),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
         ],
     ),
     "a claim that does not exist, of a class that does not provision": Case(
         [a_node("n1"), a_storage_class("local")],
         a_pod(volumes=["data"]),
         [
-            ("replace claim data of volume data by an empty directory", "n1"),
             (
                 "create claim default/data of storage class local; "
-                "create volume data-volume of 1Gi for claim default/data",
+                "create volume data-volume of 1Gi for claim default/data, "
+                "a disk of node n1 that is mounted at /mnt/disks/data-volume",
                 "n1",
             ),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
         ],
     ),
     "a claim that could be bound": Case(
         [a_node("n1"), a_storage_class("local", binding_mode="Immediate"), a_claim("data"), a_volume("pv")],
         a_pod(volumes=["data"]),
         [
-            ("replace claim data of volume data by an empty directory", "n1"),
             ("bind claim default/data to volume pv", "n1"),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
         ],
     ),
     "a storage class that does not exist": Case(
@@ -402,16 +412,16 @@ CASES: dict[str, Case] = {
         ],
         a_pod(volumes=["data"]),
         [
-            ("replace claim data of volume data by an empty directory", "n1"),
             ("create storage class fast with provisioner csi.example.com", "n1"),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
         ],
     ),
     "a volume that does not exist": Case(
         [a_node("n1"), a_claim("data", bound_to="gone")],
         a_pod(volumes=["data"]),
         [
-            ("replace claim data of volume data by an empty directory", "n1"),
             ("create volume gone of 1Gi for claim default/data", "n1"),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
         ],
     ),
     "a volume in another zone": Case(
@@ -422,8 +432,8 @@ CASES: dict[str, Case] = {
         ],
         a_pod(volumes=["data"]),
         [
-            ("replace claim data of volume data by an empty directory", "n1"),
             ("change label topology.kubernetes.io/zone of volume pv from b to a", "n1"),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
         ],
     ),
     "a claim that one pod may use, and does": Case(
@@ -435,14 +445,17 @@ CASES: dict[str, Case] = {
             a_pod("x", node="n2", volumes=["data"]),
         ],
         a_pod(volumes=["data"]),
-        [("replace claim data of volume data by an empty directory", "n1"), ("evict pod default/x from node n2", "n1")],
+        [
+            ("evict pod default/x from node n2", "n1"),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
+        ],
     ),
     "another claim that is free": Case(
         [a_node("n1"), a_claim("spare", bound_to="pv"), a_volume("pv")],
         a_pod(volumes=["data"]),
         [
-            ("use claim spare in place of data in volume data", "n1"),
-            ("replace claim data of volume data by an empty directory", "n1"),
+            ("use claim spare, with its data, in place of data in volume data", "n1"),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
         ],
     ),
     "storage that is used up": Case(
@@ -455,9 +468,9 @@ CASES: dict[str, Case] = {
         ],
         a_pod(volumes=["data"]),
         [
-            ("replace claim data of volume data by an empty directory", "n1"),
             ("create volume data-volume of 5Gi for claim default/data", "n1"),
             ("free storage up to 5Gi in default/pool of storage class csi", "n1"),
+            (f"replace claim data of volume data by an empty directory, {LOST}", "n1"),
         ],
     ),
     "an ephemeral volume without its claim": Case(
@@ -468,7 +481,7 @@ CASES: dict[str, Case] = {
     "a device class that does not exist": Case(
         [a_node("n1"), a_slice("s", "gpu-0", node="n1"), a_resource_claim("c", a_device_request())],
         a_claiming_pod("pod", "c"),
-        [("remove resource claim c from the pod", "n1"), ("create device class gpu", "n1")],
+        [("create device class gpu", "n1"), ("remove resource claim c from the pod", "n1")],
     ),
     "devices that a claim holds which no pod uses": Case(
         [
@@ -480,9 +493,9 @@ CASES: dict[str, Case] = {
         ],
         a_claiming_pod("pod", "c"),
         [
-            ("remove resource claim c from the pod", "n1"),
             ("deallocate resource claim default/other, which no pod uses", "n1"),
-            ("add a node like n1; with the devices of resource slice s", "n1-new1"),
+            ("add a node like n1; with the devices of resource slice s", "n1-new-1"),
+            ("remove resource claim c from the pod", "n1"),
         ],
     ),
     "fewer devices than a claim asks for": Case(
@@ -494,8 +507,8 @@ CASES: dict[str, Case] = {
         ],
         a_claiming_pod("pod", "c"),
         [
-            ("remove resource claim c from the pod", "n1"),
             ("lower the devices of request r of resource claim default/c from 4 to 2", "n1"),
+            ("remove resource claim c from the pod", "n1"),
         ],
     ),
     "devices that a claim does not select": Case(
@@ -507,8 +520,8 @@ CASES: dict[str, Case] = {
         ],
         a_claiming_pod("pod", "c"),
         [
-            ("remove resource claim c from the pod", "n1"),
             ("remove the selectors of request r of resource claim default/c", "n1"),
+            ("remove resource claim c from the pod", "n1"),
         ],
     ),
     "a limit of volumes": Case(
@@ -522,10 +535,10 @@ CASES: dict[str, Case] = {
         ],
         a_pod(volumes=["b"]),
         [
-            ("replace claim b of volume b by an empty directory", "n1"),
+            ("add a node like n1", "n1-new-1"),
             ("raise the limit of driver csi.example.com on node n1 from 1 to 2 volumes", "n1"),
-            ("add a node like n1", "n1-new1"),
             ("evict pod default/x from node n1", "n1"),
+            (f"replace claim b of volume b by an empty directory, {LOST}", "n1"),
         ],
     ),
 }
@@ -561,7 +574,8 @@ def test_changes_as_json() -> None:
         [],
     )
     remedies = {remedy.summary: remedy.to_dict() for remedy in remedies_of(case, in_cluster=True)}
-    assert remedies["add a toleration for taint a=b:NoSchedule; evict pod default/x from node n1"] == {
+    evicting = remedies["add a toleration for taint a=b:NoSchedule; evict pod default/x from node n1"]
+    assert evicting == {
         "summary": "add a toleration for taint a=b:NoSchedule; evict pod default/x from node n1",
         "scope": "others",
         "changes": [
@@ -583,6 +597,13 @@ def test_changes_as_json() -> None:
         "node": "n1",
         "recreate": False,
         "preempts": [],
+        # nothing has to be sent in another way
+        "requests": evicting["changes"],
+        "commands": [
+            "kubectl patch -n default pod pod --type=json -p "
+            f"'{msgspec.json.encode(evicting['changes'][0]['patch']).decode()}'",
+            "kubectl delete -n default pod x",
+        ],
     }
 
 
@@ -591,13 +612,13 @@ def test_a_new_node_is_created_as_a_document() -> None:
     *_, added = remedies_of(case, in_cluster=True)
     (change,) = added.changes
     assert change.to_dict() == {
-        "object": {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": "n1-new1"},
+        "object": {"apiVersion": "v1", "kind": "Node", "namespace": "", "name": "n1-new-1"},
         "create": {
             "apiVersion": "v1",
             "kind": "Node",
             "metadata": {
-                "name": "n1-new1",
-                "labels": {"kubernetes.io/hostname": "n1-new1", "topology.kubernetes.io/zone": "a"},
+                "name": "n1-new-1",
+                "labels": {"kubernetes.io/hostname": "n1-new-1", "topology.kubernetes.io/zone": "a"},
             },
             "spec": {},
             "status": {
@@ -608,11 +629,11 @@ def test_a_new_node_is_created_as_a_document() -> None:
     }
 
 
-def test_a_pod_that_is_there_has_to_be_made_anew_by_its_owner() -> None:
+def test_the_owner_of_a_pod_that_is_there_creates_it_again() -> None:
     case = Case([a_node("n1", cpu="1")], a_pod(cpu="2", owner="ReplicaSet/web"), [])
-    there, _ = remedies_of(case, in_cluster=True)
+    _, there = remedies_of(case, in_cluster=True)
     assert (there.recreate, there.owner, there.scope) == (True, "ReplicaSet default/web", "pod")
-    asked, _ = remedies_of(case, in_cluster=False)
+    _, asked = remedies_of(case, in_cluster=False)
     assert (asked.recreate, asked.owner) == (False, None)
 
 
@@ -653,7 +674,7 @@ def test_the_controller_at_the_top_is_to_be_changed(case: OwnedPod) -> None:
     objects = a_node("n1", cpu="1"), a_pod(cpu="2", owner=case.owner, labels=case.labels)
     workloads = tuple(document(*workload) for workload in case.workloads)
     model = ClusterModel(ClusterObjects(objects, workloads), LOADED)
-    lowered, added = find_remedies(model, model.pod("default/pod"))
+    added, lowered = find_remedies(model, model.pod("default/pod"))
     assert (lowered.recreate, lowered.owner) == (True, case.changed)
     assert (added.recreate, added.owner) == (False, None)
 

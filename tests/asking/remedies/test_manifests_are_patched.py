@@ -39,7 +39,7 @@ CASES: dict[str, tuple[list[dict[str, Any]], str]] = {
     ),
     "the allocatable resources of a node with capacity alone": (
         [{**NODE, "status": {"capacity": {"cpu": "4", "pods": "1"}}}, pod_of(name="x", nodeName="n1"), pod_of()],
-        "allow 2 pods on node n1 in place of 1",
+        "allow 2 pods on node n1 in place of 1, with maxPods of its kubelet",
     ),
     "a label of a node without labels": (
         [NODE, pod_of(nodeSelector={"disk": "ssd"})],

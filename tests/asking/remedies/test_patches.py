@@ -21,15 +21,32 @@ PATCHES: dict[str, tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]] 
         {"taints": [1, 2]},
         [{"op": "add", "path": "/taints/-", "value": 2}],
     ),
-    "entries are removed from the end": (
+    "entries are removed from the end, each if it is still at its index": (
         {"taints": [1, 2, 3]},
         {"taints": [2]},
-        [{"op": "remove", "path": "/taints/2"}, {"op": "remove", "path": "/taints/0"}],
+        [
+            {"op": "test", "path": "/taints/2", "value": 3},
+            {"op": "remove", "path": "/taints/2"},
+            {"op": "test", "path": "/taints/0", "value": 1},
+            {"op": "remove", "path": "/taints/0"},
+        ],
+    ),
+    "an entry is known by what tells it from others": (
+        {"taints": [{"key": "a", "effect": "NoSchedule", "timeAdded": "2026-01-01T00:00:00Z"}]},
+        {"taints": []},
+        [
+            {"op": "test", "path": "/taints/0/key", "value": "a"},
+            {"op": "test", "path": "/taints/0/effect", "value": "NoSchedule"},
+            {"op": "remove", "path": "/taints/0"},
+        ],
     ),
     "only what differs is replaced": (
         {"containers": [{"name": "a", "cpu": 1}, {"name": "b", "cpu": 2}]},
         {"containers": [{"name": "a", "cpu": 1}, {"name": "b", "cpu": 3}]},
-        [{"op": "replace", "path": "/containers/1/cpu", "value": 3}],
+        [
+            {"op": "test", "path": "/containers/1/name", "value": "b"},
+            {"op": "replace", "path": "/containers/1/cpu", "value": 3},
+        ],
     ),
     "a limit that follows its request is one change with it": (
         {"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "2"}}},
@@ -39,7 +56,10 @@ PATCHES: dict[str, tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]] 
     "a volume gets another source in one operation": (
         {"spec": {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}},
         {"spec": {"volumes": [{"name": "v", "emptyDir": {}}]}},
-        [{"op": "replace", "path": "/spec/volumes/0", "value": {"name": "v", "emptyDir": {}}}],
+        [
+            {"op": "test", "path": "/spec/volumes/0/name", "value": "v"},
+            {"op": "replace", "path": "/spec/volumes/0", "value": {"name": "v", "emptyDir": {}}},
+        ],
     ),
     "tolerations are written as a whole, since an API server adds some to those of a manifest": (
         {"kind": "Pod", "spec": {"tolerations": [1]}},

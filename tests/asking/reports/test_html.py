@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 from tests.support.reports import HOSTILE, every_block
 
-from kubesched.asking.reports.blocks import Bars, Commands, Report, Table
+from kubesched.asking.reports.blocks import Bars, Commands, Facts, NameList, Report, Table
 from kubesched.asking.reports.html import as_fragment, as_page
 
 VOID = {"meta", "rect", "wbr"}
@@ -54,7 +54,8 @@ def test_the_page_needs_nothing_else_and_no_request_leaves_it() -> None:
         "form",
     }
     attributes = {name for _, found in page.elements for name in found}
-    assert not {name for name in attributes if name.startswith("on") or name in ("src", "href", "action", "srcset")}
+    assert not {name for name in attributes if name.startswith("on") or name in ("src", "action", "srcset")}
+    assert all((found.get("href") or "#").startswith("#") for _, found in page.elements)
     assert "url(" not in text
     assert "@import" not in text
     policies = [found["content"] for name, found in page.elements if found.get("http-equiv")]
@@ -75,12 +76,30 @@ def test_on_a_narrow_screen_texts_are_broken_and_not_cut() -> None:
     assert "nowrap" not in rules[".kubesched th"]
 
 
-def test_every_block_is_shown() -> None:
-    words = " ".join(" ".join(Page(as_fragment(every_block(rows=5))).texts).split())
-    assert words == (
+def test_every_block_is_shown_and_nothing_is_cut() -> None:
+    page = Page(as_fragment(every_block(rows=5)))
+    assert " ".join(" ".join(page.texts).split()) == (
         "Pod web Pod web does not fit. web 4 CPUs priority web Why web web NODES REASON 0 web 0 1 web 1 2 web 2 "
-        "... and 2 more Do web web web kubectl delete pod 'web' web web web memory 2 of 4 web web"
+        "... and 2 more NODES REASON 3 web 3 4 web 4 Do web web web kubectl delete pod 'web' web web web "
+        "memory 2 of 4 web web More POD NODES web web, n1 and 1 more n2 web-2 web web web NODE web n2"
     )
+    # rows beyond the first, names beyond the first, and details
+    assert [name for name, _ in page.elements].count("details") == 3
+
+
+def test_names_of_objects_are_links_to_their_rows() -> None:
+    nodes = Table(("WHY", "NODE"), [("full", "n1"), ("full", "n2"), ("again", "n1")], about="NODE", most=1)
+    pods = Table(("POD", "NODE", "OTHERS"), [("p", "n1", NameList(["n2", "n1", "n3"], 1))])
+    page = Page(as_page(Report("t", [Facts([("node", "n2")]), nodes, pods])))
+    assert [found["id"] for name, found in page.elements if name == "tr" and "id" in found] == ["row-0", "row-1"]
+    hrefs = [found["href"] for name, found in page.elements if name == "a"]
+    assert hrefs == ["#row-1", "#row-0", "#row-0", "#row-1", "#row-0"], "the fact, the second row about n1, the pod's"
+
+
+def test_a_fragment_has_no_links_since_a_notebook_has_several() -> None:
+    text = as_fragment(every_block())
+    assert "href" not in text
+    assert not re.search(r"\bid=", text)
 
 
 @pytest.mark.parametrize("name", HOSTILE)

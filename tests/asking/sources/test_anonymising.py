@@ -218,6 +218,27 @@ CLUSTER = [
         },
     ),
     an_object(
+        "ResourceQuota",
+        spec={
+            "hard": {"pods": "9", f"{NAME}-fast.storageclass.storage.k8s.io/requests.storage": "1Gi"},
+            "scopeSelector": {
+                "matchExpressions": [{"scopeName": "PriorityClass", "operator": "In", "values": [f"{NAME}-high"]}]
+            },
+        },
+        status={
+            "hard": {"pods": "9", f"{NAME}-gpus.deviceclass.resource.k8s.io/devices": "5"},
+            "used": {"pods": "2", f"requests.deviceclass.resource.kubernetes.io/{NAME}-gpus": "4"},
+        },
+    ),
+    an_object("LimitRange", spec={"limits": [{"type": "Container", "max": {"cpu": "2"}, "default": {"cpu": "1"}}]}),
+    an_object(
+        "RuntimeClass",
+        "node.k8s.io/v1",
+        handler=NAME,
+        overhead={"podFixed": {"cpu": "250m"}},
+        scheduling={"nodeSelector": {"pool": NAME}, "tolerations": [{"key": "team", "value": NAME}]},
+    ),
+    an_object(
         "Deployment",
         "apps/v1",
         spec={"selector": SELECTOR, "template": {"metadata": {"labels": {"app": NAME}}, "spec": SPEC}},
@@ -259,6 +280,24 @@ def test_the_same_text_has_the_same_code_everywhere() -> None:
     assert f"{pod.spec.containers[0].image}" in node.status.images[0].names
     assert claim.metadata.labels["app"] == pod.metadata.labels["app"]
     assert hidden.workloads[0]["spec"]["selector"]["matchLabels"] == {"app": pod.metadata.labels["app"]}
+
+
+def test_the_amounts_of_quotas_and_limit_ranges_stay() -> None:
+    hidden = anonymised(a_whole_cluster(), b"key")
+    by_kind = {type(obj).__name__: obj for obj in hidden.objects}
+    quota, limits, runtime = hidden.admission
+    pod = by_kind["Pod"]
+    assert isinstance(pod, Pod)
+    assert quota["metadata"]["namespace"] == pod.namespace
+    (gpus,) = (name for name in pod.spec.containers[0].resources.requests if "deviceclass" in name)
+    assert quota["spec"]["hard"]["pods"] == "9"
+    assert quota["status"]["used"] == {"pods": "2", f"requests.{gpus}": "4"}
+    assert f"{gpus.rpartition('/')[2]}.deviceclass.resource.k8s.io/devices" in quota["status"]["hard"]
+    (scope,) = quota["spec"]["scopeSelector"]["matchExpressions"]
+    assert scope == {"scopeName": "PriorityClass", "operator": "In", "values": [pod.spec.priority_class_name]}
+    assert limits["spec"]["limits"] == [{"type": "Container", "max": {"cpu": "2"}, "default": {"cpu": "1"}}]
+    assert runtime["overhead"] == {"podFixed": {"cpu": "250m"}}
+    assert runtime["scheduling"]["nodeSelector"] == pod.spec.node_selector
 
 
 def test_codes_go_by_the_key() -> None:

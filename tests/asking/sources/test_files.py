@@ -13,7 +13,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
-from kubesched.asking.sources.files import MOST_NAMED, read_files
+from kubesched.asking.sources.files import MOST_NAMED, UnreadableFilesError, read_files
 from kubesched.asking.sources.snapshots import written
 from kubesched.errors import KubeschedError
 from kubesched.testing import a_node, a_pod
@@ -247,3 +247,63 @@ def test_a_bad_file_gets_one_line(what: str, content: bytes, message: str, folde
 def test_a_missing_file_is_named(folder: Path) -> None:
     with pytest.raises(KubeschedError, match="nowhere: No such file or directory"):
         read_files([str(folder / "nowhere")])
+
+
+@pytest.mark.parametrize(
+    ("files", "errors"),
+    [
+        (
+            2,
+            [
+                "f0.json: document 1: an object was expected, found text",
+                "f1.json: document 1: an object was expected, found text",
+            ],
+        ),
+        (
+            9,
+            [*(f"f{number}.json: document 1: an object was expected, found text" for number in range(5)), "and 4 more"],
+        ),
+    ],
+)
+def test_a_folder_of_foreign_files_is_some_problems_and_a_number(files: int, errors: list[str], folder: Path) -> None:
+    foreign = folder / "foreign"
+    foreign.mkdir()
+    for number in range(files):
+        (foreign / f"f{number}.json").write_text("foreign")
+    with pytest.raises(UnreadableFilesError) as error:
+        read_files([str(foreign)])
+    hint = "; give a snapshot, or objects as kubectl get -o yaml writes them"
+    assert [each.removeprefix(f"{foreign}/") for each in error.value.errors] == [*errors[:-1], errors[-1] + hint]
+    assert str(error.value) == "\n".join(error.value.errors)
+
+
+def test_a_manifest_whose_quantity_is_none_names_the_field(folder: Path) -> None:
+    pod = a_pod_document("p", uid=False)
+    pod["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "1 core"}}
+    with pytest.raises(KubeschedError) as error:
+        read_files([write(folder / "all.yaml", a_document("Node", "node", uid=False), pod)])
+    assert str(error.value).startswith(
+        f"{folder}/all.yaml: document 2: Pod \"p\": spec.containers[0].resources.requests.cpu is '1 core': quantities "
+        "must match the regular expression"
+    )
+
+
+DRAFTED = {
+    "manifests": ((a_pod_document("p", uid=False),), True),
+    "an export": ((a_pod_document("p"),), False),
+    "manifests beside an export": ((a_document("Node", "n"), a_pod_document("p", uid=False)), True),
+}
+
+
+@pytest.mark.parametrize("case", DRAFTED)
+def test_no_scheduler_has_tried_pods_of_manifests(case: str, folder: Path) -> None:
+    documents, drafted = DRAFTED[case]
+    assert read_files([write(folder / "all.yaml", *documents)]).drafted is drafted
+
+
+def test_beside_a_snapshot_manifests_are_part_of_its_cluster(folder: Path) -> None:
+    snapshot = folder / "cluster.snapshot"
+    snapshot.write_bytes(written(read_files([QUICKSTART])))
+    manifest = write(folder / "all.yaml", a_pod_document("p", uid=False))
+    assert not read_files([str(snapshot)]).drafted
+    assert not read_files([str(snapshot), manifest]).drafted

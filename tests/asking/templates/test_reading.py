@@ -8,8 +8,9 @@ import pytest
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.devices import ResourceClaim, ResourceClaimTemplate
 from kubesched.api.meta import ApiObject, ObjectMeta, OwnerReference
+from kubesched.api.pods import Pod
 from kubesched.api.scheduling import PriorityClass
-from kubesched.api.storage import PersistentVolumeClaim
+from kubesched.api.storage import PersistentVolumeClaim, StorageClass
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
@@ -20,6 +21,7 @@ from kubesched.testing import a_namespace, a_node, a_pod, a_replica_set, a_stora
 
 CONTAINER: dict[str, Any] = {"name": "main", "image": "web", "resources": {"limits": {"cpu": "500m", "memory": "1Gi"}}}
 TEMPLATE: dict[str, Any] = {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": [CONTAINER]}}
+CLAIM_SPEC: dict[str, Any] = {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}
 SELECTOR = {"matchLabels": {"app": "web"}}
 MORE: dict[str, dict[str, Any]] = {
     "Deployment": {"replicas": 3, "selector": SELECTOR, "template": TEMPLATE},
@@ -30,9 +32,9 @@ MORE: dict[str, dict[str, Any]] = {
 VERSIONS = {"Job": "batch/v1", "CronJob": "batch/v1", "ReplicationController": "v1", "PodTemplate": "v1", "Pod": "v1"}
 
 
-def a_model(*objects: ApiObject, workloads: tuple[dict[str, Any], ...] = ()) -> ClusterModel:
+def a_model(*objects: ApiObject, **more: Any) -> ClusterModel:
     """Return a model of a cluster with some objects."""
-    return ClusterModel(ClusterObjects((a_node("n1"), *objects), workloads), load_config(None))
+    return ClusterModel(ClusterObjects((a_node("n1"), *objects), **more), load_config(None))
 
 
 def a_workload(kind: str, name: str = "web", **spec: Any) -> dict[str, Any]:
@@ -143,30 +145,135 @@ def test_the_priority_is_that_of_the_class(name: str, priority: int) -> None:
     assert template.pod.priority == priority
 
 
-def test_limit_ranges_and_runtime_classes_of_the_cluster_count() -> None:
-    limits = {"type": "Container", "defaultRequest": {"cpu": "2"}}
-    model = a_model(
-        a_namespace("shop"),
-        workloads=(
-            {
-                "apiVersion": "v1",
-                "kind": "LimitRange",
-                "metadata": {"name": "l", "namespace": "shop", "uid": "1"},
-                "spec": {"limits": [limits]},
-            },
-            {
-                "apiVersion": "node.k8s.io/v1",
-                "kind": "RuntimeClass",
-                "metadata": {"name": "kata", "uid": "2"},
-                "handler": "kata",
-                "overhead": {"podFixed": {"memory": "100Mi"}},
-            },
+def a_limit_range(kind: str = "Container", **limits: dict[str, str]) -> dict[str, Any]:
+    """Return a limit range of the namespace shop."""
+    meta = {"name": "l", "namespace": "shop"}
+    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": meta, "spec": {"limits": [{"type": kind, **limits}]}}
+
+
+def a_runtime_class(**fields: Any) -> dict[str, Any]:
+    """Return the runtime class kata."""
+    head = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "metadata": {"name": "kata"}, "handler": "kata"}
+    return {**head, **fields}
+
+
+KATA = {
+    "overhead": {"podFixed": {"memory": "100Mi"}},
+    "scheduling": {"nodeSelector": {"runtime": "kata"}, "tolerations": [{"key": "kata", "operator": "Exists"}]},
+}
+
+
+def admitted(*admission: dict[str, Any], limits: dict[str, str] | None = None, **spec: Any) -> Pod:
+    """Return a pod as it is admitted beside objects of the cluster."""
+    resources = {"resources": {"limits": limits}} if limits else {}
+    document = a_workload("Pod", containers=[{"name": "main", "image": "web", **resources}], **spec)
+    (template,) = read(document, model=a_model(a_namespace("shop"), admission=admission)).templates
+    return template.pod
+
+
+@pytest.mark.parametrize(
+    ("admission", "limits", "requests"),
+    [
+        pytest.param(a_limit_range(defaultRequest={"cpu": "2"}), {}, {"cpu": "2"}, id="a default request"),
+        pytest.param(a_limit_range(default={"cpu": "3"}), {}, {"cpu": "3"}, id="the default limit is requested"),
+        pytest.param(a_limit_range(max={"cpu": "4"}), {}, {"cpu": "4"}, id="the maximum is the default limit"),
+        pytest.param(a_limit_range(default={"cpu": "3"}), {"cpu": "1"}, {"cpu": "1"}, id="a pod's own limit"),
+        pytest.param(a_limit_range("Pod", max={"cpu": "4"}), {"cpu": "1"}, {"cpu": "1"}, id="a pod within its limits"),
+    ],
+)
+def test_limit_ranges_of_the_cluster_fill_in_requests(
+    admission: dict[str, Any], limits: dict[str, str], requests: dict[str, str]
+) -> None:
+    assert admitted(admission, limits=limits).spec.containers[0].resources.requests == requests
+
+
+def test_a_runtime_class_of_the_cluster_adds_overhead_node_selector_and_tolerations() -> None:
+    spec = admitted(a_runtime_class(**KATA), runtimeClassName="kata").spec
+    assert (spec.overhead, spec.node_selector) == ({"memory": "100Mi"}, {"runtime": "kata"})
+    assert "kata" in [each.key for each in spec.tolerations]
+
+
+@pytest.mark.parametrize(
+    ("admission", "why"),
+    [
+        pytest.param(
+            a_limit_range(min={"cpu": "2"}, defaultRequest={"cpu": "2"}),
+            "minimum cpu usage per Container is 2, but request is 1",
+            id="too small",
         ),
+        pytest.param(a_limit_range(max={"cpu": "500m"}), "maximum cpu usage per Container is 500m", id="too large"),
+        pytest.param(
+            a_limit_range("Pod", max={"memory": "1Gi"}),
+            "maximum memory usage per Pod is 1Gi.  No limit is specified",
+            id="a pod without a limit",
+        ),
+        pytest.param(
+            a_limit_range("Pod", maxLimitRequestRatio={"memory": "2"}),
+            "memory max limit to request ratio per Pod is 2, but no request is specified",
+            id="a pod without a ratio",
+        ),
+    ],
+)
+def test_a_pod_that_a_limit_range_refuses_is_an_error_with_the_sentence_of_the_api_server(
+    admission: dict[str, Any], why: str
+) -> None:
+    with pytest.raises(InvalidObjectError, match=r'document 1: Pod "web": pods "web" is forbidden: .*' + why):
+        admitted(admission, limits={"cpu": "1"})
+
+
+def test_a_runtime_class_that_the_cluster_does_not_have_is_an_error() -> None:
+    with pytest.raises(InvalidObjectError, match='pod rejected: RuntimeClass "kata" not found'):
+        admitted(runtimeClassName="kata")
+
+
+def test_claims_get_the_default_storage_class() -> None:
+    default = StorageClass(
+        metadata=ObjectMeta(name="usual", annotations={"storageclass.kubernetes.io/is-default-class": "true"}),
+        provisioner="csi.example.com",
     )
-    document = a_workload("Pod", containers=[{"name": "main", "image": "web"}], runtimeClassName="kata")
-    (template,) = read(document, model=model).templates
-    assert template.pod.spec.containers[0].resources.requests == {"cpu": "2"}
-    assert template.pod.spec.overhead == {"memory": "100Mi"}
+    claim = {"metadata": {"name": "data"}, "spec": CLAIM_SPEC}
+    document = a_workload("StatefulSet", volumeClaimTemplates=[claim])
+    (template,) = read(document, model=a_model(default)).templates
+    assert template.claims[0].claim.spec.storage_class_name == "usual"
+
+
+def test_quotas_of_manifests_refuse_no_template() -> None:
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "q", "namespace": "shop"},
+        "spec": {"hard": {"pods": "0"}},
+    }
+    found = read(quota, a_workload("Pod", **TEMPLATE["spec"]), a_workload("Deployment"))
+    assert [str(each) for each in found.templates] == ["Pod shop/web", "Deployment shop/web"]
+    assert [(each["metadata"]["name"], each["spec"]["hard"]) for each in found.quotas] == [("q", {"pods": "0"})]
+
+
+def test_a_quota_that_is_not_valid_is_an_error() -> None:
+    quota = {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": {"name": "q"}, "spec": {"hard": {"cup": "1"}}}
+    with pytest.raises(InvalidObjectError, match=r'ResourceQuota "q": .* spec.hard\[cup\]'):
+        read(quota, a_workload("Deployment"))
+
+
+def test_kinds_that_the_source_may_lack_are_gaps_of_templates() -> None:
+    unread = ("LimitRange", "ResourceQuota", "RuntimeClass", "PriorityClass", "StorageClass")
+    gap = Gap("PriorityClass", "forbidden", "priorities")
+    objects = ClusterObjects((a_node("n1"),), origin="nodes.yaml", gaps=(gap,), unread=unread)
+    model = ClusterModel(objects, load_config(None))
+    found = read(a_workload("Deployment"), model=model).gaps
+    assert [each.what for each in found] == ["LimitRange", "ResourceQuota"]
+    assert found[0].why == "nodes.yaml has none; the cluster may have some"
+    claim = {"metadata": {"name": "data"}, "spec": CLAIM_SPEC}
+    found = read(a_workload("StatefulSet", volumeClaimTemplates=[claim]), model=model).gaps
+    assert [each.what for each in found] == ["LimitRange", "ResourceQuota", "StorageClass"]
+
+
+def test_an_object_by_which_pods_are_admitted_and_that_is_refused_is_a_gap() -> None:
+    model = a_model(a_namespace("shop"), admission=(a_limit_range("Nonsense", max={"cpu": "1"}),))
+    (gap,) = read(a_workload("Deployment"), model=model).gaps
+    assert (gap.what, gap.uncertain) == ("an object", "pods are admitted without it")
+    assert 'LimitRange "l": ' in gap.why
+    assert "must be a standard limit type" in gap.why
 
 
 def test_a_workload_that_was_exported_from_a_cluster_counts_as_one_of_a_manifest() -> None:
@@ -317,14 +424,15 @@ def test_custom_resources_are_left_out() -> None:
 
 def test_a_runtime_class_that_is_not_read_is_a_gap() -> None:
     spec = {**TEMPLATE["spec"], "runtimeClassName": "kata", "overhead": {"memory": "10Mi"}}
-    found = read(a_workload("Deployment", template={**TEMPLATE, "spec": spec}))
+    model = a_model(unread=("RuntimeClass",))
+    found = read(a_workload("Deployment", template={**TEMPLATE, "spec": spec}), model=model)
     assert [gap.what for gap in found.gaps] == ["RuntimeClass kata"]
     assert found.templates[0].pod.spec.overhead == {"memory": "10Mi"}
 
 
 def test_priority_classes_that_may_not_be_read_refuse_no_pod() -> None:
     gap = Gap("PriorityClass", "forbidden", "priorities")
-    objects = ClusterObjects((a_node("n1"),), gaps=(gap,))
+    objects = ClusterObjects((a_node("n1"),), gaps=(gap,), unread=("PriorityClass",))
     document = a_workload("Pod", **TEMPLATE["spec"], priorityClassName="high")
     found = read(document, model=ClusterModel(objects, load_config(None)))
     assert found.templates[0].pod.priority == 0

@@ -8,6 +8,7 @@ from tests.support.whatif import state_of
 
 from kubesched.asking.whatif.compare import NamedModel, compare
 from kubesched.asking.whatif.configurations import with_weights
+from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.operations import Cordon
 from kubesched.config.load import load
 from kubesched.testing import a_node, a_pod
@@ -92,6 +93,17 @@ def test_operations_come_first_in_both() -> None:
     answer = compare(*models, [Cordon(("a",))])
     assert answer.differences == ()
     assert [step.operation for step in answer.steps] == ["cordon node a"]
+
+
+def test_pods_that_a_drain_moves_are_placed_by_both() -> None:
+    models = NamedModel("one", a_model(*OBJECTS)), NamedModel("other", a_model(*OBJECTS, config=NO_PLACES))
+    answer = compare(*models, [Drain(("a",))])
+    assert [step.message for step in answer.steps] == ["1 pod is evicted in 1 round"]
+    placed = {
+        each.pod.partition("/")[2].partition("-")[0]: (each.first_node, each.second_node) for each in answer.differences
+    }
+    assert placed == {"p": ("b", None), "x": ("b", None)}
+    assert not answer.fits
 
 
 def test_weights_are_those_of_the_profiles_plugins() -> None:

@@ -2,10 +2,14 @@
 
 from typing import Any
 
+import pytest
 from tests.support.models import a_model
 
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.consolidate import consolidate
 from kubesched.asking.whatif.whatif_answer import ConsolidationAnswer
+from kubesched.core.assembly import load_config
 from kubesched.testing import a_budget, a_node, a_pod
 
 WEB: dict[str, Any] = {"labels": {"app": "web"}, "owner": "ReplicaSet/web", "cpu": "1"}
@@ -59,6 +63,37 @@ def test_a_budget_keeps_a_node() -> None:
     assert not answer.fits
     assert kept(answer)["a"].startswith("pod default/p: The disruption budget web needs")
     assert answer.summary == "None of 2 nodes can be emptied."
+
+
+def limits(most: str) -> dict[str, Any]:
+    spec = {"limits": [{"type": "Container", "max": {"cpu": most}}]}
+    meta = {"name": "small", "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "LimitRange", "metadata": meta, "spec": spec}
+
+
+def quota(pods: int) -> dict[str, Any]:
+    hard = {"pods": str(pods)}
+    status = {"hard": hard, "used": {"pods": "2"}}
+    meta = {"name": "few", "namespace": "default"}
+    return {"apiVersion": "v1", "kind": "ResourceQuota", "metadata": meta, "spec": {"hard": hard}, "status": status}
+
+
+ADMISSION: dict[str, tuple[dict[str, Any], str]] = {
+    "a LimitRange that allows the pod": (limits("2"), ""),
+    "a LimitRange that is stricter than the pod": (limits("500m"), "pod default/p cannot be created again: "),
+    "a quota that is full, but has room once the pod is gone": (quota(2), ""),
+    "a quota that was lowered below what runs": (quota(1), "exceeded quota: few"),
+}
+
+
+@pytest.mark.parametrize("case", ADMISSION)
+def test_a_pod_that_the_api_server_would_not_create_again_keeps_its_node(case: str) -> None:
+    document, why = ADMISSION[case]
+    objects = (*THREE[:2], a_pod("p", node="a", **WEB), a_pod("q", node="b", **WEB))
+    model = ClusterModel(ClusterObjects(objects, admission=(document,)), load_config())
+    answer = consolidate(model)
+    assert answer.fits is not bool(why)
+    assert why in kept(answer).get("a", "")
 
 
 def test_no_pod_is_preempted_for_it() -> None:

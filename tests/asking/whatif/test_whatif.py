@@ -5,17 +5,20 @@ from typing import Any
 
 import pytest
 from tests.support.models import a_model
-from tests.support.whatif import by_pod
+from tests.support.whatif import a_kept_budget, by_pod, of_pods
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Taint
+from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.whatif_answer import WhatIfAnswer
 from kubesched.asking.whatif.workload_operations import DeleteObject, RescheduleAll, ScaleWorkload
 from kubesched.asking.whatif.workloads import NamedObject
-from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_volume
+from kubesched.core.assembly import load_config
+from kubesched.testing import a_claim, a_node, a_pod, a_volume
 
 WEB: dict[str, Any] = {"labels": {"app": "web"}, "owner": "ReplicaSet/web", "cpu": "1"}
 NO_EXECUTE = Taint(key="broken", effect="NoExecute")
@@ -27,19 +30,12 @@ def ask(objects: Sequence[ApiObject], *operations: Operation) -> WhatIfAnswer:
 
 def found(answer: WhatIfAnswer) -> dict[str, str]:
     """Return what becomes of each pod, in a few words."""
-    return {
-        name: " ".join(filter(None, [each.change, each.from_node, each.to_node and f"to {each.to_node}"]))
-        for name, each in by_pod(answer).items()
-    }
+    return of_pods(answer.changes)
 
 
 TWO: list[ApiObject] = [a_node("a", cpu="2"), a_node("b", cpu="2")]
 CASES: dict[str, tuple[list[ApiObject], list[Operation], dict[str, str]]] = {
-    "without an operation pods that fit become bound": (
-        [*TWO, a_pod("p", cpu="1")],
-        [],
-        {"p": "becomes-bound to a"},
-    ),
+    "without an operation there is no effect": ([*TWO, a_pod("p", cpu="1")], [], {}),
     "a drained node's pods move": (
         [*TWO, a_pod("p", node="a", **WEB)],
         [Drain(("a",))],
@@ -50,15 +46,20 @@ CASES: dict[str, tuple[list[ApiObject], list[Operation], dict[str, str]]] = {
         [Drain(("a",))],
         {"p": "becomes-pending a"},
     ),
-    "a bare pod does not come back": (
-        [*TWO, a_pod("p", node="a")],
+    "a bare pod refuses the drain of its node": (
+        [*TWO, a_pod("p", node="a"), a_pod("q", node="a", **WEB)],
         [Drain(("a",))],
-        {"p": "lost a"},
+        {},
     ),
-    "a pod that is being deleted goes": (
+    "a bare pod does not come back from a drain by force": (
+        [*TWO, a_pod("p", node="a"), a_pod("q", node="a", **WEB)],
+        [Drain(("a",), force=True)],
+        {"p": "lost a", "q": "moves a to b"},
+    ),
+    "a pod that is being deleted goes anyway": (
         [*TWO, a_pod("p", node="a", terminating=True, **WEB)],
         [Drain(("a",))],
-        {"p": "deleted a"},
+        {},
     ),
     "a drain leaves DaemonSets and static pods": (
         [
@@ -75,9 +76,9 @@ CASES: dict[str, tuple[list[ApiObject], list[Operation], dict[str, str]]] = {
         {"p": "moves a to c", "q": "moves b to c"},
     ),
     "a cordoned node keeps its pods and takes none": (
-        [*TWO, a_pod("p", node="a", **WEB), a_pod("q", cpu="1")],
-        [Cordon(("a", "b"))],
-        {"q": "stays-pending"},
+        [*TWO, a_pod("p", node="a", **WEB)],
+        [Cordon(("a", "b")), ScaleWorkload(NamedObject("ReplicaSet", "", "web"), 2)],
+        {"new web 0": "new-pending"},
     ),
     "a removed node takes its DaemonSet pods along": (
         [*TWO, a_pod("p", node="a", **WEB), a_pod("agent", node="a", owner="DaemonSet/agent")],
@@ -113,27 +114,27 @@ CASES: dict[str, tuple[list[ApiObject], list[Operation], dict[str, str]]] = {
         ],
         [AddNodes(2, a_node("a", cpu="1"))],
         {
-            "agent-a-new-1": "new to a-new-1",
-            "agent-a-new-2": "new to a-new-2",
+            "new agent 0": "new to a-new-1",
+            "new agent 1": "new to a-new-2",
             "p": "becomes-bound to a-new-1",
         },
     ),
     "a scaled workload gets pods like the ones it has": (
         [*TWO, a_pod("web-x", node="a", **WEB)],
         [ScaleWorkload(NamedObject("ReplicaSet", "", "web"), 3)],
-        {"web-0": "new to b", "web-1": "new to a"},
+        {"new web 0": "new to a", "new web 1": "new to b"},
     ),
     "pods that do not fit stay pending": (
         [a_node("a", cpu="2"), a_pod("web-x", node="a", **WEB)],
         [ScaleWorkload(NamedObject("ReplicaSet", "", "web"), 3)],
-        {"web-0": "new to a", "web-1": "new-pending"},
+        {"new web 0": "new to a", "new web 1": "new-pending"},
     ),
     "pending pods go first when a workload shrinks, then the newest": (
         [
             a_node("a"),
             a_pod("old", node="a", created="2026-01-01T00:00:00+00:00", **WEB),
             a_pod("new", node="a", created="2026-02-01T00:00:00+00:00", **WEB),
-            a_pod("waits", created="2025-01-01T00:00:00+00:00", **WEB),
+            a_pod("waits", created="2025-01-01T00:00:00+00:00", **{**WEB, "cpu": "9"}),
         ],
         [ScaleWorkload(NamedObject("ReplicaSet", "", "web"), 1)],
         {"waits": "deleted", "new": "deleted a"},
@@ -154,9 +155,14 @@ CASES: dict[str, tuple[list[ApiObject], list[Operation], dict[str, str]]] = {
         {"p": "moves a to a-new-1"},
     ),
     "a more important pod preempts, and its victim waits": (
-        [a_node("a", cpu="1"), a_pod("p", node="a", **WEB), a_pod("vip", cpu="1", priority=100)],
-        [],
-        {"vip": "becomes-bound to a", "p": "becomes-pending a"},
+        [
+            a_node("a", cpu="1"),
+            a_node("b", cpu="1"),
+            a_pod("p", node="a", **WEB),
+            a_pod("vip", node="b", cpu="1", priority=100, owner="ReplicaSet/vip"),
+        ],
+        [Drain(("b",))],
+        {"vip": "moves b to a", "p": "becomes-pending a"},
     ),
     "everything is placed again, the oldest first": (
         [
@@ -180,12 +186,14 @@ def test_a_preempted_pod_names_who_preempted_it() -> None:
     objects, operations, _ = CASES["a more important pod preempts, and its victim waits"]
     victim = by_pod(ask(objects, *operations))["p"]
     assert victim.preempted_by == "default/vip"
-    assert (victim.message or "").startswith("0/1 nodes are available: 1 Insufficient cpu")
+    assert (victim.message or "").startswith(
+        "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable."
+    )
 
 
 def test_a_budget_makes_rounds() -> None:
     pods = [a_pod(f"p{number}", node="a", **WEB) for number in range(3)]
-    answer = ask([a_node("a"), a_node("b"), *pods, a_budget("web", "app=web", allowed=2)], Drain(("a",)))
+    answer = ask([a_node("a"), a_node("b"), *pods, a_kept_budget("web", "app=web", max_unavailable=2)], Drain(("a",)))
     step = answer.steps[0]
     assert [(each.number, each.pods) for each in step.rounds] == [
         (1, ("default/p0", "default/p1")),
@@ -196,17 +204,19 @@ def test_a_budget_makes_rounds() -> None:
 
 def test_a_budget_that_allows_nothing_holds_up_the_drain() -> None:
     pods = [a_pod("p", node="a", **WEB), a_pod("q", node="a", owner="ReplicaSet/free")]
-    answer = ask([a_node("a"), a_node("b"), *pods, a_budget("web", "app=web")], Drain(("a",)))
+    answer = ask([a_node("a"), a_node("b"), *pods, a_kept_budget("web", "app=web", min_available=1)], Drain(("a",)))
     [held] = answer.steps[0].held_up
     assert (held.pod, held.budgets) == ("default/p", ("default/web",))
-    assert held.message == "The disruption budget web needs 0 healthy pods and has 0 currently"
+    assert held.message == "The disruption budget web needs 1 healthy pods and has 1 currently"
     assert found(answer) == {"q": "moves a to b"}
     assert not answer.fits
 
 
 def test_pods_that_find_no_place_use_up_their_budget() -> None:
     pods = [a_pod(f"p{number}", node="a", **WEB) for number in range(3)]
-    answer = ask([a_node("a"), a_node("b", cpu="1"), *pods, a_budget("web", "app=web", allowed=2)], Drain(("a",)))
+    answer = ask(
+        [a_node("a"), a_node("b", cpu="1"), *pods, a_kept_budget("web", "app=web", max_unavailable=2)], Drain(("a",))
+    )
     step = answer.steps[0]
     # one of two got a place and is healthy again, so one more may go
     assert [each.pods for each in step.rounds] == [("default/p0", "default/p1"), ("default/p2",)]
@@ -214,8 +224,8 @@ def test_pods_that_find_no_place_use_up_their_budget() -> None:
 
 
 def test_a_pod_with_two_budgets_is_never_evicted() -> None:
-    objects = [*TWO, a_pod("p", node="a", **WEB), a_budget("one", "app=web", allowed=9)]
-    answer = ask([*objects, a_budget("two", "app", allowed=9)], Drain(("a",)))
+    objects = [*TWO, a_pod("p", node="a", **WEB), a_kept_budget("one", "app=web", max_unavailable=9)]
+    answer = ask([*objects, a_kept_budget("two", "app", max_unavailable=9)], Drain(("a",)))
     [held] = answer.steps[0].held_up
     assert held.budgets == ("default/one", "default/two")
     assert "more than one PodDisruptionBudget" in held.message
@@ -249,6 +259,28 @@ def test_utilisation_spread_and_fragmentation_before_and_after() -> None:
     before, after = answer.before.fragmentation, answer.after.fragmentation
     assert (before.largest_cpu, before.largest_memory) == (1000, 3 << 30)
     assert (after.largest_cpu, after.stranded_memory) == (0, 2 << 30)
+
+
+ANYWAY: dict[str, tuple[list[ApiObject], dict[str, str]]] = {
+    "pods that fit become bound": ([*TWO, a_pod("p", cpu="1")], {"p": "becomes-bound to a"}),
+    "a more important pod preempts": (
+        [a_node("a", cpu="1"), a_pod("p", node="a", **WEB), a_pod("vip", cpu="1", priority=100)],
+        {"vip": "becomes-bound to a", "p": "becomes-pending a"},
+    ),
+    "a pod that is being deleted goes": (
+        [*TWO, a_pod("p", node="a", terminating=True, **WEB)],
+        {"p": "deleted a"},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", ANYWAY)
+def test_what_happens_anyway_is_no_effect_of_the_operations(case: str) -> None:
+    objects, expected = ANYWAY[case]
+    for operations in ([], [Cordon(("a",))]):
+        answer = ask(objects, *operations)
+        assert of_pods(answer.anyway) == expected
+        assert {each.change for each in answer.changes} <= {"stays-pending"}
 
 
 def test_an_empty_cluster_has_an_answer() -> None:
@@ -299,3 +331,15 @@ def test_pods_that_are_not_to_be_scheduled_yet_are_no_failure() -> None:
     answer = ask([a_node("a"), a_pod("gated", gates=["wait"]), a_pod("other", scheduler="somebody")])
     assert {name: each.held for name, each in by_pod(answer).items()} == {"gated": True, "other": True}
     assert answer.fits
+
+
+def test_a_cluster_that_never_calms_down_is_a_gap() -> None:
+    """Pods that name a node which evicts them are created for ever."""
+    template = {"metadata": {"labels": {"app": "web"}}, "spec": {"nodeName": "a", "containers": [{"name": "c"}]}}
+    spec = {"replicas": 1, "selector": {"matchLabels": {"app": "web"}}, "template": template}
+    meta = {"name": "web", "namespace": "default", "uid": "web"}
+    document = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": meta, "spec": spec}
+    source = ClusterObjects((a_node("a"),), workloads=(document,))
+    answer = whatif(ClusterModel(source, load_config()), [TaintNodes(("a",), NO_EXECUTE)])
+    assert [str(gap.what) for gap in answer.gaps] == ["what comes later"]
+    assert answer.gaps[0].why.startswith("the cluster does not calm down")

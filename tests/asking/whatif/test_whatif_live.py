@@ -80,7 +80,7 @@ for name in ("deployment/pinned",):
     ran("kubectl", "rollout", "status", name, "--timeout=100s")
 ran("kubectl", "wait", "pod/alone", "--for=condition=Ready", "--timeout=100s")
 before = pods()
-foretold = json.loads(ran(sys.executable, "-m", "kubesched", "whatif", "--drain", "node-1", "-o", "json"))
+foretold = json.loads(ran(sys.executable, "-m", "kubesched", "whatif", "--drain", "node-1", "--force", "-o", "json"))
 ran("kubectl", "drain", "node-1", "--ignore-daemonsets", "--force", "--timeout=100s")
 settled()
 ran("kubectl", "wait", "pod", "-l", "app=pinned", "--for=condition=PodScheduled=False", "--timeout=100s")

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import pytest
-from tests.support.whatif import by_pod
+from tests.support.whatif import of_pods
 
 from kubesched.api.codec import to_builtins
 from kubesched.asking.cluster_objects import ClusterObjects
@@ -49,34 +49,34 @@ def model_with(*workloads: dict[str, Any]) -> ClusterModel:
 
 
 def changes(model: ClusterModel, *operations: Any) -> dict[str, str]:
-    return {name: change.change for name, change in by_pod(whatif(model, operations)).items()}
+    return {name: words.split()[0] for name, words in of_pods(whatif(model, operations).changes).items()}
 
 
 def test_a_deployment_is_scaled_by_its_document() -> None:
     model = model_with(a_deployment())
-    assert changes(model, ScaleWorkload(parse_name("deploy/web"), 3)) == {"web-0": "new"}
-    answer = whatif(model, [ScaleWorkload(parse_name("deploy/web"), 3)])
-    assert by_pod(answer)["web-0"].owner == "Deployment default/web"
+    assert changes(model, ScaleWorkload(parse_name("deploy/web"), 3)) == {"new web 0": "new"}
+    [change] = whatif(model, [ScaleWorkload(parse_name("deploy/web"), 3)]).changes
+    assert change.owner == "Deployment default/web"
 
 
 def test_without_a_document_it_is_known_by_its_pods() -> None:
     model = model_with()
-    assert changes(model, ScaleWorkload(parse_name("deployments/default/web"), 3)) == {"web-0": "new"}
+    assert changes(model, ScaleWorkload(parse_name("deployments/default/web"), 3)) == {"new web 0": "new"}
     assert list(changes(model, ScaleWorkload(parse_name("deploy/web"), 1)).values()) == ["deleted"]
 
 
 def test_applying_an_equal_template_only_scales() -> None:
     model = model_with(a_deployment())
     applied = ApplyManifests((Manifest("web.yaml", a_deployment(replicas=3)),), "web.yaml")
-    assert changes(model, applied) == {"web-0": "new"}
+    assert changes(model, applied) == {"new web 0": "new"}
 
 
 def test_applying_another_template_replaces_the_pods() -> None:
     model = model_with(a_deployment())
     applied = ApplyManifests((Manifest("web.yaml", a_deployment(cpu="2")),), "web.yaml")
     assert changes(model, applied) == {
-        "web-0": "new",
-        "web-1": "new",
+        "new web 0": "new",
+        "new web 1": "new",
         "web-abc-1": "deleted",
         "web-abc-2": "deleted",
     }
@@ -103,11 +103,27 @@ KINDS: dict[str, Callable[..., dict[str, Any]]] = {
 def test_what_the_cluster_has_already_is_not_rolled_out_anew(kind: str) -> None:
     node = to_builtins(a_node("node-1", cpu=8))
     model = ClusterModel(read_objects([node, KINDS[kind]()]), load_config())
-    for cpu, changes in (("1", {"becomes-bound"}), ("2", {"deleted", "new"})):
-        applied = ApplyManifests((Manifest("it.yaml", KINDS[kind](cpu=cpu)),), "it.yaml")
-        # a pod that is replaced has the name of the old one
-        expected = {"new"} if kind in ("Pod", "StatefulSet") and cpu == "2" else changes
-        assert {each.change for each in whatif(model, [applied]).changes} == expected
+    applied = ApplyManifests((Manifest("it.yaml", KINDS[kind]()),), "it.yaml")
+    assert changes(model, applied) == {}
+
+
+@pytest.mark.parametrize("kind", ["Deployment", "StatefulSet", "DaemonSet"])
+def test_another_template_is_rolled_out(kind: str) -> None:
+    node = to_builtins(a_node("node-1", cpu=8))
+    model = ClusterModel(read_objects([node, KINDS[kind]()]), load_config())
+    applied = ApplyManifests((Manifest("it.yaml", KINDS[kind](cpu="2")),), "it.yaml")
+    # a pod of a StatefulSet has the name of the old one
+    expected = {"new"} if kind == "StatefulSet" else {"deleted", "new"}
+    assert set(changes(model, applied).values()) == expected
+
+
+@pytest.mark.parametrize("kind", ["Job", "Pod"])
+def test_what_the_api_server_does_not_let_be_changed_is_an_error(kind: str) -> None:
+    node = to_builtins(a_node("node-1", cpu=8))
+    model = ClusterModel(read_objects([node, KINDS[kind]()]), load_config())
+    applied = ApplyManifests((Manifest("it.yaml", KINDS[kind](cpu="2")),), "it.yaml")
+    with pytest.raises(KubeschedError, match=rf"it.yaml.*{kind}.*(immutable|may not change fields)"):
+        whatif(model, [applied])
 
 
 def test_a_daemon_set_runs_on_every_node_that_it_wants() -> None:

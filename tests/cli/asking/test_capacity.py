@@ -23,6 +23,23 @@ def a_deployment(name: str = "web", **spec: Any) -> dict[str, Any]:
     return {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": {"name": name}, "spec": whole}
 
 
+def an_export(kind: str, version: str = "v1", **fields: Any) -> dict[str, Any]:
+    """Return an object of a cluster, in the namespace tight."""
+    meta = {"name": "a", "uid": kind, **({"namespace": "tight"} if version == "v1" else {})}
+    return {"apiVersion": version, "kind": kind, "metadata": meta, **fields}
+
+
+ADMISSION = (
+    an_export("LimitRange", spec={"limits": [{"type": "Container", "max": {"cpu": "2"}}]}),
+    an_export(
+        "ResourceQuota",
+        spec={"hard": {"requests.cpu": "3"}},
+        status={"hard": {"requests.cpu": "3"}, "used": {"requests.cpu": "1"}},
+    ),
+    an_export("PriorityClass", "scheduling.k8s.io/v1", value=-1),
+)
+
+
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """Return a folder with a cluster of three nodes and some workloads."""
@@ -32,7 +49,8 @@ def folder(tmp_path: Path) -> Path:
         a_node("b2", cpu="1", zone="b", labels={"pool": "small", ITYPE: "m1"}, taints=["gpu=yes:NoSchedule"]),
     ]
     objects = [*nodes, a_pod("old", node="a1", cpu="500m")]
-    write(tmp_path / "cluster.yaml", *(to_builtins(obj) for obj in objects))
+    write(tmp_path / "nodes.yaml", *(to_builtins(obj) for obj in objects))
+    write(tmp_path / "cluster.yaml", *(to_builtins(obj) for obj in objects), *ADMISSION)
     write(tmp_path / "web.yaml", a_deployment())
     write(tmp_path / "two.yaml", a_deployment("one"), a_deployment("two"))
     write(tmp_path / "node.yaml", to_builtins(a_node("big", cpu="16")))
@@ -65,7 +83,7 @@ Of 12 replicas of Deployment default/web, 7 fit; cpu runs out first, on 2 nodes.
 
 Replicas
 TEMPLATE                REQUESTS  FIT  WANTED
-Deployment default/web  cpu 1       7      12
+Deployment default/web  1 cpu       7      12
 
 Nodes by what limits them
 Insufficient cpu                  ████████████████████··········  2 nodes, 7 replicas
@@ -83,9 +101,9 @@ small      1         0
 
 Largest pod
 LARGER               REQUESTS           FITS ON
-in proportion (x 4)  cpu 4              b1
-cpu alone            cpu 4              b1
-memory alone         cpu 1, memory 8Gi  a1
+in proportion (x 4)  4 cpu              b1
+cpu alone            4 cpu              b1
+memory alone         1 cpu, 8Gi memory  a1
 
 Nodes to add
 ADD                             NODES  PRICE
@@ -134,6 +152,36 @@ m1 (small)  node(s) had untolerated taint(s)
 def test_exit_codes_say_whether_they_fit(folder: Path, arguments: list[str], code: int, output: str) -> None:
     result = run(folder, *arguments, "--quiet")
     assert (result.stdout, result.stderr, result.exit_code) == (output, "", code)
+
+
+def test_a_quota_stops_a_pipeline(folder: Path) -> None:
+    document = a_deployment()
+    document["metadata"]["namespace"] = "tight"
+    document["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "1"}
+    write(folder / "tight.yaml", document)
+    result = run(folder, "-f", "tight.yaml", "--own-replicas", "--quiet")
+    assert (result.exit_code, " ".join(result.stdout.split())) == (
+        3,
+        "Of 3 replicas of Deployment tight/web, 2 fit; the quota a of namespace tight allows 2 more: requests.cpu.",
+    )
+
+
+def test_a_pod_that_a_limit_range_refuses_is_an_error(folder: Path) -> None:
+    document = a_deployment()
+    document["metadata"]["namespace"] = "tight"
+    document["spec"]["template"]["spec"]["containers"][0]["resources"]["limits"] = {"cpu": "5"}
+    write(folder / "tight.yaml", document)
+    result = run(folder, "-f", "tight.yaml", "--quiet")
+    assert result.exit_code == 1
+    assert "is forbidden: maximum cpu usage per Container is 2, but limit is 5" in " ".join(result.stderr.split())
+
+
+def test_what_an_export_may_lack_is_told(folder: Path) -> None:
+    command = ["capacity", "--from", str(folder / "nodes.yaml"), "-f", str(folder / "web.yaml"), "--quiet"]
+    result = CliRunner(env={"COLUMNS": "100"}).invoke(main, command)
+    assert result.exit_code == 0
+    told = " ".join(result.stderr.split())
+    assert told.startswith(f"not in this verdict: LimitRange: {folder / 'nodes.yaml'} has none;")
 
 
 def test_an_empty_cluster_is_told_what_to_do(folder: Path) -> None:
@@ -234,7 +282,7 @@ def test_every_form_names_the_template(folder: Path, form: str) -> None:
         pytest.param(
             ["-f", "web.yaml", "--feature-gates", "Nope"], 1, "missing bool value for Nope", id="a gate without a value"
         ),
-        pytest.param([], 2, "Missing option '-f'", id="no workload"),
+        pytest.param(["--until", "3"], 2, "give the workloads with -f", id="a target without workloads"),
     ],
 )
 def test_wrong_input_is_one_line(folder: Path, arguments: list[str], code: int, message: str) -> None:
@@ -250,3 +298,16 @@ def test_wrong_input_is_one_line(folder: Path, arguments: list[str], code: int, 
     assert (result.exit_code, result.stdout) == (code, "")
     if code == 1:
         assert result.stderr.count("\n") == 1
+
+
+def test_without_workloads_the_answer_is_what_is_left(folder: Path) -> None:
+    result = run(folder, "--quiet")
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert result.stdout == (
+        "Free on 3 nodes: 8.5 of 9 cpu, 24Gi of 24Gi memory. 15 more pods of the median size (0.5 cpu) fit. 1\n"
+        "node takes no pod without tolerations.\n"
+    )
+    table = run(folder).stdout
+    for heading in ("Free", "Largest pod without tolerations", "Free by zone", "Free by pool (label pool)"):
+        assert f"\n{heading}\n" in table
+    assert json.loads(run(folder, "-o", "json").stdout)["resources"][0]["free"] == "8500m"

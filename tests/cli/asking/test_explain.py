@@ -6,7 +6,10 @@ from pathlib import Path
 from textwrap import dedent
 
 import pytest
+import yaml
 from click.testing import CliRunner, Result
+from tests.support.roles import a_rule
+from tests.support.served_cluster import a_served_cluster
 
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.snapshots import written
@@ -33,6 +36,12 @@ TOLERATION = (
     """'[{"op":"add","path":"/spec/tolerations","value":"""
     """[{"key":"spot","operator":"Equal","value":"yes","effect":"NoSchedule"}]}]'"""
 )
+LOWERED = (
+    "kubectl get -n shop pod big -o json | kubectl patch --local -f - --type=json -p "
+    """'[{"op":"test","path":"/spec/containers/0/name","value":"main"},"""
+    """{"op":"replace","path":"/spec/containers/0/resources/requests/cpu","value":"1"}]' -o json"""
+    " | kubectl replace --force -f -"
+)
 
 
 @pytest.fixture
@@ -49,9 +58,9 @@ def explain(*words: str) -> Result:
 
 def test_a_pending_pod(snapshot: str) -> None:
     done = explain("pod", "shop/big", "--from", snapshot)
-    assert done.output.replace(TOLERATION, "{TOLERATION}") == dedent("""\
+    assert done.output.replace(TOLERATION, "{TOLERATION}").replace(LOWERED, "{LOWERED}") == dedent("""\
         Pod shop/big does not fit on any of 4 nodes: 2 lack cpu, 1 has a taint that it does not tolerate, 1 is
-        cordoned. Preemption helps: evicting 1 pod from d makes room.
+        cordoned. Preemption helps: evicting 1 pod from d makes room, but this violates PodDisruptionBudget shop/keep.
         0/4 nodes are available: 1 node(s) had untolerated taint(s), 1 node(s) were unschedulable, 2 Insufficient cpu.
         priority  100
 
@@ -70,25 +79,26 @@ def test_a_pending_pod(snapshot: str) -> None:
         a     is too small by 1 cpu: 3 wanted, 2 in all
 
         What helps
-        1. add a toleration for taint spot=yes:NoSchedule
+        1. uncordon node c
+           then it goes to c
+             kubectl uncordon c
+        2. add a node like d
+           then it goes to d-new-1
+        3. add a toleration for taint spot=yes:NoSchedule
            then it goes to b
              {TOLERATION}
-        2. lower the cpu request of container main from 3 to 1
+        4. lower the cpu request of container main from 3 to 1
            then it goes to d
-           the pod has to be made anew
-        3. remove taint spot=yes:NoSchedule from node b
+           the pod is deleted and created again
+             {LOWERED}
+        5. remove taint spot=yes:NoSchedule from node b
            then it goes to b
-             kubectl patch node b --type=json -p '[{"op":"remove","path":"/spec/taints"}]'
-        4. uncordon node c
-           then it goes to c
-             kubectl patch node c --type=json -p '[{"op":"remove","path":"/spec/unschedulable"}]'
-        5. add a node like d
-           then it goes to d-new1
+             kubectl taint nodes b spot:NoSchedule-
 
         Preemption
-        It helps: evicting 1 pod from d makes room.
-        NODE  VICTIM                                         VIOLATES BUDGET
-        d     shop/cart (priority 10, ReplicaSet shop/cart)  shop/keep
+        It helps: evicting 1 pod from d makes room, but this violates PodDisruptionBudget shop/keep.
+        VICTIM     PRIORITY  OWNER                 VIOLATES BUDGET
+        shop/cart        10  ReplicaSet shop/cart  shop/keep
 
         Waits for
         WHEN                               EVENT                              PLUGINS
@@ -131,16 +141,15 @@ def test_everything_pending_is_the_default(snapshot: str) -> None:
     done = explain("--from", snapshot)
     assert done.output == dedent("""\
         1 of 3 pending pods does not fit on 4 nodes, for 1 cause.
-        Ordered by the largest part of the cluster that the pods of a group request together, by resource. Pods that
-        fit (1) are counted as placed.
+        The costliest cause is first. 1 pod that fits is counted as placed.
 
         1. 1 pod: 2 lack cpu, 1 has a taint that it does not tolerate, 1 is cordoned
         whose         Pod shop/big (1)
         waiting       1d, since 2026-01-01T00:00:00Z
         requests      3 cpu (21.43% of cpu)
-        nearest node  d lacks 2100m cpu: 3 wanted, 900m free
-        preemption    evicting 1 pod from d makes room
-        what helps    add a toleration for taint spot=yes:NoSchedule, which helps 1 of 1
+        nearest node  d lacks 2.1 cpu: 3 wanted, 0.9 free
+        preemption    evicting 1 pod from d makes room, but this violates PodDisruptionBudget shop/keep
+        what helps    uncordon node c
         more          kubesched explain pod shop/big
 
         Others
@@ -164,7 +173,7 @@ def test_a_node(snapshot: str) -> None:
 
         What would still fit
         PENDING         PODS  EACH REQUESTS  FITS HERE
-        Pod shop/small     1  100m cpu       yes, 10 of them
+        Pod shop/small     1  0.1 cpu        yes, 10 of them
         Pod shop/big       1  3 cpu          no: lacks 2 cpu: 3 wanted, 1 free
 
         What it holds
@@ -184,6 +193,7 @@ def test_json(snapshot: str) -> None:
         "reasons",
         "nearest",
         "remedies",
+        "advice",
         "preemption",
         "waits",
         "priority",
@@ -192,11 +202,13 @@ def test_json(snapshot: str) -> None:
     waits = answer.pop("waits")
     assert {"plugin": "NodeResourcesFit", "event": "NodeAdd", "meaning": "a node is added"} in waits["events"]
     del answer["remedies"]
+    assert answer.pop("advice") == []
     assert answer == {
         "pod": "shop/big",
         "verdict": "unschedulable",
         "summary": "Pod shop/big does not fit on any of 4 nodes: 2 lack cpu, 1 has a taint that it does not tolerate, "
-        "1 is cordoned. Preemption helps: evicting 1 pod from d makes room.",
+        "1 is cordoned. Preemption helps: evicting 1 pod from d makes room, but this violates PodDisruptionBudget "
+        "shop/keep.",
         "message": "0/4 nodes are available: 1 node(s) had untolerated taint(s), "
         "1 node(s) were unschedulable, 2 Insufficient cpu.",
         "reasons": [
@@ -283,7 +295,7 @@ def test_json(snapshot: str) -> None:
         ],
         "preemption": {
             "helps": True,
-            "message": "evicting 1 pod from d makes room",
+            "message": "evicting 1 pod from d makes room, but this violates PodDisruptionBudget shop/keep",
             "node": "d",
             "candidates": [
                 {
@@ -328,11 +340,11 @@ BAD: dict[str, tuple[list[str], int, str]] = {
     "a wrong name": (
         ["pod", "shop/crat"],
         1,
-        "there is no pod shop/crat; did you mean shop/cart or shop/gated or shop/there?",
+        "there is no pod shop/crat; did you mean shop/cart?",
     ),
     "a name of another namespace": (["pod", "cart"], 1, "there is no pod default/cart; did you mean shop/cart?"),
     "a wrong node": (["node", "x"], 1, "there is no node x; there are 4, such as a, b, c"),
-    "a name alone": (["cart"], 2, "Error: say what cart is: kubesched explain pod cart, or node cart"),
+    "a name alone": (["cart"], 2, "Error: say what cart is: kubesched explain pod cart, node cart or deployment cart"),
     "neither a name nor a manifest": (["pod"], 2, "Error: name a pod, or give a manifest with -f"),
     "a manifest that is not there": (["pod", "-f", "nowhere.yaml"], 1, "nowhere.yaml: No such file or directory"),
 }
@@ -359,4 +371,88 @@ def test_a_name_with_a_namespace_option(snapshot: str) -> None:
 
 def test_a_namespace_of_its_own(snapshot: str) -> None:
     done = explain("-n", "default", "--quiet", "--from", snapshot)
-    assert (done.output, done.exit_code) == ("No pod is pending.\n", 0)
+    assert (done.output, done.exit_code) == ("No pod of namespace default is pending.\n", 0)
+
+
+FORMS: dict[str, tuple[list[str], str, int]] = {
+    "the kind and the name": (["replicaset", "shop/cart"], "ReplicaSet shop/cart has 1 pod: 1 on 1 node.", 0),
+    "a short name": (["rs", "cart", "-n", "shop"], "ReplicaSet shop/cart has 1 pod: 1 on 1 node.", 0),
+    "one word": (["rs/cart", "-n", "shop"], "ReplicaSet shop/cart has 1 pod: 1 on 1 node.", 0),
+    "one word with a namespace": (["rs/shop/cart"], "ReplicaSet shop/cart has 1 pod: 1 on 1 node.", 0),
+    "the subcommand": (["workload", "rs/shop/cart"], "ReplicaSet shop/cart has 1 pod: 1 on 1 node.", 0),
+    "a pod in one word": (["pod/small", "-n", "shop"], "Pod shop/small fits on 2 of 4 nodes: it goes to d.", 0),
+    "a pod by its short name": (["po", "shop/small"], "Pod shop/small fits on 2 of 4 nodes: it goes to d.", 0),
+    "a node by its short name": (["no", "d"], "Node d holds 1 pod. Of 2 pending pods it would take any of 1.", 0),
+}
+
+
+@pytest.mark.parametrize(("words", "line", "code"), FORMS.values(), ids=FORMS)
+def test_what_is_explained_is_named_as_for_kubectl(words: list[str], line: str, code: int, snapshot: str) -> None:
+    done = explain(*words, "--from", snapshot, "--quiet")
+    assert (done.stdout, done.exit_code) == (f"{line}\n", code), done.output
+
+
+MISTAKES: dict[str, tuple[list[str], int, str]] = {
+    "a workload as a pod": (
+        ["pod", "deploy/cart"],
+        1,
+        "deploy/cart is no pod; for a workload: kubesched explain deploy/cart",
+    ),
+    "a workload that does not exist": (["rs/crat", "-n", "shop"], 1, "there is no ReplicaSet crat; did you mean cart?"),
+    "a kind alone": (["deployment"], 2, "name one workload, such as deployment/NAME"),
+    "two names": (["deploy", "a", "b"], 2, "name one workload, such as deploy/NAME"),
+    "a kind without pods": (["svc/web"], 2, "svc/web: pods, nodes and workloads can be explained, such as deploy/web"),
+    "a name without a kind": (
+        ["cart"],
+        2,
+        "say what cart is: kubesched explain pod cart, node cart or deployment cart",
+    ),
+}
+
+
+@pytest.mark.parametrize(("words", "code", "line"), MISTAKES.values(), ids=MISTAKES)
+def test_mistakes_about_workloads(words: list[str], code: int, line: str, snapshot: str) -> None:
+    done = explain(*words, "--from", snapshot)
+    assert done.exit_code == code
+    assert line in done.stderr
+
+
+def test_a_workload_behind_the_options() -> None:
+    done = explain("--from", "file", "deploy/web")
+    assert done.exit_code == 2
+    assert "write deploy/web before the options: kubesched explain deploy/web" in done.stderr
+
+
+def test_the_rights_to_read_are_a_cluster_role() -> None:
+    role = yaml.safe_load(explain("rights").stdout)
+    assert (role["kind"], role["metadata"]["name"]) == ("ClusterRole", "kubesched-reader")
+    assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"get", "list", "watch"}
+    rules = {rule["apiGroups"][0]: rule["resources"] for rule in role["rules"]}
+    assert {"pods", "nodes", "persistentvolumeclaims"} <= set(rules[""])
+    assert "secrets" not in rules[""]
+    assert "deployments" in rules["apps"]
+
+
+NODES_ALONE = [a_rule("list", "nodes")]
+
+
+def test_where_pods_may_not_be_read_it_is_not_said_that_none_is_pending(tmp_path: Path) -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
+    with a_served_cluster(tmp_path, node, rules=NODES_ALONE, own=[a_rule("list", "pods")]) as served:
+        config = served.kubeconfig("anna", namespace="hers")
+        done = explain("--kubeconfig", config)
+        own = explain("--kubeconfig", config, "-n", "hers", "--quiet")
+    first = "No pod of namespace hers is pending. The pods of other namespaces may not be read."
+    assert done.stdout.splitlines()[0] == first
+    assert "You may not read" in done.stdout
+    assert "forbidden" not in done.stdout
+    assert done.exit_code == 1
+    assert (own.stdout, own.exit_code) == ("No pod of namespace hers is pending.\n", 0)
+
+
+def test_with_the_cluster_role_everything_is_read(tmp_path: Path) -> None:
+    node = {"apiVersion": "v1", "kind": "Node", "metadata": {"name": "n"}}
+    rules = yaml.safe_load(explain("rights").stdout)["rules"]
+    with a_served_cluster(tmp_path, node, rules=rules) as served:
+        done = explain("--kubeconfig", served.kubeconfig("anna"))
+    assert (done.stdout, done.exit_code) == ("No pod is pending.\n", 0)

@@ -77,6 +77,11 @@ memory  ███████████████·············�
   web
 
 web
+
+More
+POD    NODES
+web    web, n1 and 1 more
+web-2  web
 """
 
 

@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
+from tests.support.whatif import a_kept_budget
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.cli import main
-from kubesched.testing import a_budget, a_node, a_pod
+from kubesched.testing import a_node, a_pod
 
 WEB: dict[str, Any] = {"labels": {"app": "web"}, "owner": "ReplicaSet/web", "cpu": "1", "memory": "1Gi"}
 CLUSTER: list[ApiObject] = [
@@ -19,7 +20,7 @@ CLUSTER: list[ApiObject] = [
     a_pod("agent-a", node="node-a", owner="DaemonSet/agent", cpu="100m"),
     a_pod("alone", node="node-a", cpu="500m"),
     a_pod("large", cpu="8"),
-    a_budget("web", "app=web", allowed=1),
+    a_kept_budget("web", "app=web", max_unavailable=1),
 ]
 
 DEPLOYMENT = """
@@ -67,7 +68,7 @@ Pods
 
 
 def test_a_drain_as_a_table(cluster: Path) -> None:
-    result = run(cluster, "--drain", "node-a")
+    result = run(cluster, "--drain", "node-a", "--force")
     assert result.exit_code == 3, result.output
     assert result.stdout.startswith(DRAIN)
     table = result.stdout[len(DRAIN) :]
@@ -78,7 +79,7 @@ def test_a_drain_as_a_table(cluster: Path) -> None:
     ]
     assert (
         "Pending as before\n"
-        "PODS  WHY                                                                        SUCH AS\n"
+        "PODS  WHY                                                                        WHICH\n"
         "   1  0/3 nodes are available: 1 node(s) were unschedulable, 2 Insufficient cpu  default/large\n"
     ) in table
     sums = table[table.index("Cluster\n") : table.index("Zones\n")]
@@ -88,7 +89,7 @@ def test_a_drain_as_a_table(cluster: Path) -> None:
         "nodes                                  3                  3\n"
         "pods on nodes                          6                  5\n"
         "pods pending                           1                  1\n"
-        "cpu requested          4600m of 12 (38%)  4100m of 12 (34%)\n"
+        "cpu requested            4.6 of 12 (38%)    4.1 of 12 (34%)\n"
         "memory requested       4Gi of 24Gi (17%)  4Gi of 24Gi (17%)\n"
         "pods requested             6 of 330 (2%)      5 of 330 (2%)\n"
         "largest pod: cpu                       3                  2\n"
@@ -101,8 +102,9 @@ def test_a_drain_as_a_table(cluster: Path) -> None:
 
 
 def test_a_drain_as_json(cluster: Path) -> None:
-    answer = json.loads(run(cluster, "--drain", "node-a", "-o", "json").stdout)
-    assert list(answer) == ["fits", "summary", "steps", "counts", "changes", "before", "after", "spread", "gaps"]
+    answer = json.loads(run(cluster, "--drain", "node-a", "--force", "-o", "json").stdout)
+    fields = ["fits", "summary", "steps", "counts", "changes", "before", "after", "spread", "gaps"]
+    assert list(answer) == [*fields, "unfinished", "anyway"]
     [step] = answer["steps"]
     assert step == {
         "operation": "drain node node-a",
@@ -114,8 +116,11 @@ def test_a_drain_as_json(cluster: Path) -> None:
         ],
         "heldUp": [],
         "left": [{"pod": "default/agent-a", "node": "node-a", "why": "runs on every node (DaemonSet)"}],
+        "refused": [],
     }
-    assert answer["changes"][-1] == {
+    last = answer["changes"][-1]
+    assert last.pop("replacedBy").startswith("default/web-")
+    assert last == {
         "pod": "default/web-3",
         "change": "moves",
         "owner": "ReplicaSet default/web",
@@ -160,10 +165,8 @@ def test_a_manifest_is_applied(cluster: Path, tmp_path: Path) -> None:
     file.write_text(DEPLOYMENT)
     answer = json.loads(run(cluster, "--apply", str(file), "-o", "json").stdout)
     new = [change for change in answer["changes"] if change["change"] == "new"]
-    assert [(change["pod"], change["owner"]) for change in new] == [
-        ("default/shop-0", "Deployment default/shop"),
-        ("default/shop-1", "Deployment default/shop"),
-    ]
+    assert [change["owner"] for change in new] == ["Deployment default/shop"] * 2
+    assert all(change["pod"].startswith("default/shop-") for change in new)
 
 
 def test_nodes_are_added_from_a_file(cluster: Path, tmp_path: Path) -> None:
@@ -247,7 +250,7 @@ WRONG: dict[str, tuple[list[str], str]] = {
     "a workload that is not there": (["--scale", "rs/wbe=3"], "there is no ReplicaSet wbe; did you mean web?"),
     "a kind that is not there": (["--scale", "deplyo/web=3"], "there is no kind deplyo; did you mean deploy"),
     "a scale without a number": (["--scale", "rs/web"], "--scale rs/web: write KIND/NAME=N, such as deploy/web=9"),
-    "a pod that is not there": (["--delete", "pod/larg"], "there is no pod default/larg; did you mean default/large"),
+    "a pod that is not there": (["--delete", "pod/larg"], "there is no Pod larg; did you mean large"),
     "a budget that is not there": (["--delete", "pdb/wep"], "there is no PodDisruptionBudget wep; did you mean web?"),
     "nodes without a number": (["--add-nodes", "node-a"], "--add-nodes node-a: write N=LIKE, such as 3=node-1"),
     "a taint without an effect": (["--taint", "node-a", "k=v"], "taint k=v: write it as key=value:Effect"),
@@ -270,3 +273,28 @@ def test_wrong_words_get_one_line(cluster: Path, case: str) -> None:
     assert result.stdout == ""
     [line] = result.stderr.splitlines()
     assert expected in line
+
+
+ORDERED = """
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  replicas: 2
+  serviceName: db
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata: {labels: {app: db}}
+    spec: {containers: [{name: c, image: db, resources: {requests: {cpu: "7"}}}]}
+"""
+
+
+def test_a_workload_that_does_not_finish_is_a_row_with_its_pending_pods(cluster: Path, tmp_path: Path) -> None:
+    (tmp_path / "db.yaml").write_text(ORDERED)
+    result = run(cluster, "--apply", str(tmp_path / "db.yaml"))
+    assert result.exit_code == 3, result.output
+    table = result.output.partition("Unfinished\n")[2].partition("\n\n")[0]
+    heading, first, *_ = table.splitlines()
+    assert heading.split() == ["WORKLOAD", "WHY", "PENDING", "PODS"]
+    assert first.startswith("StatefulSet default/db  it waits for a pod to be ready")
+    assert "default/db-0" in table

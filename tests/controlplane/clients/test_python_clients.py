@@ -294,12 +294,15 @@ def test_the_official_informer_keeps_up(server: Process) -> None:
             await library.create_pod("a")
             informer = informer_module.SharedInformer(library.api.list_namespaced_pod, namespace=library.namespace)
             seen: list[tuple[str, str]] = []
-            gone = threading.Event()
+            gone, listed = threading.Event(), threading.Event()
             for kind in ("ADDED", "MODIFIED"):
                 informer.add_event_handler(kind, lambda pod, kind=kind: seen.append((kind, pod.metadata.name)))
+            informer.add_event_handler("ADDED", lambda pod: listed.set())
             informer.add_event_handler("DELETED", lambda pod: gone.set())
             informer.start()
             try:
+                # a pod that comes and goes before the informer lists pods is never seen
+                assert listed.wait(SECONDS)
                 await library.create_pod("b")
                 await library.call("delete_namespaced_pod", "b", library.namespace)
                 assert gone.wait(SECONDS)

@@ -104,6 +104,46 @@ def conditions(api: Asking, name: str = "foos") -> dict[str, tuple[str, str]]:
 # -- definitions
 
 
+@pytest.mark.parametrize("version", ["v1", "v9"])
+@pytest.mark.parametrize(
+    ("group", "plural", "kind"),
+    [
+        ("apiextensions.k8s.io", "customresourcedefinitions", "CustomResourceDefinition"),
+        ("apiextensions.k8s.io", "customresourcedefinitions", "Other"),
+        ("rbac.authorization.k8s.io", "clusterroles", "ClusterRole"),
+        ("storage.k8s.io", "storageclasses", "StorageClass"),
+        ("storage.k8s.io", "others", "StorageClass"),
+    ],
+)
+def test_a_definition_that_takes_the_name_of_a_built_in_kind_changes_nothing_there(
+    group: str, plural: str, kind: str, version: str
+) -> None:
+    api = an_api()
+    built_in = api.ok("GET", f"/apis/{group}/v1")
+    hostile = a_definition(plural, kind, a_version(version), group=group)
+    hostile["metadata"] = {
+        "name": f"{plural}.{group}",
+        "annotations": {"api-approved.kubernetes.io": "https://example.com/1"},
+    }
+    # as the reference does: established, and not served
+    api.ok("POST", DEFINITIONS, hostile)
+    found = api.ok("GET", f"{DEFINITIONS}/{plural}.{group}")["status"]["conditions"]
+    assert {each["type"]: each["status"] for each in found}["Established"] == "True"
+    for step in ("while it is there", "after it was deleted"):
+        assert api.ok("GET", f"/apis/{group}/v1") == built_in, step
+        name = f"foos{step[0]}"
+        api.ok(
+            "POST", DEFINITIONS, {**a_definition(name, f"Foo{step[0]}"), "metadata": {"name": f"{name}.example.com"}}
+        )
+        assert conditions(api, name)["Established"] == ("True", "InitialNamesAccepted"), step
+        foo = {"apiVersion": "example.com/v1", "kind": f"Foo{step[0]}", "metadata": {"name": "x"}}
+        api.ok("POST", f"/apis/example.com/v1/namespaces/default/{name}", foo)
+        assert len(api.ok("GET", DEFINITIONS)["items"]) >= 1
+        if step == "while it is there":
+            api.ok("DELETE", f"{DEFINITIONS}/{plural}.{group}")
+    assert api.ok("GET", f"{DEFINITIONS}/foosw.example.com")["metadata"]["name"] == "foosw.example.com"
+
+
 def test_a_definition_is_established_at_once() -> None:
     api = an_api()
     made = api.ok("POST", DEFINITIONS, a_definition(names={"shortNames": ["fo"]}))

@@ -100,7 +100,7 @@ def test_a_pod_can_be_put_back_as_it_was_read(api: Asking) -> None:
     volumes = [
         {"name": "empty"},
         {"name": "host", "hostPath": {"path": "/x"}},
-        {"name": "disk", "azureDisk": {"diskName": "d", "diskURI": "u"}},
+        {"name": "disk", "azureDisk": {"diskName": "d", "diskURI": "https://u"}},
         {"name": "secret", "secret": {"secretName": "s"}},
         {"name": "all", "projected": {"sources": [{"serviceAccountToken": {"path": "t"}}]}},
         {"name": "made", "ephemeral": {"volumeClaimTemplate": {"spec": claim}}},

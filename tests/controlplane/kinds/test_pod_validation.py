@@ -146,9 +146,8 @@ CONTAINERS = [
         ),
         [
             "spec.containers[0].env[0].name: Required value",
-            'spec.containers[0].env[1].valueFrom.fieldRef.fieldPath: Unsupported value: "spec.color": supported values:'
-            ' "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", '
-            '"status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs"',
+            'spec.containers[0].env[1].valueFrom.fieldRef.fieldPath: Invalid value: "spec.color": error converting '
+            "fieldPath: field label not supported: spec.color",
             "spec.containers[0].env[1].valueFrom.secretKeyRef.key: Required value",
             'spec.containers[0].env[1].valueFrom: Invalid value: "": may not have more than one field specified at a '
             "time",

@@ -224,6 +224,66 @@ def test_other_things_than_pods_are_counted() -> None:
     in_simulated_cluster(story)
 
 
+def a_device_claim(name: str, *requests: Document) -> Document:
+    """Return a claim to devices."""
+    spec = {"devices": {"requests": [{"name": f"r{number}", **each} for number, each in enumerate(requests)]}}
+    return {"apiVersion": "resource.k8s.io/v1", "kind": "ResourceClaim", "metadata": {"name": name}, "spec": spec}
+
+
+def test_the_devices_of_claims_are_counted_by_class() -> None:
+    of_class = "{}.deviceclass.resource.k8s.io/devices"
+    gpus, cards = of_class.format("gpu"), of_class.format("card")
+    alternatives = [
+        {"name": "a", "deviceClassName": "gpu", "count": 2},
+        {"name": "b", "deviceClassName": "gpu", "count": 1},
+        {"name": "c", "deviceClassName": "card", "count": 3},
+    ]
+
+    async def story(cluster: SimulatedCluster) -> None:
+        for name, extended in (("gpu", {"extendedResourceName": "example.com/gpu"}), ("card", {})):
+            kind = {"apiVersion": "resource.k8s.io/v1", "kind": "DeviceClass"}
+            cluster.create({**kind, "metadata": {"name": name}, "spec": {**extended}})
+        hard = {
+            gpus: "6",
+            cards: "40",
+            "requests.example.com/gpu": "10",
+            "requests.deviceclass.resource.kubernetes.io/gpu": "10",
+            "count/resourceclaims.resource.k8s.io": "5",
+        }
+        cluster.create(a_quota(hard))
+        cluster.create(a_device_claim("a", {"exactly": {"deviceClassName": "gpu", "count": 2}}))
+        cluster.create(a_device_claim("b", {"firstAvailable": alternatives}))
+        cluster.create(a_device_claim("c", {"exactly": {"deviceClassName": "card", "allocationMode": "All"}}))
+        cluster.create(a_pod("p", {"example.com/gpu": "1"}, {"example.com/gpu": "1"}))
+        await asyncio.sleep(1)
+        assert used(cluster) == {
+            gpus: "4",
+            cards: "35",
+            "requests.example.com/gpu": "5",
+            "requests.deviceclass.resource.kubernetes.io/gpu": "4",
+            "count/resourceclaims.resource.k8s.io": "3",
+        }
+        message = refusal(cluster, a_device_claim("d", {"exactly": {"deviceClassName": "gpu", "count": 3}}))
+        assert message.endswith(f"exceeded quota: q, requested: {gpus}=3, used: {gpus}=4, limited: {gpus}=6")
+        cluster.delete("ResourceClaim", "a")
+        await asyncio.sleep(1)
+        assert used(cluster)[gpus] == "2"
+
+    in_simulated_cluster(story)
+
+
+def test_the_overhead_of_a_pod_counts_among_its_limits() -> None:
+    async def story(cluster: SimulatedCluster) -> None:
+        kind = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass", "handler": "kata"}
+        cluster.create({**kind, "metadata": {"name": "kata"}, "overhead": {"podFixed": {"cpu": "250m"}}})
+        cluster.create(a_quota({"limits.cpu": "9", "requests.cpu": "9"}))
+        cluster.create(a_pod("p", {"cpu": "1"}, {"cpu": "2"}, runtimeClassName="kata"))
+        await asyncio.sleep(1)
+        assert used(cluster) == {"limits.cpu": "2250m", "requests.cpu": "1250m"}
+
+    in_simulated_cluster(story)
+
+
 def test_a_change_is_charged_for_what_it_adds() -> None:
     async def story(cluster: SimulatedCluster) -> None:
         cluster.create(a_quota({"services.nodeports": "2"}))

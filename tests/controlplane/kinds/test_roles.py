@@ -88,8 +88,9 @@ BOTH = {"verbs": ["get"], "nonResourceURLs": ["/x"], "resources": ["pods"]}
             "an aggregation by a malformed selector",
             CLUSTER_ROLES,
             {"aggregationRule": {"clusterRoleSelectors": [{"matchExpressions": [{"key": "a", "operator": "Is"}]}]}},
-            "aggregationRule.clusterRoleSelectors[0].matchExpressions[0].operator: Invalid value: "
-            '"Is": not a valid selector operator',
+            "[aggregationRule.clusterRoleSelectors[0].matchExpressions[0].operator: Invalid value: "
+            '"Is": not a valid selector operator, aggregationRule.clusterRoleSelectors[0]: Invalid value: null: '
+            "invalid label selector.]",
         ),
         (
             "no role",

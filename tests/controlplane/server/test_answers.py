@@ -72,7 +72,7 @@ PORTS: list[tuple[str, Document, str]] = [
         "an address of another network",
         a_service("b", clusterIP="8.8.8.8"),
         'spec.clusterIPs: Invalid value: ["8.8.8.8"]: failed to allocate IP 8.8.8.8: '
-        "the provided network does not match the current range",
+        "the provided IP (8.8.8.8) is not in the valid range. The range of valid IPs is 10.96.0.0/12",
     ),
     (
         "an address of a family that there is not",

@@ -83,6 +83,9 @@ def test_selectors(api: Asking, query: dict[str, str], found: list[str]) -> None
         {"fieldSelector": "metadata.name=a\\b"},
         {"continue": "????"},
         {"continue": "e30"},
+        # {"v": "meta.k8s.io/v1", "rv": 1, "start": "../../"}, and "a/../b"
+        {"continue": "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiIuLi8uLi8ifQ"},
+        {"continue": "eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6MSwic3RhcnQiOiJhLy4uL2IifQ"},
         {"resourceVersion": "latest"},
         {"resourceVersion": "-1"},
         {"resourceVersion": "9" * 5000},
@@ -123,6 +126,30 @@ def test_the_paths_that_there_are(api: Asking) -> None:
     assert {"/api/v1", "/apis/apps", "/apis/apps/v1", "/healthz", "/version"} <= set(api.ok("GET", "/")["paths"])
     assert api.refused("POST", "/version")[0] == 405
     assert api.refused("GET", "//api")[0] == 404
+
+
+def test_the_version_says_what_it_emulates(api: Asking) -> None:
+    found = api.ok("GET", "/version")
+    fields = ("major", "minor", "emulationMajor", "emulationMinor", "minCompatibilityMajor", "minCompatibilityMinor")
+    assert [found[field] for field in fields] == ["1", "36", "1", "36", "1", "35"]
+
+
+def test_the_endpoints_of_the_core_group_are_deprecated(api: Asking) -> None:
+    warning = '299 - "v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice"'
+    path = "/api/v1/namespaces/default/endpoints"
+    assert api.raw("GET", path).headers["Warning"] == warning
+    # also when the request is refused
+    refused = api.raw("POST", path, b'{"metadata": {}}')
+    assert (refused.code, refused.headers["Warning"]) == (422, warning)
+
+
+def test_a_changed_cluster_ip_is_refused_before_it_is_allocated(api: Asking) -> None:
+    path = "/api/v1/namespaces/default/services"
+    api.ok("POST", path, {"metadata": {"name": "web"}, "spec": {"ports": [{"port": 80}]}})
+    patch = {"spec": {"clusterIP": "1.2.3.4"}}
+    message = api.refused("PATCH", f"{path}/web", patch, "application/merge-patch+json")[2]
+    problem = 'spec.clusterIPs[0]: Invalid value: ["1.2.3.4"]: may not change once set'
+    assert message == f'Service "web" is invalid: {problem}'
 
 
 def test_a_version_that_does_not_exist_yet(api: Asking) -> None:

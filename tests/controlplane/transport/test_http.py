@@ -271,12 +271,48 @@ def test_a_body_that_is_too_long_or_malformed_is_refused(sent: bytes, code: int)
     served(work)
 
 
-def test_nobody_waits_for_the_body_of_a_request_with_a_wrong_token() -> None:
-    async def work(http: HttpServer) -> None:
-        lines = (f"POST {NODES} HTTP/1.1", "Host: x", "Authorization: Bearer wrong", "Content-Length: 1000000", "", "")
-        assert [code for code, _, _ in await exchange(http, "\r\n".join(lines).encode())] == [401]
+NOBODY = User("nobody")
 
-    served(work, ApiServer(access=lambda registry: RoleBasedAccess(registry, StaticTokens({"right": ADMINISTRATOR}))))
+
+@pytest.mark.parametrize(
+    ("line", "code"),
+    [
+        ("Authorization: Bearer wrong", 401),
+        ("Authorization: Bearer nobody", 403),
+        ("X-Nothing: at all", 403),
+    ],
+    ids=["a wrong token", "a user without rights", "no token"],
+)
+@pytest.mark.parametrize("length", ["Content-Length: 1000000", "Transfer-Encoding: chunked"])
+def test_nobody_waits_for_the_body_of_a_request_that_will_be_refused(line: str, code: int, length: str) -> None:
+    async def work(http: HttpServer) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", http.port)
+        # the body does not end
+        writer.write(get(NODES, line, length, method="POST"))
+        found, headers, _ = await answer_of(reader)
+        assert (found, headers["connection"]) == (code, "close")
+        assert await reader.read() == b""
+        writer.close()
+
+    tokens = StaticTokens({"right": ADMINISTRATOR, "nobody": NOBODY})
+    served(work, ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens)))
+
+
+def test_a_body_is_read_of_a_user_who_may_write() -> None:
+    node = json.dumps({"apiVersion": "v1", "kind": "Node", "metadata": {"name": "new"}}).encode()
+
+    async def work(http: HttpServer) -> None:
+        reader, writer = await asyncio.open_connection("127.0.0.1", http.port)
+        head = get(NODES, "Authorization: Bearer right", f"Content-Length: {len(node)}", method="POST")
+        writer.write(head + node[:5])
+        await writer.drain()
+        await asyncio.sleep(0)
+        writer.write(node[5:])
+        assert (await answer_of(reader))[0] == 201
+        writer.close()
+
+    tokens = StaticTokens({"right": ADMINISTRATOR})
+    served(work, ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens)))
 
 
 def test_a_body_that_never_comes_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

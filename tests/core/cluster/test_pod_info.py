@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kubesched.api.pods import Pod
+from kubesched.api.pods import ContainerStatus, Pod, PodStatus, ResourceRequirements
 from kubesched.api.resources import RequestOptions
 from kubesched.api.volumes import PersistentVolumeClaimVolumeSource, Volume
 from kubesched.core.cluster.pod_info import PodReader
@@ -73,3 +73,15 @@ def test_limits_are_summed_as_requests_are() -> None:
     containers = [a_container("a", limits={"cpu": "1500m", "memory": "1Gi"}), a_container("b", limits={"cpu": 1})]
     pod = PodReader(RequestOptions()).read(a_pod("p", containers=containers))
     assert dict(pod.limits) == {"cpu": 2500, "memory": 1 << 30}
+
+
+def test_a_report_of_a_known_pod_has_its_digest_unless_it_reports_other_resources() -> None:
+    reader = PodReader(RequestOptions())
+    known = reader.read(P)
+    ready = msgspec.structs.replace(P, status=PodStatus(phase="Running"))
+    assert reader.renew(ready, known).digest is known.digest
+    assert reader.renew(ready, known).status.phase == "Running"
+    resized = ContainerStatus(name="main", resources=ResourceRequirements(requests={"cpu": "3"}))
+    larger = msgspec.structs.replace(P, status=PodStatus(container_statuses=(resized,)))
+    assert reader.renew(larger, known).request_of("cpu") == 3000
+    assert reader.renew(a_pod("p", cpu="2"), known).request_of("cpu") == 2000

@@ -4,18 +4,21 @@ Bounds are on work and on what is kept: columns, amounts, terms, steps. None is 
 """
 
 import gc
+import weakref
 from collections.abc import Callable
 
+import msgspec
 import pytest
 
 from kubesched.api.pods import Pod
 from kubesched.api.resources import RequestOptions
 from kubesched.core.assembly import build_engine
-from kubesched.core.cluster import pod_info
 from kubesched.core.cluster.domain_counts import DomainCounts
-from kubesched.core.cluster.pod_info import PodReader
-from kubesched.core.evaluation.question_cache import Recent
+from kubesched.core.cluster.pod_info import DIGESTED_BYTES, PodReader
+from kubesched.core.evaluation.memory import kept_bytes
+from kubesched.core.framework import status
 from kubesched.core.plugins.node_resources.fit_request import fit_request
+from kubesched.core.plugins.pod_topology_spread.plugin import PodTopologySpread
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_cluster, a_node, a_pod, a_spread, an_affinity
 
@@ -73,8 +76,8 @@ def test_what_pods_named_is_forgotten_with_their_classes(pod: Callable[[int], Po
     before = len(engine.cluster.table.label_columns())
     try_pod(engine, pod(0))
     for evaluator in engine.evaluators.values():
-        evaluator._start()
-    engine.cluster.reader._digests.clear()
+        for each in evaluator._memories.all():
+            each.start()
     gc.collect()
     assert len(engine.cluster.table.label_columns()) <= before
 
@@ -119,8 +122,9 @@ def test_nodes_that_lack_something_rare_and_are_short_of_cpu_in_two_ways_have_th
     engine.cluster.add(a_node("rich", cpu="1", allocatable={"example.com/a": 1}))
     engine.cluster.add(a_pod("filler", cpu="3", node="full"))
     pod = engine.cluster.reader.read(a_pod(cpu="2", requests={"example.com/a": 1}))
-    ids = engine.evaluation_of(pod).first_objectors().tolist()
-    statuses, table = engine.evaluators["default-scheduler"].statuses, engine.cluster.table
+    evaluation = engine.evaluation_of(pod)
+    ids = evaluation.first_objectors().tolist()
+    statuses, table = evaluation.statuses, engine.cluster.table
     both = ("Insufficient cpu", "Insufficient example.com/a")
     assert {name: statuses[ids[table.row_of[name]]].reasons for name in table.row_of} == {
         "free": both[1:],
@@ -167,29 +171,105 @@ def test_terms_that_mean_the_same_pods_are_counted_once(monkeypatch: pytest.Monk
 # -- what is remembered
 
 
-def test_large_templates_are_remembered_within_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pod_info, "DIGESTED_BYTES", 100_000)
+def test_heavy_templates_are_remembered_while_a_pod_has_them() -> None:
     reader = PodReader(RequestOptions())
-    for turn in range(20):
-        reader.read(a_pod(node_selector=dict.fromkeys(keys(1000, turn), "v")))
-    assert len(reader._digests) < 6
-    assert reader._weight <= 100_000
+    heavy = a_pod("a", node_selector=dict.fromkeys(keys(1000), "v"))
+    one, other = reader.read(heavy), reader.read(msgspec.structs.replace(heavy))
+    assert one.digest is other.digest
+    gone = weakref.ref(one.digest)
+    del one, other
+    assert gone() is None
+    assert (len(reader._digests), len(reader._heavy_digests)) == (0, 0)
 
 
-def test_what_is_heavy_is_remembered_within_bounds() -> None:
-    recent: Recent[int] = Recent(100, 10)
-    for number in range(10):
-        recent.put(number, number, 3)
-    assert (len(recent), recent.weight) == (3, 9)
-    recent.put(9, 9, 3)
-    assert (len(recent), recent.weight) == (3, 9)
-    recent.put("whale", 1, 50)
-    assert (len(recent), recent.get("whale")) == (1, 1)
+def test_ordinary_templates_are_remembered_within_bounds() -> None:
+    reader = PodReader(RequestOptions())
+    for turn in range(200):
+        reader.read(a_pod(node_selector=dict.fromkeys(keys(100, turn), "v")))
+    assert len(reader._digests) < 180
+    assert reader._digests.weight <= DIGESTED_BYTES
+    assert reader.forget_unused() == 0
+    newest = reader.read(a_pod(node_selector=dict.fromkeys(keys(100, 199), "v"))).digest
+    reader.forget_unused()
+    assert list(reader._digests.values()) == [newest]
+
+
+def test_heavy_pods_displace_no_class_of_an_ordinary_one() -> None:
+    engine = an_engine()
+    (evaluator,) = engine.evaluators.values()
+    ordinary, heavy = evaluator._memories.all()
+    try_pod(engine, a_pod(cpu="1"))
+    pod_class = engine.evaluation_of(engine.cluster.reader.read(a_pod(cpu="1"))).pod_class
+    for turn in range(30):
+        try_pod(engine, a_pod(node_selector=dict.fromkeys(keys(2000, turn), "v")))
+    assert engine.evaluation_of(engine.cluster.reader.read(a_pod(cpu="1"))).pod_class is pod_class
+    assert len(ordinary.classes) == 1
+    assert 1 <= len(heavy.classes) < 10
+
+
+def test_a_heavy_pod_that_is_tried_again_is_of_the_same_class() -> None:
+    engine = an_engine()
+    pod = engine.cluster.reader.read(a_pod(node_selector=dict.fromkeys(keys(2000), "v")))
+    assert engine.evaluation_of(pod).pod_class is engine.evaluation_of(pod).pod_class
+
+
+def test_no_question_of_an_ordinary_pod_refers_to_a_heavy_one() -> None:
+    engine = an_engine()
+    (evaluator,) = engine.evaluators.values()
+    try_pod(engine, a_pod("heavy", cpu="1", tolerations=[f"{key}=v:NoSchedule" for key in keys(2000)]))
+    try_pod(engine, a_pod("ordinary", cpu="1"))
+    ordinary, heavy = evaluator._memories.all()
+    assert {question.pod.name for question in ordinary.filters.values()} == {"ordinary"}
+    assert {question.pod.name for question in heavy.filters.values()} == {"heavy"}
+
+
+def test_equal_spread_keys_are_one_object_only_as_long_as_somebody_has_it() -> None:
+    engine = an_engine()
+    plugin = next(iter(engine.profiles.values())).plugins["PodTopologySpread"]
+    assert isinstance(plugin, PodTopologySpread)
+    read = engine.cluster.reader.read
+    one, other = (read(a_pod(cpu=cpu, spread=[a_spread("zone", "a=b")])) for cpu in "12")
+    assert one.digest is not other.digest
+    assert plugin.key(one) is plugin.key(other)
+    del one, other
+    engine.cluster.reader._digests.clear()
+    gc.collect()
+    assert len(plugin._keys) == 0
+
+
+METADATA: dict[str, Callable[[int], Pod]] = {
+    "labels": lambda turn: a_pod(f"p{turn}", labels=dict.fromkeys(keys(5000, turn), "v")),
+    "annotations": lambda turn: a_pod(f"p{turn}", annotations={"a": "x" * 250_000}),
+}
+
+
+@pytest.mark.parametrize("pod", [pytest.param(each, id=name) for name, each in METADATA.items()])
+def test_metadata_of_the_pod_that_a_question_was_made_for_counts(pod: Callable[[int], Pod]) -> None:
+    engine = an_engine()
+    read = engine.cluster.reader.read(pod(0))
+    assert kept_bytes(read, NODES) > read.digest.weight + 200_000
+
+
+def test_what_no_pod_uses_any_more_is_forgotten() -> None:
+    engine = an_engine()
+    (evaluator,) = engine.evaluators.values()
+    memories = evaluator._memories.all()
+    for turn in range(3):
+        try_pod(engine, a_pod(node_selector=dict.fromkeys(keys(2000, turn), "v")))
+        try_pod(engine, a_pod(cpu=str(turn + 1)))
+    assert engine.forget_unused() == 0
+    try_pod(engine, a_pod(cpu="1"))
+    assert engine.forget_unused() > 0
+    assert [len(each.classes) for each in memories] == [1, 0]
+    assert engine.forget_unused() > 0
+    assert [len(each.classes) + len(each.filters) + len(each.scores) for each in memories] == [0, 0]
 
 
 def test_statuses_with_many_reasons_are_not_kept_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kubesched.core.evaluation.evaluator.REASONS", 1000)
+    monkeypatch.setattr(status, "REASONS", 1000)
     engine = an_engine()
     for turn in range(10):
         try_pod(engine, a_pod(requests=dict.fromkeys(keys(300, turn), 1)))
-    assert all(evaluator.statuses.reasons <= 1300 for evaluator in engine.evaluators.values())
+        try_pod(engine, a_pod(requests=dict.fromkeys(keys(30, turn), 1)))
+    tables = [each.statuses for evaluator in engine.evaluators.values() for each in evaluator._memories.all()]
+    assert all(statuses.reasons <= 1300 for statuses in tables)

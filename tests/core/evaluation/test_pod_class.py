@@ -219,3 +219,28 @@ def test_a_pod_for_several_nodes_is_scored_on_them() -> None:
     assert now.score().failure is None
     several = an_affinity(nodes=["metadata.name=a", "metadata.name=b"])
     assert decide(evaluation(engine, affinity=several), lambda _: 0) == Decision("b", 2)
+
+
+def test_scores_are_normalised_over_the_feasible_nodes_of_each_class_that_shares_its_row_filters() -> None:
+    """The classes differ in a filter that reads several rows, and one cached score serves both."""
+    engine = build_engine()
+    for name, zone, taints in (
+        ("a-clean", "a", 0),
+        ("a-tainted", "a", 1),
+        ("b-tainted", "b", 1),
+        ("b-twice", "b", 2),
+    ):
+        engine.cluster.add(a_node(name, zone=zone, taints=[f"t{n}=x:PreferNoSchedule" for n in range(taints)]))
+    engine.cluster.add(a_pod("in-a", node="a-clean", labels={"app": "a"}))
+    engine.cluster.add(a_pod("in-b", node="b-twice", labels={"app": "b"}))
+
+    def taint_scores(zone: str) -> dict[str, int]:
+        now = evaluation(engine, affinity=an_affinity(near=f"app={zone}@zone"))
+        rows = np.flatnonzero(now.feasible().mask)
+        now.score()
+        question = next(q for q in now.pod_class.scored if q.plugin.name == "TaintToleration")
+        scores = question.scores(now.feasible())
+        return {engine.cluster.table.names[row]: int(scores[row]) for row in rows}
+
+    assert taint_scores("a") == {"a-clean": 100, "a-tainted": 0}
+    assert taint_scores("b") == {"b-tainted": 50, "b-twice": 0}

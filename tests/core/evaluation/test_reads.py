@@ -13,7 +13,8 @@ import pytest
 from kubesched import Reads, Registry, build_engine, decide, kind_reads
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node, NodeCondition
-from kubesched.core.cluster.changes import ANYTHING, UNHELD
+from kubesched.core.cluster.changes import ANYTHING, UNRESTRICTED
+from kubesched.core.cluster.restrictions import may_read
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
 from kubesched.core.framework.pod_matcher import PodMatcher
 from kubesched.core.framework.status import Status, unschedulable
@@ -197,8 +198,7 @@ def test_a_plugin_that_reads_what_it_did_not_name_is_told(what: Any, words: str)
     assert failure is not None
     assert 'plugin "Reader" failed in score' in failure.message
     assert words in failure.message
-    # whoever is asked next is held to nothing
-    assert engine.cluster.log.may_read == UNHELD
+    assert may_read(engine.cluster.log) == UNRESTRICTED, "the plugin that is asked next has no restriction"
 
 
 @pytest.mark.parametrize(

@@ -15,8 +15,8 @@ HOOKS = {name for base in BASES for name, hook in vars(base).items() if callable
 INSIDE_A_HOOK = {
     "framework/forms.py: filter_nodes",
     "framework/forms.py: score_nodes",
-    "evaluation/question_cache.py: pre_filter",
-    "evaluation/question_cache.py: pre_score",
+    "evaluation/questioner.py: pre_filter",
+    "evaluation/questioner.py: pre_score",
 }
 # all keys of a pod at once, and one of them together with the look-up, which hashes it
 KEYS = {"evaluation/evaluator.py: key", "evaluation/evaluator.py: score_key"}

@@ -213,7 +213,7 @@ def compare(evaluator: Evaluator, cluster: ClusterState, pod: PodInfo) -> None:
     table = cluster.table
     if not question.skip:
         objections = {
-            name: evaluator.statuses[int(evaluation.column(question)[table.row_of[name]])].message
+            name: evaluation.statuses[int(evaluation.column(question)[table.row_of[name]])].message
             for name in plain.labels
         }
         assert objections == {name: plain.objection(name) for name in plain.labels}
@@ -243,8 +243,8 @@ def test_worlds_say_what_a_plain_count_says(
     for number, (of, where) in enumerate(nominated):
         cluster.add(a_pod(f"w{number}", nominated=f"n{where}", **TEMPLATES[of]))
     pod = cluster.reader.read(a_pod("p", **TEMPLATES[kind]))
-    statuses = (evaluator := Evaluator(profile(cluster), cluster)).statuses
-    (question,) = evaluator.evaluation_of(pod).pod_class.filters
+    evaluation = Evaluator(profile(cluster), cluster).evaluation_of(pod)
+    statuses, (question,) = evaluation.statuses, evaluation.pod_class.filters
     table = cluster.table
     rows = table.present_rows()
     if question.skip or not len(rows):

@@ -26,6 +26,7 @@ POD_DELETED = ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)
 GATES_GONE = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED)
 TOLERATION = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE_POD_TOLERATION)
 
+POD_REPORTED = ClusterEvent(Resource.UNSCHEDULED_POD, Action.UPDATE)
 CLAIM_ADDED = ClusterEvent(Resource.RESOURCE_CLAIM, Action.ADD)
 
 
@@ -486,3 +487,74 @@ def test_events_are_kept_only_as_long_as_somebody_in_flight_may_need_them(script
     assert script.queue._in_flight.kept_events == 10
     script.queue.done(second.uid)
     assert script.queue._in_flight.kept_events == 0
+
+
+# -- reports that change nothing
+
+
+def test_reports_about_a_pod_in_active_q_leave_it_its_turn(script: Script) -> None:
+    for name in ("first", "second"):
+        script.add(name)
+    for number in range(200):
+        script.update("first", POD_REPORTED, annotations={"number": str(number)})
+    places = script.queue._places
+    assert len(places.active._heap) == 2
+    assert [script.pop().pod.name for _ in range(2)] == ["first", "second"]
+    assert not script.rejector.asked
+
+
+def test_an_event_about_an_object_that_no_pod_in_flight_uses_is_not_kept(script: Script) -> None:
+    script.add("p", labels={"waits-for": "mine"})
+    queued = script.pop()
+    for number in range(100):
+        script.event(CLAIM_ADDED, None, f"other-{number}")
+    assert not script.queue.kept_events()
+    script.event(CLAIM_ADDED, None, "mine")
+    script.event(CLAIM_ADDED, None, "everybody")
+    script.event(NODE_ADDED, None, a_node("n2"))
+    assert script.queue.kept_events().total() == 3
+    script.reject(queued)
+    assert script.place("p") is Place.BACKOFF
+
+
+def test_a_pod_in_flight_that_waits_for_another_object_now_is_woken_by_it(script: Script) -> None:
+    script.add("p", labels={"waits-for": "mine"})
+    queued = script.pop()
+    script.event(CLAIM_ADDED, None, "other")
+    script.update("p", labels={"waits-for": "other"})
+    assert not script.queue.kept_events()
+    script.event(CLAIM_ADDED, None, "mine")
+    assert not script.queue.kept_events()
+    script.event(CLAIM_ADDED, None, "other")
+    script.reject(queued)
+    assert script.place("p") is Place.BACKOFF
+
+
+def test_events_are_kept_for_every_pod_in_flight_until_its_attempt_ends(script: Script) -> None:
+    for name in ("p", "q"):
+        script.add(name, labels={"waits-for": name})
+    script.rejector.hint = lambda pod, old, new: Hint.when(new == pod.name)
+    popped = [script.pop(), script.pop()]
+    script.event(CLAIM_ADDED, None, "q")
+    script.reject(popped[0])
+    assert script.place("p") is Place.UNSCHEDULABLE
+    script.event(CLAIM_ADDED, None, "p")
+    assert script.queue.kept_events().total() == 1, "p is in flight no longer"
+    script.reject(popped[1])
+    assert (script.place("p"), script.place("q")) == (Place.BACKOFF, Place.BACKOFF)
+
+
+def test_an_object_that_cannot_be_named_may_help_every_pod_in_flight(script: Script) -> None:
+    script.add("p")
+    script.pop()
+    script.event(CLAIM_ADDED, None, "other")
+    assert script.queue.kept_events().total() == 1
+
+
+def test_a_report_about_a_pod_in_flight_that_no_plugin_asked_for_is_not_kept(script: Script) -> None:
+    script.add("p")
+    script.pop()
+    script.update("p", POD_REPORTED)
+    assert not script.queue.kept_events()
+    script.update("p", TOLERATION)
+    assert script.queue.kept_events().total() == 1

@@ -6,6 +6,7 @@ import pytest
 from tests.support.models import a_model
 
 from kubesched.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
+from kubesched.api.volumes import EmptyDirVolumeSource, Volume
 from kubesched.asking.model import ClusterModel
 from kubesched.errors import KubeschedError
 from kubesched.page.actions.requests import ActionRequest
@@ -199,6 +200,14 @@ def test_what_cannot_be_done_is_told(case: str) -> None:
         simulated(model(), ActionRequest(**asked))
     assert why in str(raised.value)
     assert "\n" not in str(raised.value)
+
+
+def test_a_drain_refuses_pods_whose_data_would_be_lost() -> None:
+    scratch = Volume(name="scratch", empty_dir=EmptyDirVolumeSource())
+    local = model(a_pod("local", node="n1", owner="ReplicaSet/l", volumes=[scratch]))
+    with pytest.raises(KubeschedError, match="default/local: data in its emptyDir volumes would be lost"):
+        simulated(local, ActionRequest("drain", nodes="n1"))
+    assert "3 pods are evicted" in simulated(local, ActionRequest("drain", nodes="n1", force=True)).title
 
 
 def test_a_drain_refuses_pods_that_would_not_come_back() -> None:

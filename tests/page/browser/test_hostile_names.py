@@ -1,9 +1,13 @@
 """Names of clusters that mean something to a browser or to JavaScript, and links that somebody else has made."""
 
+from pathlib import Path
+
+import msgspec
 import pytest
 from msgspec.structs import replace
 from playwright.sync_api import expect
 from tests.page.browser.conftest import Opener
+from tests.page.browser.test_actions import in_menu
 from tests.support.chromium import until
 from tests.support.models import a_model
 from tests.support.served_page import served_page
@@ -86,6 +90,56 @@ def test_markup_in_names_labels_and_messages_is_text_everywhere(opened: Opener) 
             page.click(f"[data-view={view}]")
         page.fill("#search", "img")
         expect(page.locator("#results button").first).to_contain_text("<img")
+        assert page.evaluate("document.querySelectorAll('img[onerror]').length") == 0
+        assert page.evaluate("window.steered") is None
+        page.context.close()
+
+
+def test_markup_in_a_file_that_is_opened_is_text_everywhere(opened: Opener, tmp_path: Path) -> None:
+    node = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "metadata": {"name": "n1", "labels": {"zone": MARKUP}},
+        "status": {"capacity": {"cpu": "4", "pods": "9", MARKUP: "1"}},
+    }
+    # what the validation of pods lets in
+    container = {"name": "c", "image": MARKUP, "resources": {"requests": {"cpu": "1"}}}
+    pods = [
+        {
+            "apiVersion": "v1",
+            "kind": "Pod",
+            "metadata": {"name": name, "annotations": {"note": MARKUP}},
+            "spec": {"containers": [container], "nodeName": "", "nodeSelector": selector},
+            "status": {"conditions": [{"type": "Ready", "status": "False", "message": MARKUP}]},
+        }
+        for name, selector in (("placed", {}), ("waiting", {"zone": "elsewhere"}))
+    ]
+    lines = [
+        {"scenario": {"version": 1, "name": MARKUP}},
+        *({"at": 0, "object": each} for each in (node, *pods)),
+        {"at": 5, "action": MARKUP, "turns": 0, "lines": 1},
+        {"at": 5, "delete": f"Pod/{MARKUP}"},
+    ]
+    file = tmp_path / "hostile.jsonl"
+    file.write_bytes(b"\n".join(map(msgspec.json.encode, lines)))
+    bad = tmp_path / "bad.jsonl"
+    bad.write_text(f'{{"at": 0, "delete": "{MARKUP}"}}\n')
+    with served_page(a_model(a_node("n"))) as served:
+        page = opened(served.address, allow=("ERR_", "Failed to load", "422"))
+        for path, said in ((bad, MARKUP), (file, "Simulating hostile.jsonl.")):
+            with page.expect_file_chooser() as choosing:
+                in_menu(page, "Open a file …")
+            choosing.value.set_files(path)
+            expect(page.locator("#acted")).to_contain_text(said)
+        until(page, "kubesched.cluster.mode === 'simulation'")
+        page.evaluate("kubesched.server.post('/v1/clock', { do: 'seek', to: 'end' })")
+        until(page, "kubesched.time.clock.state === 'ended'")
+        for name in ("waiting", "placed"):
+            page.evaluate("(name) => kubesched.openPod('default', name)", name)
+            expect(page.locator("#panel h2")).to_have_text(f"default/{name}")
+        page.evaluate("kubesched.openNode('n1')")
+        for view in ("table", "queue", "configuration", "map"):
+            page.click(f"[data-view={view}]")
         assert page.evaluate("document.querySelectorAll('img[onerror]').length") == 0
         assert page.evaluate("window.steered") is None
         page.context.close()

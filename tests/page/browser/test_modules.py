@@ -73,22 +73,6 @@ CASES: dict[str, tuple[str, str, Any]] = {
         "['Create Pod a', 'Drain node b: 2 pods are evicted', 'Undone: Create Pod a'].map(it.doneText)",
         ["Created Pod a", "Drain node b: 2 pods are evicted", "Undone: Create Pod a"],
     ),
-    "a quote in a command": ("panel/commands", 'it.quoted("it\'s")', "'it'\\''s'"),
-    "a patch as a command": (
-        "panel/commands",
-        "it.commandOf({object: {apiVersion: 'apps/v1', kind: 'Deployment', namespace: 'a', name: 'b'}, patch: []})",
-        "kubectl patch deployment.v1.apps b -n a --type=json -p '[]'",
-    ),
-    "names that a shell would run": (
-        "panel/commands",
-        "it.commandOf({object: {apiVersion: 'v1', kind: 'P$(a)', namespace: 'a b', name: '-b; rm'}, delete: true})",
-        "kubectl delete 'p$(a)' '-b; rm' -n 'a b'",
-    ),
-    "a deletion as a command": (
-        "panel/commands",
-        "it.commandOf({object: {apiVersion: 'v1', kind: 'Pod', namespace: 'a', name: 'b'}, delete: true})",
-        "kubectl delete pod b -n a",
-    ),
     "pods fill their share of a node, the largest first": (
         "map/layout",
         "((blocks) => [blocks.length / 5, blocks[3] * blocks[4], blocks[8] * blocks[9]])"

@@ -24,7 +24,7 @@ class ToldQueue(QueueFeed):
     def __init__(self) -> None:
         super().__init__(ShownCluster(a_model()))
 
-    async def answer(self) -> dict[str, Any]:
+    async def answer(self, shown: ShownCluster | None = None) -> dict[str, Any]:
         waiting = {"priority": 5, "attempts": 3, "since": "2025-12-31T23:59:00Z"}
         return {
             "kind": "scheduler",

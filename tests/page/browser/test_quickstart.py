@@ -68,7 +68,7 @@ def test_it_is_played_to_its_end(quickstart: ServedPage, opened: Opener) -> None
     page.get_by_role("button", name="Try it in a simulation").click()
     page.get_by_role("button", name="To the end").click()
     until(page, "kubesched.time.clock && kubesched.time.clock.state === 'ended'", seconds=60.0)
-    expect(page.locator("#pending-list")).to_contain_text("Insufficient cpu")
+    expect(page.locator("#pending-list")).to_contain_text("Fits nowhere: 9 lack cpu")
     page.evaluate("kubesched.openPod('default', 'urgent')")
     expect(page.locator("#panel .body")).to_contain_text("node-")
 

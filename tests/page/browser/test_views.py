@@ -58,7 +58,8 @@ def click_node(page: Page, name: str) -> None:
     """Click into the cell of a node, beside its pods."""
     spot = page.evaluate(
         """(name) => { const map = kubesched.map; const box = map.box(kubesched.cluster.findNode(name));
-           const at = map.over.getBoundingClientRect(); return [at.left + box.x + 8, at.top + box.y + 6]; }""",
+           const at = map.over.getBoundingClientRect(); const [x, y] = [Math.min(8, box.w / 2), Math.min(6, box.h / 2)];
+           return [at.left + box.x + x, at.top + box.y + y]; }""",
         name,
     )
     page.mouse.click(*spot)
@@ -82,9 +83,11 @@ class TestMap:
     def test_nodes_are_grouped_by_any_label_and_within_by_another(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
         titles = "kubesched.map.placed.blocks.map(block => block.title)"
-        assert page.evaluate(titles) == ["a", "b"]
-        page.select_option("#within", "pool")
         assert page.evaluate(titles) == ["a", "batch", "general", "b", "general"]
+        page.select_option("#within", "")
+        assert page.evaluate(titles) == ["a", "b"]
+        page.select_option("#group", "note")
+        assert page.evaluate(titles)[-1] == "without it"
 
     def test_a_click_opens_a_node_and_the_pointer_tells_about_it(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
@@ -203,6 +206,7 @@ class TestSearch:
 class TestKeyboard:
     def test_from_search_over_the_map_into_a_panel_and_back(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address)
+        page.select_option("#within", "")
         page.locator("canvas.over").focus()
         expect(page.locator("#spoken")).to_contain_text("Node n1, a, 1 pod, 50 % of cpu requested")
         beside = page.evaluate("kubesched.map.placed.y[0] === kubesched.map.placed.y[1]")
@@ -306,13 +310,16 @@ class TestLooks:
                     found.append((step, fault["id"], [node["html"] for node in fault["nodes"]][:3]))
         assert found == []
 
-    def test_switch_changes_the_colours_and_is_remembered(self, opened: Opener, cluster: ServedPage) -> None:
+    def test_a_chosen_theme_is_remembered(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address, color_scheme="light")
-        page.click("#theme")
+        expect(page.get_by_label("Theme", exact=True)).to_have_value("")
+        page.get_by_label("Theme", exact=True).select_option("dark")
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
         page.reload()
         page.wait_for_selector("body[data-ready=yes]")
         expect(page.locator("html")).to_have_attribute("data-theme", "dark")
+        page.get_by_label("Theme", exact=True).select_option("")
+        expect(page.locator("html")).to_have_attribute("data-theme", "light")
 
     def test_nothing_is_wider_than_a_phone(self, opened: Opener, cluster: ServedPage) -> None:
         page = opened(cluster.address, viewport={"width": 360, "height": 740})

@@ -36,6 +36,7 @@ ARRIVAL = f'{{"at":0,"object":{POD}}}\n'.encode()
 @pytest.fixture
 def _small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "LARGEST_FILE", 1 << 20)
+    monkeypatch.setattr(uploads, "LARGEST_YAML", 1 << 20)
     monkeypatch.setattr(uploads, "MOST_VALUES", 10_000)
     monkeypatch.setattr(uploads, "LONGEST_LINE", 100_000)
     monkeypatch.setattr(uploads, "MOST_AT_ONCE", 1000)
@@ -58,6 +59,11 @@ HEAVY: dict[str, tuple[str, bytes, str]] = {
     "a file torn when it was packed": ("a.jsonl.gz", gzip.compress(ARRIVAL)[:-9], "a.jsonl.gz: the file is damaged"),
     "a wide document": ("a.yaml", b"a: [" + b"1," * 20_000 + b"]", f"a.yaml: {VALUES}"),
     "a wide workload": ("a.yaml", b"kind: Workload\napiVersion: simulate.\nx: [" + b"1," * 20_000, f"a.yaml: {VALUES}"),
+    "a YAML text without end": (
+        "a.yaml",
+        b"a: '" + b"x" * (2 << 20),
+        "a.yaml: is YAML of more than 1 MiB; write it as JSON, or give it to kubesched page --simulate in a terminal",
+    ),
     "a trace of SimKube": ("a.sktrace", b"\x82\xa6events" + b"\x80" * 20_000, f"a.sktrace: {VALUES}"),
     "a line of a scenario that stands for many": (
         "a.jsonl",
@@ -83,6 +89,11 @@ HEAVY: dict[str, tuple[str, bytes, str]] = {
         "a.jsonl",
         b'{"scenario":{"version":1,"pace":{"binding_seconds":1e308}}}\n' + ARRIVAL,
         "a.jsonl, line 1: `scenario.pace`: `binding_seconds` is 1e+308; expected seconds",
+    ),
+    "an attempt without end": (
+        "a.jsonl",
+        b'{"scenario":{"version":1,"pace":{"attempt_seconds":1e308}}}\n' + ARRIVAL,
+        "a.jsonl, line 1: `scenario.pace`: `attempt_seconds` is 1e+308; expected seconds",
     ),
     "a pace that goes back": (
         "a.jsonl",

@@ -6,9 +6,11 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
+from aiohttp import web
 from tests.support.models import a_model
 
 from kubesched.http import protocol
+from kubesched.page import server
 from kubesched.page.page_state import PageState
 from kubesched.page.routes import connections
 from kubesched.page.server import PageServer
@@ -163,3 +165,49 @@ def test_a_fault_of_the_page_is_told_in_the_terminal(
 
     played(story)
     assert "RuntimeError: a bug" in caplog.text
+
+
+def test_requests_that_come_at_once_give_way_to_those_of_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    sent: list[int] = []
+    send = connections._send
+
+    async def counted(request: web.BaseRequest, response: web.StreamResponse) -> None:
+        await send(request, response)
+        sent.append(response.status)
+
+    monkeypatch.setattr(connections, "_send", counted)
+
+    async def story(page: Page) -> None:
+        clients, many = 50, 100
+        floods = [await asyncio.open_connection(*page.address) for _ in range(clients)]
+        for _, writer in floods:
+            writer.write(page.request("/v1/cluster") * many)
+        while not sent:
+            await asyncio.sleep(0)
+        assert await page.user() == b"HTTP/1.1 200 OK"
+        # without giving way each turn of the loop has one request of every client
+        assert sent.count(401) < 2 * clients
+        for _, writer in floods:
+            writer.close()
+
+    played(story)
+
+
+def test_streams_that_nobody_reads_leave_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 20)
+    monkeypatch.setattr(server, "MOST_STREAMS", 10)
+
+    async def story(page: Page) -> None:
+        token = f"Authorization: Bearer {TOKEN}".encode()
+        streams = []
+        for _ in range(40):
+            reader, writer = await asyncio.open_connection(*page.address)
+            writer.write(page.request("/v1/changes?since=0", token))
+            assert (await reader.readline()).startswith(b"HTTP/1.1 200")
+            streams.append(writer)
+        assert await page.user() == b"HTTP/1.1 200 OK"
+        await page.until(lambda number: number <= 11)
+        for writer in streams:
+            writer.close()
+
+    played(story)

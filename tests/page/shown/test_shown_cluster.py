@@ -124,7 +124,7 @@ def test_an_object_that_cannot_be_understood_leaves_the_others_alone() -> None:
     assert found["nodes"]["name"] == ["n", "m"]
     assert found["nodes"]["allocatable"]["cpu"][1] == 0
     assert found["pods"]["name"] == ["p"]
-    assert [gap["what"] for gap in found["gaps"]] == ["Node odd", "Pod q"]
+    assert [gap["what"] for gap in found["gaps"]] == ["Node odd", "Pod default/q"]
 
 
 def test_a_pod_that_came_again_and_has_finished_is_gone_by_the_uid_that_browsers_know() -> None:

@@ -13,9 +13,10 @@ from kubesched.core.framework.effects import Bind, Effect
 from kubesched.core.framework.observer import Bound, ChosenNode, FailedAttempt, Observer, Observers
 from kubesched.core.framework.status import unschedulable
 from kubesched.core.loop.scheduler import Scheduler
-from kubesched.serving.decisions.detail_budget import MOST_SECONDS, SHARE
 from kubesched.serving.decisions.recorder import (
+    DETAIL_SHARE,
     MOST_CHARACTERS,
+    MOST_DETAIL_SECONDS,
     MOST_EVICTED,
     MOST_MOVES,
     DecisionRecorder,
@@ -209,7 +210,7 @@ def test_details_take_a_small_share_of_a_long_burst_and_every_decision_is_record
         recorder.node_chosen(ChosenNode(POD, "n1", 1, 5, 0.0, gather))
         clock.now += 0.001
     assert recorder.ring.recorded == 20_000
-    assert sum(spent) == pytest.approx(MOST_SECONDS + SHARE * clock.now, abs=0.002)
+    assert sum(spent) == pytest.approx(MOST_DETAIL_SECONDS + DETAIL_SHARE * clock.now, abs=0.002)
     page = recorder.ring.page(limit=1000)
     assert 0 < sum(record.detailed for record in page.decisions) < 10
 

@@ -5,16 +5,25 @@ import json
 import platform
 import threading
 from collections.abc import Iterator
+from datetime import UTC, datetime
 
 import cbor2
+import msgspec
 import pytest
 import yaml
 from tests.support.serving import Facts, Served, served
 
+from kubesched.serving.decisions.page import PATH as DECISIONS_PATH
+from kubesched.serving.decisions.ring import DecisionRing
 from kubesched.serving.options import ServingOptions
 from kubesched.serving.pages.profiling import Profiler
+from kubesched.serving.pages.routes import Pages
+from kubesched.serving.queue.records import PATH as QUEUE_PATH
+from kubesched.serving.queue.records import VERSION, QueuePage
 
 OPEN_TO_ALL = ServingOptions(authorization_always_allow_paths=("*",))
+# the paths that kube-scheduler v1.36.4 lists
+PATHS = ["/configz", "/flagz", "/healthz", "/livez", "/metrics", "/readyz"]
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +44,7 @@ def test_statusz_as_a_text(found: Served) -> None:
         f"Python version: {platform.python_version()}",
         "Binary version: 1.36.4",
         "Emulation version: 1.36",
-        "Paths: /configz /flagz /healthz /livez /metrics /readyz",
+        f"Paths: {' '.join(PATHS)}",
     ]
 
 
@@ -53,8 +62,26 @@ def test_statusz_as_an_object(found: Served, form: str) -> None:
         "goVersion": f"python{platform.python_version()}",
         "binaryVersion": "1.36.4",
         "emulationVersion": "1.36",
-        "paths": ["/configz", "/flagz", "/healthz", "/livez", "/metrics", "/readyz"],
+        "paths": PATHS,
     }
+
+
+class WithEveryPage(Facts):
+    """A scheduler that serves all pages, also those about decisions and the queue."""
+
+    def pages(self) -> Pages:
+        ring = DecisionRing(1 << 20, now=lambda: 100.0)
+        page = QueuePage(version=VERSION, now=datetime(2026, 1, 1, tzinfo=UTC), counts={})
+        return msgspec.structs.replace(super().pages(), decisions=ring, queue=lambda: page)
+
+
+def test_statusz_lists_the_paths_of_kube_scheduler_and_none_below_debug() -> None:
+    with served(OPEN_TO_ALL, facts=WithEveryPage()) as everything:
+        for path in (DECISIONS_PATH, QUEUE_PATH, "/debug/pprof/"):
+            assert everything.fetch(path).code == 200, path
+        reply = everything.fetch("/statusz", {"Accept": "application/json;v=v1beta1;g=config.k8s.io;as=Statusz"})
+        assert json.loads(reply.body)["paths"] == PATHS
+        assert everything.fetch("/statusz").body.splitlines()[-1] == f"Paths: {' '.join(PATHS)}"
 
 
 def test_flagz_in_both_forms(found: Served) -> None:

@@ -115,3 +115,13 @@ def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
     file.write_bytes(b"\xff\xfe\x00")
     with pytest.raises(KubeschedError, match="cannot be read"):
         read(file, SMALL)
+
+
+def test_a_column_that_yaml_reads_as_a_boolean_is_to_be_quoted() -> None:
+    document = yaml.safe_load("{at: {column: t}, name: x, count: {column: n}}")
+    with pytest.raises(KubeschedError) as error:
+        mapping_of("mapping.yaml", {**SMALL, **document, "count": {"column": False}})
+    assert str(error.value) == (
+        "mapping.yaml: Expected `str`, got `bool` - at `$.count.column`; "
+        "YAML reads n, y, no, yes, off and on as booleans: quote it"
+    )

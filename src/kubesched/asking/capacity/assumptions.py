@@ -15,7 +15,7 @@ from kubesched.asking.answers import ObjectChange
 from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.group_attempts import group_object, is_in_group
 from kubesched.asking.model import ClusterModel, gates_of, name_of_object
-from kubesched.asking.templates.workload_template import WorkloadTemplate
+from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
 from kubesched.core.cluster.pod_groups import GroupKey, group_of
 
 _LATER = "WaitForFirstConsumer"
@@ -86,8 +86,11 @@ def counted_alone(
 def held_back(model: ClusterModel, templates: Sequence[WorkloadTemplate]) -> Iterator[Gap]:
     """Yield the gaps for templates whose pods PreEnqueue holds back."""
     for template in templates:
-        pod = model.read(template.pod)
-        profile = model.profile_of(pod)
-        messages = [status.message for status in gates_of(profile, pod)] if profile is not None else []
+        new = NewPod(template.pod) if template.per_node else next(template.new_pods(model))
+        # claims that are created with the pod do not hold it back
+        with model.fork(ObjectChange(name_of_object(obj), create=to_builtins(obj)) for obj in new.objects):
+            pod = model.read(new.pod)
+            profile = model.profile_of(pod)
+            messages = [status.message for status in gates_of(profile, pod)] if profile is not None else []
         if messages:
             yield Gap(f"pods of {template}", "; ".join(messages), "they are counted as if they were not held back")

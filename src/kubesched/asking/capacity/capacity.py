@@ -5,7 +5,7 @@ more of it fit; or by weights, in rounds of so many replicas of each, until one 
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -19,7 +19,6 @@ from kubesched.asking.capacity.capacity_answer import (
     IN_ORDER,
     CapacityAnswer,
     LargestPod,
-    NodeLimit,
     NodePlan,
     PlaceCapacity,
     TemplateCapacity,
@@ -34,14 +33,15 @@ from kubesched.asking.capacity.node_kinds import (
     kinds_of_manifests,
     pool_label_of,
 )
+from kubesched.asking.capacity.node_limits import node_limits
 from kubesched.asking.capacity.pod_requests import as_texts, requests_of
-from kubesched.asking.capacity.row_filling import Counts
+from kubesched.asking.capacity.quota_limits import QuotaLimits, QuotaRounds
 from kubesched.asking.capacity.sentences import summary_of
 from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
+from kubesched.asking.quotas import QuotaLimit
 from kubesched.asking.templates.reading import WorkloadTemplates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.status import Code, Status
+from kubesched.controlplane.api.documents import Document
 from kubesched.core.scheduling.outcomes import Failed
 from kubesched.errors import KubeschedError
 
@@ -85,7 +85,7 @@ def capacity(
         templates, gangs = counted_alone(model, found.templates)
         changes, gaps = bound_later(model, templates)
         with model.fork(changes):
-            answer = _Question(model, templates, options, progress).answer()
+            answer = _Question(model, templates, found.quotas, options, progress).answer()
             gaps = (*answer.gaps, *found.gaps, *gaps, *held_back(model, templates))
     replicas = [part.replicas for part in answer.templates]
     too_few = [sentence for gang in gangs if (sentence := gang.sentence(replicas))]
@@ -96,7 +96,12 @@ class _Question:
     """One question about capacity, while it is answered."""
 
     def __init__(
-        self, model: ClusterModel, templates: Sequence[WorkloadTemplate], options: CapacityOptions, progress: Progress
+        self,
+        model: ClusterModel,
+        templates: Sequence[WorkloadTemplate],
+        quotas: Iterable[Document],
+        options: CapacityOptions,
+        progress: Progress,
     ) -> None:
         self._model = model
         self._templates = templates
@@ -106,14 +111,16 @@ class _Question:
         self._pool_label = options.pool_label or pool_label_of(self._nodes)
         for template in templates:
             profile_of(model, model.read(template.pod))
+        self._quotas = QuotaLimits(model, templates, quotas)
 
     def answer(self) -> CapacityAnswer:
         """Return the answer."""
         largest = [largest_pods(self._model, template) for template in self._templates]
         with Filling(self._model, self._progress) as filling:
-            rounds, filled = self._fill(filling)
-            parts = tuple(map(self._part, range(len(filled)), filled, largest))
-            sets, useless = self._nodes_to_add(filling, parts)
+            rounds, filled, quotas = self._fill(filling)
+            parts = tuple(map(self._part, range(len(filled)), filled, largest, quotas))
+            # nodes do not help against quotas
+            sets, useless = ([], ()) if any(quotas) else self._nodes_to_add(filling, parts)
         certain = len(parts) == 1 and parts[0].in_batch
         plans = tuple(map(plan_of, sets)) if certain else self._proven(sets)
         if any(part.wanted is not None for part in parts):
@@ -134,21 +141,58 @@ class _Question:
         )
         return replace(answer, summary=summary_of(answer))
 
-    def _fill(self, filling: Filling) -> tuple[int | None, list[Filled]]:
-        """Return the whole rounds, None if there are none, and what became of each template."""
+    def _fill(self, filling: Filling) -> tuple[int | None, list[Filled], list[QuotaLimit | None]]:
+        """Return the whole rounds, None if there are none, and for each template what became of it, and its quota."""
         if self._options.weights:
             return self._by_weights(filling)
-        return None, [filling.fill(each, self._options.target_of(each)) for each in self._templates]
+        room = self._quotas.start()
+        filled: list[Filled] = []
+        quotas: list[QuotaLimit | None] = []
+        for template in self._templates:
+            limit = self._quotas.limit(room, template)
+            running = int(filling.running(template).sum()) if template.per_node else 0
+            found, quota = self._fill_with(filling, template, limit, running)
+            self._quotas.charge(room, template, found.placed - running)
+            filled.append(found)
+            quotas.append(quota)
+        return None, filled, quotas
 
-    def _by_weights(self, filling: Filling) -> tuple[int, list[Filled]]:
-        """Return the whole rounds, and what became of each template."""
+    def _fill_with(
+        self, filling: Filling, template: WorkloadTemplate, limit: QuotaLimit | None, running: int
+    ) -> tuple[Filled, QuotaLimit | None]:
+        """Place replicas of a template, no more than its quota allows; return what became of it, and that quota.
+
+        The quota is None if it matters neither for the next replica nor for the target.
+        """
+        target = self._options.target_of(template)
+        if limit is None:
+            return filling.fill(template, target), None
+        if not template.per_node:
+            allowed = limit.allows if target is None else min(target, limit.allows)
+            found = filling.fill(template, allowed)
+            matters = limit.allows < target if target is not None else found.placed == limit.allows
+            return found, limit if matters else None
+        found = filling.fill(template)
+        if found.placed - running <= limit.allows:
+            return found, None
+        # it is not known which nodes get their pods first
+        return Filled(running + limit.allows, None), limit
+
+    def _by_weights(self, filling: Filling) -> tuple[int, list[Filled], list[QuotaLimit | None]]:
+        """Return the whole rounds, and for each template what became of it, and the quota that refuses it."""
         table, weights = self._model.cluster.table, self._options.weights
         counts = [np.zeros(table.size, np.int64) for _ in weights]
         turns = [number for number, weight in enumerate(weights) for _ in range(weight)]
+        room = QuotaRounds(self._quotas, self._templates, weights)
+        quotas: list[QuotaLimit | None] = [None] * len(weights)
         rounds = placed = 0
         failed: tuple[int, Failed] | None = None
-        while failed is None and rounds != self._options.until and placed < MOST_ONE_BY_ONE:
+        while failed is None and not any(quotas) and rounds != self._options.until and placed < MOST_ONE_BY_ONE:
+            room.begin(rounds)
             for number in turns:
+                quotas[number] = room.refusal(number, int(counts[number].sum()))
+                if quotas[number] is not None:
+                    break
                 outcome = filling.place(self._templates[number])
                 if isinstance(outcome, Failed):
                     failed = number, outcome
@@ -164,7 +208,7 @@ class _Question:
             number, outcome = failed
             verdicts, message = filling.why_not(outcome)
             filled[number] = filled[number]._replace(verdicts=verdicts, message=message)
-        return rounds, filled
+        return rounds, filled, quotas
 
     def _nodes_to_add(
         self, filling: Filling, parts: Sequence[TemplateCapacity]
@@ -222,7 +266,7 @@ class _Question:
     def _is_enough(self, nodes: Sequence[NewNode]) -> bool:
         with Filling(self._model, self._progress) as trial:
             add_nodes(trial, nodes)
-            _, filled = self._fill(trial)
+            _, filled, _ = self._fill(trial)
             wanted = [
                 0 if template.per_node else self._wanted(template, weight) for template, weight in self._weighted()
             ]
@@ -234,7 +278,9 @@ class _Question:
 
     # -- parts of the answer
 
-    def _part(self, number: int, filled: Filled, largest: tuple[LargestPod, ...]) -> TemplateCapacity:
+    def _part(
+        self, number: int, filled: Filled, largest: tuple[LargestPod, ...], quota: QuotaLimit | None
+    ) -> TemplateCapacity:
         template, table = self._templates[number], self._model.cluster.table
         weight = self._options.weights[number] if self._options.weights else None
         counts = filled.counts
@@ -252,9 +298,10 @@ class _Question:
             zones=None if by_node is None else self._places(ZONE, by_node),
             pools=None if by_node is None or not self._pool_label else self._places(self._pool_label, by_node),
             nodes=by_node,
-            limits=() if filled.verdicts is None else self._limits(template, filled.verdicts, counts),
-            message=filled.message,
+            limits=() if filled.verdicts is None else node_limits(self._model, template, filled.verdicts, counts),
+            message=filled.message or (quota.message if quota is not None else ""),
             largest=largest,
+            quota=quota,
         )
 
     def _wanted(self, template: WorkloadTemplate, weight: int | None) -> int | None:
@@ -274,32 +321,6 @@ class _Question:
             replicas[value] += by_node.get(node.name, 0)
         names = sorted(nodes, key=lambda name: (not name, name))
         return tuple(PlaceCapacity(name, nodes[name], replicas[name]) for name in names)
-
-    def _limits(
-        self, template: WorkloadTemplate, verdicts: NodeVerdicts, counts: Counts | None
-    ) -> tuple[NodeLimit, ...]:
-        """Return why nodes take no more, the reason of most nodes first."""
-        table = self._model.cluster.table
-        nodes: Counter[Status] = Counter()
-        replicas: Counter[Status] = Counter()
-        for row in table.present_rows().tolist():
-            status = verdicts.status(row)
-            if template.per_node and not status.reasons:
-                # it runs there, or is not to run there
-                continue
-            nodes[status] += 1
-            replicas[status] += int(counts[row]) if counts is not None and row < len(counts) else 0
-        limits = [
-            NodeLimit(
-                ", ".join(status.reasons),
-                status.plugin,
-                nodes[status],
-                replicas[status],
-                status.code is not Code.UNSCHEDULABLE_AND_UNRESOLVABLE,
-            )
-            for status in nodes
-        ]
-        return tuple(sorted(limits, key=lambda limit: (-limit.nodes, limit.reason)))
 
 
 def _check(templates: Sequence[WorkloadTemplate], options: CapacityOptions) -> None:

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from kubesched.asking.answers import Answer
 from kubesched.asking.cluster_objects import Gap
+from kubesched.asking.quotas import QuotaLimit
 
 IN_ORDER, BY_WEIGHTS = "in order", "by weights"
 
@@ -54,7 +55,8 @@ class LargestPod(Answer):
 class TemplateCapacity(Answer):
     """How many replicas of one template fit.
 
-    `wanted` is the target, None without one; a DaemonSet wants one a node that it matches. `open_end`: more may fit
+    `wanted` is the target, None without one; a DaemonSet wants one a node that it matches. `quota` refuses a further
+    replica, or allows fewer than the target; None if quotas do not matter. `open_end`: more may fit
     than were counted. `in_batch`: equal pods were counted together, where that is the count of scheduling one by one.
     Zones, pools and `nodes` (replicas by node) are None where it was not computed which nodes the replicas go to.
     """
@@ -72,6 +74,7 @@ class TemplateCapacity(Answer):
     limits: tuple[NodeLimit, ...]
     message: str
     largest: tuple[LargestPod, ...]
+    quota: QuotaLimit | None = None
 
     @property
     def missing(self) -> int:

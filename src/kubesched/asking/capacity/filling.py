@@ -183,7 +183,7 @@ class Filling:
     def _run_on_nodes(self, template: WorkloadTemplate) -> Filled:
         """Place a daemon pod on each node that is to run one and does not yet; running ones are counted, too."""
         table = self.model.cluster.table
-        running = self._running(template)
+        running = self.running(template)
         wanted = np.zeros(table.size, np.bool_)
         for row in table.present_rows().tolist():
             node = table.nodes[row]
@@ -200,7 +200,7 @@ class Filling:
         self.settle()
         return self._node_by_node(template, np.flatnonzero(wanted).tolist(), running, evaluation)
 
-    def _running(self, template: WorkloadTemplate) -> Counts:
+    def running(self, template: WorkloadTemplate) -> Counts:
         """Return the rows on which a daemon set runs a pod already."""
         table, workload = self.model.cluster.table, template.workload
         running = np.zeros(table.size, np.int64)

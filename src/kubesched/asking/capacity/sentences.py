@@ -16,11 +16,13 @@ def summary_of(answer: CapacityAnswer) -> str:
     """Return what fits, what runs out first, and the best plan."""
     sentences = [_rounds(answer)] if answer.rounds is not None else []
     sentences += [_of_template(each, answer) for each in answer.templates]
+    # nodes to add are not looked for then
+    by_quota = any(part.quota is not None for part in answer.templates)
     if answer.plans:
         sentences.append(f"With {plan_text(answer.plans[0], more=True)} all fit.")
     elif not answer.node_count:
         sentences.append("The cluster has no nodes; describe some with --node-template.")
-    elif any(part.missing for part in answer.templates if not part.template.startswith(_DAEMON_SET)):
+    elif not by_quota and any(each.missing for each in answer.templates if not each.template.startswith(_DAEMON_SET)):
         sentences.append("No nodes were found with which all fit.")
     return " ".join(sentence for sentence in sentences if sentence)
 
@@ -77,9 +79,11 @@ def _rounds(answer: CapacityAnswer) -> str:
 
 
 def _of_template(part: TemplateCapacity, answer: CapacityAnswer) -> str:
-    more = runs_out(part)
-    ending = f"; {more}." if more else "."
+    quota = "" if part.quota is None else str(part.quota)
+    ending = "".join(f"; {text}" for text in (runs_out(part), quota) if text) + "."
     if answer.rounds is not None:
+        if quota:
+            return f"{part.template} is the first that is refused{ending}"
         return f"{part.template} is the first that fits nowhere{ending}" if part.limits else ""
     at_least = "at least " if part.open_end else ""
     if part.wanted is None:

@@ -15,7 +15,7 @@ from kubesched.asking.amounts import quantity
 from kubesched.asking.explain.lacks import lacks_of
 from kubesched.asking.explain.node_answer import HeldPod, NodeAnswer, NodeResource, PendingKind
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, requests_of
-from kubesched.asking.explain.plain_words import number
+from kubesched.asking.explain.plain_words import number, said_of_pod
 from kubesched.asking.explain.pod_answer import Lack
 from kubesched.asking.explain.shares import ClusterTotals
 from kubesched.asking.group_attempts import is_in_group
@@ -133,14 +133,21 @@ def _pending(model: ClusterModel, owners: Owners, row: int) -> Iterator[PendingK
         found[key] = made if known is None else replace(known, pods=known.pods + made.pods)
     yield from sorted(
         found.values(),
-        key=lambda kind: (not kind.room_for, len(kind.lacks), -sizes[kind.example], -kind.pods, kind.owner),
+        key=lambda kind: (
+            not kind.room_for,
+            len(kind.lacks) + bool(kind.message),
+            -sizes[kind.example],
+            -kind.pods,
+            kind.owner,
+        ),
     )
 
 
 def _lacks(model: ClusterModel, pod: PodInfo, row: int) -> tuple[tuple[Lack, ...], str]:
     """Return what a node lacks for a pod, and why the pod fits on no node at all."""
     rejections = Rejections(model.engine.evaluation_of(pod))
-    message = "; ".join(dict.fromkeys(status.message for status in rejections.pre_filter))
+    # as the scheduler stops at the first plugin that rejects the pod
+    message = said_of_pod(rejections.pre_filter[0].message) if rejections.pre_filter else ""
     return lacks_of(model, rejections, row), message
 
 

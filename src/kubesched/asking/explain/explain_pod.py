@@ -12,6 +12,7 @@ import msgspec
 from kubesched.api.codec import to_builtins
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectChange
+from kubesched.asking.explain.advice import nodes_to_bring_back
 from kubesched.asking.explain.explain_group import explain_in_group, group_facts, rows_of_group, sentence_of
 from kubesched.asking.explain.lacks import lacks_of, near_misses
 from kubesched.asking.explain.placements import placement_of, sampling_gaps
@@ -133,7 +134,8 @@ def _unschedulable(model: ClusterModel, pod: PodInfo, profile: Profile, evaluati
     terms = RejectingTerms(model, pod)
     reasons = reasons_of(evaluation, verdicts, terms)
     found = preempting(model, profile, evaluation, verdicts)
-    nearest = near_misses(model, Rejections(evaluation), NEAREST, terms)
+    rejections = Rejections(evaluation)
+    nearest = near_misses(model, rejections, NEAREST, terms)
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
         summary = f"Pod {pod.full_name} fits nowhere: {rejection.message}."
@@ -151,6 +153,7 @@ def _unschedulable(model: ClusterModel, pod: PodInfo, profile: Profile, evaluati
         diagnosis.message(found.message if found is not None else ""),
         reasons=reasons,
         nearest=nearest,
+        advice=nodes_to_bring_back(model, pod, rejections),
         preemption=found.answer if found is not None else None,
         waits=waits_of(model, profile, diagnosis.unschedulable_plugins),
     )

@@ -5,19 +5,22 @@ pod: defaulted, with its priority and the claims that are created with it. Pods 
 with all that the manifests have of it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.asking.answers import ObjectChange
+from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.explain.explain_pod import explain_pod
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.group_attempts import is_in_group
 from kubesched.asking.model import ClusterModel, name_of_object
+from kubesched.asking.quotas import quota_room
 from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
+from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.cluster.pod_groups import GroupKey, group_of
 from kubesched.errors import KubeschedError
@@ -36,13 +39,21 @@ def explain_manifests(model: ClusterModel, manifests: Sequence[Manifest]) -> Pod
     if template.per_node:
         raise KubeschedError(f"{template} runs one pod a node; ask about one of them: kubesched explain pod NAME")
     with model.fork(found.others):
-        answer = _explain_first(model, templates) if together else _explain_next(model, template)
-    return replace(answer, gaps=(*answer.gaps, *found.gaps))
+        answer = _explain_first(model, templates) if together else explain_next(model, template)
+    return replace(answer, gaps=(*answer.gaps, *found.gaps, *_refused(model, template, found.quotas)))
 
 
-def _explain_next(model: ClusterModel, template: WorkloadTemplate) -> PodAnswer:
-    """Return the answer about the next pod of a template."""
+def _refused(model: ClusterModel, template: WorkloadTemplate, quotas: Sequence[Document]) -> Iterator[Gap]:
+    """Yield a gap for the quota that refuses the next pod of a template."""
     new = next(template.new_pods(model))
+    limit = quota_room(model, quotas).limit((new.pod, *new.objects))
+    if limit is not None and not limit.allows:
+        yield Gap(f"Pod {new.pod.full_name}", limit.message, "it is explained as if its quota had room")
+
+
+def explain_next(model: ClusterModel, template: WorkloadTemplate, nodes: Sequence[str] = ()) -> PodAnswer:
+    """Return the answer about the next pod of a template; that of a DaemonSet is for the first of its `nodes`."""
+    new = template.pod_for_node(nodes[0]) if nodes else next(template.new_pods(model))
     with model.fork(map(_created, new.objects)):
         return explain_pod(model, model.read(new.pod))
 

@@ -1,15 +1,16 @@
 """For how many pods a remedy helps.
 
 From a remedy that was found for one pod, and pods with the same cause, to the number of them that have a place once it
-is applied. What the remedy changes of its own pod is changed of each of them; they are placed one beside the other.
-Of very many kinds of pods only some are tried.
+is applied. What the remedy changes of its own pod is changed of each of them that has the same there; they are placed
+one beside the other. Of very many kinds of pods only some are tried.
 """
 
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
+from kubesched.api.codec import to_builtins
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectChange
 from kubesched.asking.explain.pending_kinds import PodKind, kinds_of
@@ -46,7 +47,7 @@ def pods_helped(
         placer = Placer(model)
         try:
             for kind in kinds:
-                placed += _placed_of(model, placer, kind, of_pod)
+                placed += _placed_of(model, placer, kind, _Changes(found_for.pod, of_pod))
         finally:
             placer.undo()
     return Helped(placed, sum(len(kind.pods) for kind in kinds))
@@ -63,27 +64,53 @@ def _groups_helped(model: ClusterModel, remedy: Remedy, kinds: Sequence[PodKind]
             placer.undo()
 
 
-def _placed_of(model: ClusterModel, placer: Placer, kind: PodKind, changes: Sequence[ObjectChange]) -> int:
+def _placed_of(model: ClusterModel, placer: Placer, kind: PodKind, changes: "_Changes") -> int:
     """Place the pods of a kind until one has no place; return how many have one."""
-    pattern = _changed(kind.pod.pod, changes)
+    pattern = changes.made_to(kind.pod.pod)
     if pattern is None:
         return 0
     for placed, pod in enumerate(kind.pods):
         meta = msgspec.structs.replace(pattern.metadata, name=pod.name, uid=pod.uid)
-        like = model.read(msgspec.structs.replace(pattern, metadata=meta)) if changes else pod
+        like = model.read(msgspec.structs.replace(pattern, metadata=meta)) if changes.changes else pod
         if not placer.place_if_it_fits(like):
             return placed
     return len(kind.pods)
 
 
-def _changed(pod: Pod, changes: Sequence[ObjectChange]) -> Pod | None:
-    """Return a pod with the changes of another, None if they do not apply to it."""
-    for change in changes:
-        try:
-            after = changed(change, pod)
-        except KubeschedError:
-            return None
-        if not isinstance(after, Pod):
-            return None
-        pod = after
-    return pod
+class _Changes(NamedTuple):
+    """Changes of one pod that are made to others, too."""
+
+    found_for: Pod
+    changes: Sequence[ObjectChange]
+
+    def made_to(self, pod: Pod) -> Pod | None:
+        """Return a pod with the changes; None if what they change is not the same in it."""
+        for change in self.changes:
+            if not _is_alike(change.patch or (), to_builtins(self.found_for), to_builtins(pod)):
+                return None
+            try:
+                after = changed(change, pod)
+            except KubeschedError:
+                return None
+            if not isinstance(after, Pod):
+                return None
+            pod = after
+        return pod
+
+
+def _is_alike(patch: Sequence[Mapping[str, Any]], one: Any, other: Any) -> bool:
+    """Return whether two documents have the same values where a patch changes them, in containers of equal names."""
+    return all(_part(one, operation["path"]) == _part(other, operation["path"]) for operation in patch)
+
+
+def _part(document: Any, path: str) -> tuple[Any, ...]:
+    """Return the names of the list entries on the way to a path, and the value there, None if there is none."""
+    names = []
+    for step in path.split("/")[1:]:
+        if isinstance(document, list):
+            document = document[int(step)] if step.isdecimal() and int(step) < len(document) else None
+            names.append(document.get("name") if isinstance(document, dict) else None)
+        else:
+            key = step.replace("~1", "/").replace("~0", "~")
+            document = document.get(key) if isinstance(document, dict) else None
+    return (*names, document)

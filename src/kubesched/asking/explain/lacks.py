@@ -6,27 +6,53 @@ is in the way: amounts here, names in `look_ups`. What has no look-up keeps the 
 
 from collections.abc import Iterator
 
-from kubesched.asking.amounts import quantity, rounded
+from kubesched.asking.amounts import amount_texts, quantity
 from kubesched.asking.explain.look_ups import LOOK_UPS, RejectedNode
-from kubesched.asking.explain.plain_words import said_of_node
+from kubesched.asking.explain.plain_words import said_of_node, said_of_pod
 from kubesched.asking.explain.pod_answer import Lack, NearMiss
 from kubesched.asking.explain.rejecting_terms import RejectingTerms
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.node_health import trouble_of
 from kubesched.asking.rejections import PODS, Rejections, Shortage
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.plugins.node_resources.fit_request import TOO_MANY_PODS
+
+# so many times as many rows are looked at first, of which some may not be well
+SPARE = 4
+# how NodeVolumeLimits begins what it says of a claim that it cannot read
+LOOKING_UP = "looking up PVC"
 
 
 def near_misses(
     model: ClusterModel, rejections: Rejections, limit: int, terms: RejectingTerms | None = None
 ) -> tuple[NearMiss, ...]:
-    """Return the nodes that lack least, the nearest first."""
+    """Return the nodes that lack least, the nearest first; none that has to get well before it takes pods.
+
+    What PreFilter rejects of the pod is lacking on every node.
+    """
     names = rejections.table.names
     terms = terms or RejectingTerms(model, rejections.evaluation.pod)
+    of_pod = tuple(Lack(each.plugin, said_of_pod(each.message), each.message) for each in rejections.pre_filter[:1])
     return tuple(
-        NearMiss(names[row], lacks_of(model, rejections, row, terms), not rejections.unresolvable[row])
-        for row in rejections.near_rows(limit)
+        NearMiss(
+            names[row],
+            (*of_pod, *lacks_of(model, rejections, row, terms)),
+            not of_pod and not rejections.unresolvable[row],
+        )
+        for row in _well_rows(rejections, limit)
     )
+
+
+def _well_rows(rejections: Rejections, limit: int) -> list[int]:
+    """Return the nearest rows whose nodes are well."""
+    found: list[int] = []
+    size = rejections.table.size
+    for most in (limit * SPARE, size) if limit * SPARE < size else (size,):
+        rows = rejections.near_rows(most)
+        found = [row for row in rows if (node := rejections.table.nodes[row]) is not None and trouble_of(node) is None]
+        if len(found) >= limit:
+            break
+    return found[:limit]
 
 
 def lacks_of(
@@ -38,6 +64,9 @@ def lacks_of(
     found: list[Lack] = []
     terms = terms or RejectingTerms(model, rejections.evaluation.pod)
     for status in rejections.of_row(row):
+        if rejections.pre_filter and status.message.startswith(LOOKING_UP):
+            # PreFilter has said what is wrong with the claim
+            continue
         found += _lacks(
             rejections, RejectedNode(model, rejections.evaluation.pod, node, row, status.reasons, terms), status
         )
@@ -82,12 +111,13 @@ def _of_resources(rejections: Rejections, row: int, status: Status) -> Iterator[
 
 
 def shortage_text(short: Shortage, allocatable: int) -> str:
-    """Return a shortage in words: `lacks 1500m cpu: 2 wanted, 500m free`."""
-    resource, wanted = short.resource, rounded(short.resource, short.wanted)
+    """Return a shortage in words: `lacks 1.5 cpu: 2 wanted, 0.5 free`."""
+    resource = short.resource
+    too_small = allocatable < short.wanted
+    missing = short.wanted - allocatable if too_small else short.missing
+    lacking, wanted, has = amount_texts(resource, missing, short.wanted, allocatable if too_small else short.free)
     if not allocatable:
         return f"has no {resource}: {wanted} wanted"
-    if allocatable < short.wanted:
-        missing = rounded(resource, short.wanted - allocatable)
-        return f"is too small by {missing} {resource}: {wanted} wanted, {rounded(resource, allocatable)} in all"
-    missing, free = rounded(resource, short.missing), rounded(resource, short.free)
-    return f"lacks {missing} {resource}: {wanted} wanted, {free} free"
+    if too_small:
+        return f"is too small by {lacking} {resource}: {wanted} wanted, {has} in all"
+    return f"lacks {lacking} {resource}: {wanted} wanted, {has} free"

@@ -4,6 +4,7 @@ From a reason ("node(s) had untolerated taint(s)") to what is said of nodes ("ha
 and to a sentence with counts. A reason without plain words stays as the plugin wrote it.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Final
@@ -38,21 +39,35 @@ _WORDS: Final = {
     "resourceclaim not available on the node": "are out of reach of its allocated claim",
     "node(s) didn't match Pod's required features": "lack a feature that it needs",
 }
+# what is wrong with a pod on all nodes, by a pattern of what PreFilter says
+_OF_PODS: Final = (
+    (re.compile(r'persistentvolumeclaim "(.+)" not found'), r"claim \1 does not exist"),
+    (re.compile(r"pod has unbound immediate PersistentVolumeClaims"), "a claim of it is not bound to a volume yet"),
+    (re.compile(r"PersistentVolume had no name"), "a claim of it is not bound to a volume yet"),
+)
 _SINGULAR: Final = {"have": "has", "are": "is", "do": "does", "lack": "lacks"}
-_INSUFFICIENT: Final = "Insufficient "
+INSUFFICIENT: Final = "Insufficient "
 _NODES: Final = "node(s) "
 
 
 def said_of_nodes(reason: str) -> str | None:
     """Return what a reason says of nodes, in the plural; None if there are no plain words for it."""
-    if reason.startswith(_INSUFFICIENT):
-        return f"lack {reason.removeprefix(_INSUFFICIENT)}"
+    if reason.startswith(INSUFFICIENT):
+        return f"lack {reason.removeprefix(INSUFFICIENT)}"
     return _WORDS.get(reason)
 
 
 def said_of_node(reason: str) -> str:
     """Return what a reason says of one node."""
     return _singular(said_of_nodes(reason) or reason.removeprefix(_NODES))
+
+
+def said_of_pod(message: str) -> str:
+    """Return what a plugin says of a pod on all nodes, in plain words where there are any."""
+    for pattern, words in _OF_PODS:
+        if found := pattern.fullmatch(message):
+            return found.expand(words)
+    return message
 
 
 def counted(reasons: Iterable[tuple[str, int]]) -> str:

@@ -194,6 +194,8 @@ class PodAnswer(Answer):
     reasons: tuple[Reason, ...] = ()
     nearest: tuple[NearMiss, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    # what helps and is no change of an object: nodes to bring back
+    advice: tuple[str, ...] = ()
     preemption: PreemptionAnswer | None = None
     waits: PodWaits | None = None
     placement: PlacementAnswer | None = None
@@ -207,3 +209,8 @@ class PodAnswer(Answer):
     group: PodGroupAnswer | None = None
     nominated_node: str | None = None
     gaps: tuple[Gap, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """Return whether the pod has a node, or would get one."""
+        return self.verdict in (SCHEDULABLE, BOUND, FINISHED)

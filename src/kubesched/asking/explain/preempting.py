@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from kubesched.api.labels import InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.policy import PodDisruptionBudget
+from kubesched.asking.explain.plain_words import number
 from kubesched.asking.explain.pod_answer import PreemptionAnswer, PreemptionCandidate, Victim
 from kubesched.asking.group_attempts import TriedGroup
 from kubesched.asking.model import ClusterModel
@@ -23,6 +24,9 @@ from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
 
 MOST_CANDIDATES = 10
 PREEMPTION = "preemption: "
+# what PostFilter plugins of other purposes say where there is nothing for them to do
+NOTHING = "not found"
+NO_EVICTION_HELPS = "evicting pods does not change what is wrong with the pod"
 
 
 class Preempting(NamedTuple):
@@ -47,8 +51,7 @@ def preempting(
     first.sort(key=lambda each: (each.node_name != node, *_cost(each), each.node_name))
     victims = _Victims(model)
     shown = tuple(victims.candidate(each) for each in first[:MOST_CANDIDATES])
-    evicted = len(first[0].victims) if first else 0
-    message = f"evicting {evicted} pod{'s' * (evicted != 1)} from {node} makes room"
+    message = _makes_room(shown[0].victims if shown else (), node)
     return Preempting(PreemptionAnswer(True, message, node, shown, sum(map(len, found))), ran.message)
 
 
@@ -71,17 +74,30 @@ def preempting_for_group(model: ClusterModel, tried: TriedGroup) -> PreemptionAn
     where = nodes[0] if len(nodes) == 1 else f"{len(nodes)} nodes"
     found = tuple(_Victims(model).victims(victims))
     violated = sum(1 for victim in found if victim.violates)
-    message = f"evicting {len(found)} pod{'s' * (len(found) != 1)} from {where} makes room for the pod group"
+    message = _makes_room(found, where, " for the pod group")
     # the victims on all nodes go together
     candidate = PreemptionCandidate(", ".join(nodes), found, violated)
     return PreemptionAnswer(True, message, None, (candidate,), 1)
+
+
+def _makes_room(victims: Sequence[Victim], where: str, whom: str = "") -> str:
+    """Return whom evicting makes room, and which budgets it violates."""
+    text = f"evicting {number(len(victims), 'pod')} from {where} makes room{whom}"
+    violating = [victim for victim in victims if victim.violates]
+    if not violating:
+        return text
+    budgets = sorted({budget for victim in violating for budget in victim.violates})
+    which = "this" if len(violating) == len(victims) else f"evicting {len(violating)} of them"
+    noun = "PodDisruptionBudget" if len(budgets) == 1 else "PodDisruptionBudgets"
+    return f"{text}, but {which} violates {noun} {' and '.join(budgets)}"
 
 
 def _why_not(ran: PostFiltered) -> str:
     """Return why preemption does not help; what PostFilter plugins of other purposes say counts only without it."""
     messages = [result.status.message for result in ran.by_plugin.values() if result.status.reasons]
     about_preemption = [message for message in messages if message.startswith(PREEMPTION)]
-    return ", ".join(about_preemption or messages).removeprefix(PREEMPTION)
+    found = about_preemption or [message for message in messages if message != NOTHING]
+    return ", ".join(found).removeprefix(PREEMPTION) or NO_EVICTION_HELPS
 
 
 # as the scheduler chooses between candidates, but for the start times

@@ -1,20 +1,23 @@
 """Triage: everything pending, grouped by cause, the costliest first.
 
 From a model to a `Triage`. Pods that fit are placed first, as the scheduler would; the others are evaluated beside
-them, one pod of each kind. Kinds with the same reasons by plugin whose nearest nodes lack the same are one group.
+them, one pod of each kind. Kinds are one group if they have the same reasons by plugin, their nearest nodes lack the
+same, they request the same of what is short, and they may preempt the same pods.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from kubesched.asking.amounts import quantity
+from kubesched.asking.cluster_objects import OUTSIDE
 from kubesched.asking.explain.explain_group import evaluated_beside, group_facts
 from kubesched.asking.explain.helping import Helped, pods_helped
 from kubesched.asking.explain.lacks import near_misses
-from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, queue_order, requests_of, since
-from kubesched.asking.explain.plain_words import counted, number
+from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, requests_of, since
+from kubesched.asking.explain.placing_pending import place_what_fits
+from kubesched.asking.explain.plain_words import INSUFFICIENT, counted, number
 from kubesched.asking.explain.pod_answer import (
     ANOTHER_SCHEDULERS,
     ERROR,
@@ -43,6 +46,8 @@ from kubesched.core.scheduling.decision import NO_NODES, choose
 
 ORDERED_BY: Final = "the largest part of the cluster that the pods of a group request together, by resource"
 MOST_REMEDIES: Final = 5
+NOT_PLACED: Final = (UNSCHEDULABLE, ERROR)
+PREEMPT_NEVER: Final = "Never"
 AS_A_WHOLE: Final = "their pod group does not fit as a whole"
 LEFT_OVER: Final = "enough pods of their pod group have a place, and they find none"
 _QUOTED: Final = re.compile(r'"[^"]*"')
@@ -69,24 +74,20 @@ def triage(model: ClusterModel, now: datetime | None = None, *, remedied: bool =
     """Return everything pending by cause; `now` is what waiting times are counted to.
 
     Remedies and preemption take longest to find; they are left out unless `remedied`.
-    If the questions are about one namespace, pods of others are placed beside them and not told. Raises
+    If the questions are about one namespace, pods of others are placed beside them and not reported. Raises
     UnknownObjectError if there is no such namespace.
     """
     namespace = model.source.only_namespace
     model.check_namespace(namespace)
-    by_key: dict[object, list[_Diagnosed]] = {}
-    for each in _diagnose(model):
-        if not namespace or each.pods[0].namespace == namespace:
-            by_key.setdefault(each.cause.key, []).append(each)
-    maker = _GroupMaker(model, now, remedied)
-    groups = [maker.group(members) for members in by_key.values()]
-    groups.sort(key=lambda group: (-group.share, -group.pods, group.example))
-    wrong = tuple(group for group in groups if group.verdict in (UNSCHEDULABLE, ERROR))
-    others = tuple(group for group in groups if group.verdict not in (UNSCHEDULABLE, ERROR))
+    groups = pending_groups(
+        model, [name for name, pod in model.pods.items() if namespace in ("", pod.namespace)], now, remedied=remedied
+    )
+    wrong = tuple(group for group in groups if group.verdict in NOT_PLACED)
+    others = tuple(group for group in groups if group.verdict not in NOT_PLACED)
     pending, unschedulable = sum(group.pods for group in groups), sum(group.pods for group in wrong)
     nodes = model.cluster.table.node_count
     return Triage(
-        _summary(pending, unschedulable, wrong, nodes),
+        _summary(pending, unschedulable, wrong, nodes) if pending else _nothing_pending(model, namespace),
         pending,
         unschedulable,
         nodes,
@@ -98,35 +99,55 @@ def triage(model: ClusterModel, now: datetime | None = None, *, remedied: bool =
 
 
 def _summary(pending: int, unschedulable: int, groups: Sequence[PendingGroup], nodes: int) -> str:
-    if not pending:
-        return "No pod is pending."
     if not unschedulable:
         return f"{number(pending, 'pod')} pending, and none of them for want of a node."
     fit, causes = "does not fit" if unschedulable == 1 else "do not fit", number(len(groups), "cause")
     return f"{unschedulable:,} of {number(pending, 'pending pod')} {fit} on {number(nodes, 'node')}, for {causes}."
 
 
+def _nothing_pending(model: ClusterModel, namespace: str) -> str:
+    """Return which pods are not pending; of namespaces that may not be read nothing is known."""
+    unread = model.unread_pods
+    only = unread.what.partition(OUTSIDE)[2] if unread is not None else namespace
+    known = f"No pod of namespace {only} is pending." if only else "No pod is pending."
+    return known if only == namespace else f"{known} The pods of other namespaces may not be read."
+
+
+def pending_groups(
+    model: ClusterModel, names: Collection[str], now: datetime | None, *, remedied: bool = True
+) -> list[PendingGroup]:
+    """Return the pending pods among some, by `namespace/name`, in groups by cause, the costliest first."""
+    by_key: dict[object, list[_Diagnosed]] = {}
+    for each in _diagnose(model, frozenset(names)):
+        by_key.setdefault(each.cause.key, []).append(each)
+    maker = _GroupMaker(model, now, remedied)
+    groups = [maker.group(members) for members in by_key.values()]
+    return sorted(groups, key=lambda group: (-group.share, -group.pods, group.example))
+
+
 # -- causes
 
 
-def _diagnose(model: ClusterModel) -> list[_Diagnosed]:
-    """Return the pending pods of each kind with their cause."""
+def _diagnose(model: ClusterModel, names: Collection[str]) -> list[_Diagnosed]:
+    """Return the pending pods of some names by kind, with their cause."""
     found: list[_Diagnosed] = []
     tried: list[PodKind] = []
     for kind in pending_kinds(model):
+        asked = [pod for pod in kind.pods if pod.full_name in names]
         apart = _apart(model, kind.pod)
-        if apart is not None:
-            found.append(_Diagnosed(kind.pods, apart))
-        else:
+        if apart is None:
             tried.append(kind)
+        elif asked:
+            found.append(_Diagnosed(asked, apart))
     placer = Placer(model)
     try:
-        _place(placer, tried)
+        place_what_fits(placer, tried)
         causes = _Causes(model)
         placed = model.cluster.table.pods
         for kind in tried:
-            there = [pod for pod in kind.pods if pod.uid in placed]
-            left = [pod for pod in kind.pods if pod.uid not in placed]
+            asked = [pod for pod in kind.pods if pod.full_name in names]
+            there = [pod for pod in asked if pod.uid in placed]
+            left = [pod for pod in asked if pod.uid not in placed]
             if there:
                 sentence = "they fit: the scheduler places them as soon as it tries them"
                 found.append(_Diagnosed(there, _Cause(SCHEDULABLE, sentence, SCHEDULABLE)))
@@ -152,39 +173,30 @@ def _apart(model: ClusterModel, pod: PodInfo) -> _Cause | None:
     return None
 
 
-def _place(placer: Placer, kinds: Sequence[PodKind]) -> None:
-    """Place the pods that fit, in the order of the queue.
-
-    A kind is left once one of its pods has no place; it is tried again if pods of other kinds were placed since.
-    """
-    queue = sorted(((pod, kind) for kind in kinds for pod in kind.pods), key=lambda each: queue_order(each[0]))
-    progress = True
-    while progress:
-        progress, left, stuck = False, [], set()
-        for pod, kind in queue:
-            if kind not in stuck and placer.place_if_it_fits(pod):
-                progress = True
-            else:
-                stuck.add(kind)
-                left.append((pod, kind))
-        queue = left
-
-
 class _Causes:
     """Why pods have no place; that of a pod group is found once for all of its pods."""
 
     def __init__(self, model: ClusterModel) -> None:
         self._model = model
         self._of_groups: dict[GroupKey, _Cause] = {}
+        self._lowest = min((pod.priority for pod in model.pods.values() if pod.spec.node_name), default=None)
 
     def of(self, pod: PodInfo) -> _Cause:
         """Return why a pod has no place."""
         key = group_of(pod)
         if key is None or not is_in_group(self._model, pod):
-            return _cause(self._model, self._model.engine.evaluation_of(pod))
-        if key not in self._of_groups:
-            self._of_groups[key] = self._of_group(pod)
-        return self._of_groups[key]
+            cause = _cause(self._model, self._model.engine.evaluation_of(pod))
+        else:
+            if key not in self._of_groups:
+                self._of_groups[key] = self._of_group(pod)
+            cause = self._of_groups[key]
+        return cause._replace(key=(cause.key, self._preempts_below(pod)))
+
+    def _preempts_below(self, pod: PodInfo) -> int | None:
+        """Return the priority below which a pod may preempt others, None if it may preempt none."""
+        if self._lowest is None or pod.spec.preemption_policy == PREEMPT_NEVER:
+            return None
+        return pod.priority if pod.priority > self._lowest else None
 
     def _of_group(self, pod: PodInfo) -> _Cause:
         """Return why a group has no place: the first of its pods that finds no node, beside those before it."""
@@ -216,7 +228,18 @@ def _cause(model: ClusterModel, evaluation: Evaluation) -> _Cause:
         return _Cause(UNSCHEDULABLE, rejection.message, given, reasons, nearest)
     sentence = counted((reason.message, reason.count) for reason in reasons)
     lacking = frozenset((lack.plugin, _QUOTED.sub("", lack.subject)) for lack in nearest.lacks) if nearest else None
-    return _Cause(UNSCHEDULABLE, sentence, (given, lacking), reasons, nearest)
+    short = _short_requests(evaluation.pod, reasons, nearest)
+    return _Cause(UNSCHEDULABLE, sentence, (given, lacking, short), reasons, nearest)
+
+
+def _short_requests(pod: PodInfo, reasons: Sequence[Reason], nearest: NearMiss | None) -> frozenset[tuple[str, int]]:
+    """Return what a pod requests of the resources that nodes have too little of."""
+    messages = {reason.message for reason in reasons}
+    lacking = {lack.resource for lack in nearest.lacks} if nearest is not None else set()
+    requests = requests_of(pod).items()
+    return frozenset(
+        (name, amount) for name, amount in requests if name in lacking or f"{INSUFFICIENT}{name}" in messages
+    )
 
 
 # -- groups

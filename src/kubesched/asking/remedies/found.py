@@ -3,29 +3,48 @@
 From steps and the node that the pod goes to then to a `Remedy`.
 """
 
+from kubesched.asking.remedies.commands import commands_of
 from kubesched.asking.remedies.remedy import Remedy
-from kubesched.asking.remedies.steps import Scope, Steps
+from kubesched.asking.remedies.steps import Rank, Scope, Steps
 from kubesched.asking.remedies.summaries import preempting_summary, summary_of
 from kubesched.asking.remedies.trials import Trials
 
-# fields of a pod that may be changed in place; any other change makes it anew
-IN_PLACE = frozenset({"toleration", "gate"})
+Cost = tuple[int, int, int, float]
 
 
 def remedy_of(trials: Trials, steps: Steps, node: str) -> Remedy:
     """Return the remedy that steps are."""
-    of_pod = {step.topic for step in steps if step.object == trials.own}
-    recreate = trials.in_cluster and not of_pod <= IN_PLACE
-    changes, scope = trials.changes(steps), scope_of(steps).name.lower()
+    plan = trials.plan(steps)
+    assert plan is not None, "the steps can be carried out"
     summary, preempted = summary_of(steps, trials.own), trials.preempted_after(steps)
     if preempted:
         summary = preempting_summary(summary, node, preempted)
-    return Remedy(summary, scope, changes, node, recreate, trials.owner if recreate else None, preempted)
+    return Remedy(
+        summary,
+        scope_of(steps).name.lower(),
+        plan.changes,
+        node,
+        plan.recreates_pod,
+        str(plan.owner) if plan.owner is not None else None,
+        preempted,
+        plan.requests,
+        commands_of(plan.requests, steps),
+    )
 
 
-def cost_of(steps: Steps, remaining: int = 0) -> tuple[int, int, float]:
-    """Return what sorts sets of steps: how many, what they change, how much."""
-    return len(steps) + remaining, scope_of(steps), sum(step.size for step in steps)
+def cost_of(steps: Steps, remaining: int = 0) -> Cost:
+    """Return what sorts sets of steps on the way: how many, what an operator does first, what they change, how much."""
+    return len(steps) + remaining, rank_of(steps), scope_of(steps), sum(step.size for step in steps)
+
+
+def order_of(steps: Steps) -> Cost:
+    """Return what sorts remedies: what an operator does first, how many steps, what they change, how much."""
+    return rank_of(steps), len(steps), scope_of(steps), sum(step.size for step in steps)
+
+
+def rank_of(steps: Steps) -> Rank:
+    """Return the last rank of some steps."""
+    return max((step.rank for step in steps), default=Rank.UNCORDON)
 
 
 def scope_of(steps: Steps) -> Scope:

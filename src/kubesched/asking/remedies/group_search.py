@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 
 from kubesched.api.nodes import Node
-from kubesched.asking.remedies.found import cost_of, remedy_of, topics_of
+from kubesched.asking.remedies.found import order_of, remedy_of, topics_of
 from kubesched.asking.remedies.group_trials import GroupTrials, MemberTrial
 from kubesched.asking.remedies.moving import moved
 from kubesched.asking.remedies.proposers.evictions import TOPIC as EVICT
@@ -52,14 +52,15 @@ class GroupRemedySearch:
             steps = self._grown(topics, propose)
             if steps:
                 steps = shrunk(self._trials, steps)
-                found.setdefault(topics_of(steps), steps)
+                if steps and self._works(steps):
+                    found.setdefault(topics_of(steps), steps)
         members = self._more_members()
         if members:
             found.setdefault(topics_of(members), members)
         nodes = self._more_nodes()
         if nodes:
             found.setdefault(topics_of(nodes), nodes)
-        ordered = sorted(found.values(), key=cost_of)[:limit]
+        ordered = sorted(found.values(), key=order_of)[:limit]
         return tuple(
             remedy_of(self._trials, moved(self._trials, steps), self._trials.node_after(steps)) for steps in ordered
         )

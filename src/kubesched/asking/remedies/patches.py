@@ -2,8 +2,9 @@
 
 From two documents of an object to the operations between them. They are applied to the object as the API server has it,
 which may have fields that our structs leave out: nothing is replaced that did not change, whole lists and maps are
-added only where there were none, and a `remove` names what exists. Manifests have less than the objects that an API
-server makes of them: what it fills in is written as a whole.
+added only where there were none, and a `remove` names what exists. A `test` comes before an operation on an entry of a
+list, so that the patch is refused if another entry has come to its index. Manifests have less than the objects that an
+API server makes of them: what it fills in is written as a whole.
 """
 
 import re
@@ -16,6 +17,9 @@ _WHOLE_VOLUME = re.compile(r"/spec/volumes/\d+")
 _RESOURCES = re.compile(r".*/resources")
 # what an API server adds to: tolerations of conditions, allocatable resources from capacity, the name of a namespace
 _FILLED_IN = {"Pod": "/spec/tolerations", "Node": "/status/allocatable", "Namespace": "/metadata/labels"}
+
+# the fields by which entries of lists are told apart
+_IDENTITY = ("name", "key", "effect", "topologyKey")
 
 # what admission works out from the priority class
 _ADMITTED = frozenset({"/spec/priority", "/spec/preemptionPolicy"})
@@ -96,18 +100,32 @@ def _of_maps(path: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> Itera
 def _of_lists(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Operation]:
     if len(old) == len(new):
         for index, (before, after) in enumerate(zip(old, new, strict=True)):
-            yield from _of_values(path + pointer(index), before, after)
+            operations = list(_of_values(path + pointer(index), before, after))
+            if operations:
+                yield from _tests(path + pointer(index), before)
+                yield from operations
         return
     gone = _left_out(old, new)
     if gone is not None:
         # from the end, so that each index means what it meant before
         for index in reversed(gone):
+            yield from _tests(path + pointer(index), old[index])
             yield {"op": "remove", "path": path + pointer(index)}
     elif list(new[: len(old)]) == list(old):
         for added in new[len(old) :]:
             yield {"op": "add", "path": f"{path}/-", "value": added}
     else:
         yield {"op": "replace", "path": path, "value": list(new)}
+
+
+def _tests(path: str, entry: Any) -> Iterator[Operation]:
+    """Yield the operations that refuse the patch if another entry is in the place of one."""
+    if isinstance(entry, Mapping):
+        for field in _IDENTITY:
+            if isinstance(entry.get(field), str):
+                yield {"op": "test", "path": path + pointer(field), "value": entry[field]}
+    elif isinstance(entry, str | int):
+        yield {"op": "test", "path": path, "value": entry}
 
 
 def _left_out(old: Sequence[Any], new: Sequence[Any]) -> list[int] | None:

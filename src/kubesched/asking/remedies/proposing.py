@@ -13,7 +13,7 @@ import numpy as np
 from kubesched.asking.remedies.proposers import PROPOSERS
 from kubesched.asking.remedies.proposers.evictions import evictions
 from kubesched.asking.remedies.proposers.new_nodes import new_nodes
-from kubesched.asking.remedies.proposers.node_selection import named_rows, selected_labels
+from kubesched.asking.remedies.proposers.node_selection import named_rows, selected_labels, unmet_demands
 from kubesched.asking.remedies.proposers.obstacles import Obstacle
 from kubesched.asking.remedies.proposers.priorities import priorities
 from kubesched.asking.remedies.proposers.scheduler_names import other_profiles
@@ -24,6 +24,8 @@ from kubesched.core.framework.status import Code, Status
 # So many near nodes are looked at, and of nodes that lack the same so many.
 MOST_TARGETS = 40
 MOST_ALIKE = 4
+# So many kinds of nodes are compared by the labels that they lack.
+MOST_COMPARED = 500
 # So many ways to deal with everything that one node lacks are tried.
 MOST_COMBINATIONS = 16
 
@@ -127,11 +129,16 @@ def targets(trial: Trial) -> list[int]:
     if "NodeAffinity" in rejecting:
         kinds += [table.label(key).codes[near].astype(np.int64) for key in sorted(selected_labels(trial))]
     kind = _numbered(kinds)
-    # the first of each kind, in the order of nearness
+    # the first of each kind, in the order of nearness; of those that lack the same, with the fewest labels to change
     _, first = np.unique(kind, return_index=True)
+    places = sorted(first.tolist())
+    if "NodeAffinity" in rejecting:
+        groups = {int(lacks[place]): turn for turn, place in reversed(list(enumerate(places)))}
+        unmet = {place: unmet_demands(trial, trial.node(int(near[place]))) for place in places[:MOST_COMPARED]}
+        places.sort(key=lambda place: (groups[int(lacks[place])], unmet.get(place, MOST_COMPARED)))
     chosen: list[int] = []
     alike: dict[int, int] = {}
-    for place in sorted(first.tolist()):
+    for place in places:
         group = int(lacks[place])
         if alike.get(group, 0) < MOST_ALIKE:
             alike[group] = alike.get(group, 0) + 1

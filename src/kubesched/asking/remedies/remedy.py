@@ -10,12 +10,14 @@ from kubesched.asking.answers import Answer, ObjectChange
 
 @dataclass(frozen=True, slots=True)
 class Remedy(Answer):
-    """A smallest set of changes after which the pod goes to `node`; it was tried.
+    """A smallest set of changes after which the pod goes to `node`: tried, and accepted by the API server's rules.
 
-    `scope` says what is changed: "pod", "cluster" or "others". `recreate`: the pod has to be made anew, since its field
-    cannot be changed in place; `owner` is then the controller whose template to change, if there is one: of a pod of a
-    Deployment the Deployment. `preempts` are the pods that the scheduler evicts for the pod then, before it goes to
-    `node`: without any the node takes it at once.
+    `scope` says what is changed: "pod", "cluster" or "others". `changes` are those of the objects that the scheduler
+    reads; `requests` are what you send to the API server for them, in order, and `commands` the same for kubectl.
+    Without a request the change is not one of the API: a node that joins, a setting of a kubelet. `recreate`: the pod
+    is deleted and created again; `owner` is then its controller, if there is one: of a pod of a Deployment the
+    Deployment. `preempts` are the pods that the scheduler evicts for the pod then, before it goes to `node`: without
+    any the node takes it at once.
     """
 
     summary: str
@@ -25,3 +27,5 @@ class Remedy(Answer):
     recreate: bool = False
     owner: str | None = None
     preempts: tuple[str, ...] = ()
+    requests: tuple[ObjectChange, ...] = ()
+    commands: tuple[str, ...] = ()

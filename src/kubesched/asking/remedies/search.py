@@ -12,7 +12,7 @@ from typing import NamedTuple
 from kubesched.asking.answers import ObjectName
 from kubesched.asking.group_attempts import is_in_group
 from kubesched.asking.model import ClusterModel
-from kubesched.asking.remedies.found import cost_of, remedy_of, scope_of, topics_of
+from kubesched.asking.remedies.found import Cost, cost_of, order_of, remedy_of, scope_of, topics_of
 from kubesched.asking.remedies.group_search import GroupRemedySearch
 from kubesched.asking.remedies.group_trials import GroupTrials
 from kubesched.asking.remedies.moving import moved
@@ -33,9 +33,10 @@ MOST_STEPS = 8
 def find_remedies(
     model: ClusterModel, pod: PodInfo, *, limit: int = MOST_REMEDIES, trials: int = MOST_TRIALS
 ) -> tuple[Remedy, ...]:
-    """Return what makes a pod without a node schedulable, the smallest changes first; nothing if it is schedulable.
+    """Return what makes a pod without a node schedulable, what an operator does first first; nothing if it is.
 
-    Each remedy was tried: with its changes the scheduler chooses `node`, and without any one of them there is none.
+    Each remedy was tried: with its changes the scheduler chooses `node`, without any one of them there is none, and
+    the rules of the API server accept every request of it.
     """
     if is_in_group(model, pod):
         return GroupRemedySearch(GroupTrials(model, pod, trials)).run(limit)
@@ -45,7 +46,7 @@ def find_remedies(
 class _Candidate(NamedTuple):
     """Steps to try; `target` is the node they are for, None for any."""
 
-    cost: tuple[int, int, float]
+    cost: Cost
     number: int
     steps: Steps
     target: str | None
@@ -71,7 +72,7 @@ class RemedySearch:
                 if steps and not self._is_known(steps):
                     node = self._trials.node_after(steps)
                     self._found[topics_of(steps)] = moved(self._trials, steps), node
-        ordered = sorted(self._found.values(), key=lambda found: cost_of(found[0], 0))
+        ordered = sorted(self._found.values(), key=lambda found: order_of(found[0]))
         return tuple(remedy_of(self._trials, steps, node) for steps, node in ordered)
 
     def _add(self, steps: Steps, target: str | None, remaining: int) -> None:
@@ -95,7 +96,8 @@ class RemedySearch:
             with self._trials.fork(candidate.steps) as trial:
                 if not trial.node_name and not any(step.preempts for step in candidate.steps):
                     self._extend(candidate, trial)
-                return bool(trial.node_name)
+                found = bool(trial.node_name)
+            return found and self._trials.plan(candidate.steps) is not None
         except KubeschedError:
             # the steps do not go together
             return False
@@ -103,6 +105,6 @@ class RemedySearch:
     def _extend(self, candidate: _Candidate, trial: Trial) -> None:
         present = {step.key for step in candidate.steps}
         for extension in extensions(trial, candidate.target):
-            new = tuple(step for step in extension.steps if step.key not in present)
+            new = tuple({step.key: step for step in extension.steps if step.key not in present}.values())
             if new:
                 self._add((*candidate.steps, *new), extension.target, extension.remaining)

@@ -1,7 +1,8 @@
 """Steps: single changes of objects, of which remedies are made.
 
 From proposers to trials. A step edits the document of one object, creates an object or deletes one. Edits find what
-they change by its value, so that a step means the same whether or not others come before it.
+they change by its value, so that a step means the same whether or not others come before it, and in the template of a
+controller what it means in the pod.
 """
 
 import copy
@@ -19,6 +20,20 @@ Document = dict[str, Any]
 Edit = Callable[[Document], None]
 
 
+class Rank(IntEnum):
+    """What an operator would do first; a remedy has the last rank of its steps."""
+
+    UNCORDON = 0
+    FREE_GATE = 1
+    FIX_CLAIM = 2
+    ADD_NODE = 3
+    CHANGE_POD = 4
+    CHANGE_NODE = 5
+    DISTURB_OTHERS = 6
+    GIVE_UP_CLAIM = 7
+    LOSE_DATA = 8
+
+
 class Scope(IntEnum):
     """What a step changes, the least intrusive first."""
 
@@ -31,9 +46,13 @@ class Scope(IntEnum):
 class Step:
     """One change of one object, in a sentence without a subject: "remove taint a=b:NoSchedule from node n".
 
-    Remedies with the same `topics` are of one kind, of which the smallest is shown; `size` tells small from large among
-    them. `tuned` makes the step for a number above `least`, up to `number`, which it has; the smallest that works is
-    wanted. `preempts`: the pod gets its node by preempting others.
+    Remedies with the same `topics` are of one kind, of which the smallest is shown; `rank` says what an operator would
+    do first, `size` tells small from large among equal ones. `tuned` makes the step for a number above `least`, up to
+    `number`, which it has; the smallest that works is wanted. `preempts`: the pod gets its node by preempting others.
+
+    `command` is kubectl's own word for the change, where it has one better than a patch. `sent` is what you create
+    where controllers complete it: `create` is what becomes of it. A step that is `outside` is no request to the API
+    server: a node that joins, a kubelet's configuration, what a provisioner creates.
     """
 
     object: ObjectName
@@ -48,11 +67,15 @@ class Step:
     least: int = 0
     number: int = 0
     preempts: bool = False
+    rank: Rank = Rank.CHANGE_POD
+    command: tuple[str, ...] = ()
+    sent: Mapping[str, Any] | None = None
+    outside: bool = False
 
     @property
     def key(self) -> tuple[ObjectName, str]:
-        """Return what tells the step from others."""
-        return self.object, self.summary
+        """Return what tells the step from others; its number may be rounded in the summary."""
+        return self.object, f"{self.summary} ({self.number})"
 
 
 Steps = tuple[Step, ...]

@@ -30,7 +30,7 @@ def summary_of(steps: Steps, own: ObjectName) -> str:
 
 def _of_several(steps: Sequence[Step], own: ObjectName) -> str:
     """Return the text that several steps have in common: new nodes, or pods of a group."""
-    count, text, first = len(steps), steps[0].summary, steps[0].object
+    count, text, first = len({step.object for step in steps}), steps[0].summary, steps[0].object
     if text.startswith(NEW_NODE):
         return text.replace(NEW_NODE, f"add {count} nodes ", 1) if count > 1 else text
     if steps[0].scope is not Scope.POD or (count == 1 and first == own):

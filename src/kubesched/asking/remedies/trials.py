@@ -15,9 +15,9 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.model import ClusterModel, changed, gates_of, name_of_object
-from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
 from kubesched.asking.rejections import Rejections
+from kubesched.asking.remedies.carrying_out import Plan, Planner
 from kubesched.asking.remedies.steps import Step, changes_of
 from kubesched.core.cluster.affinity_terms import AffinityTerm
 from kubesched.core.cluster.pod_info import PodInfo
@@ -25,6 +25,7 @@ from kubesched.core.cluster.pod_slots import NOWHERE
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.status import Status
+from kubesched.core.plugins.node_ports import in_the_way
 from kubesched.core.scheduling.decision import Decision, choose
 from kubesched.core.scheduling.outcomes import Placed
 from kubesched.errors import KubeschedError
@@ -62,10 +63,22 @@ class Trial:
 
     @property
     def node_name(self) -> str:
-        """Return the node that the pod goes to, empty if there is none."""
+        """Return the node that the pod goes to, empty if there is none or if its kubelet would refuse the pod."""
         if self._preempts and not self.decision.node_name:
             return self.preemption.node_name
-        return self.decision.node_name
+        found = self.decision.node_name
+        return "" if found and self.port_holders(self.model.cluster.table.row_of[found]) else found
+
+    def port_holders(self, row: int) -> list[PodInfo]:
+        """Return the pods on a row that hold a host port of the pod.
+
+        The scheduler takes a port for free once one of its holders is gone, but a kubelet refuses the pod.
+        """
+        wanted = self.pod.digest.host_ports
+        if not wanted:
+            return []
+        others = [pod for pod in self.model.cluster.table.pods_on[row].values() if pod.uid != self.pod.uid]
+        return [pod for pod in others if any(in_the_way(port, wanted) for port in pod.digest.host_ports)]
 
     @cached_property
     def preemption(self) -> PreemptedPlace:
@@ -137,12 +150,18 @@ class Trials:
         # a pod that is only asked about is in no fork
         self.in_cluster = known is not None and known.uid == pod.uid
         self._nodes: dict[frozenset[tuple[ObjectName, str]], str] = {}
+        self._plans: dict[frozenset[tuple[ObjectName, str]], Plan | None] = {}
 
     @cached_property
-    def owner(self) -> str | None:
-        """Return the controller of the pod, that at the top."""
-        owner = Owners(self.model).of(self.pod)
-        return str(owner) if owner is not None else None
+    def _planner(self) -> Planner:
+        return Planner(self.model, self.pod, self.own, in_cluster=self.in_cluster)
+
+    def plan(self, steps: tuple[Step, ...]) -> Plan | None:
+        """Return how steps are carried out; None if the API server refuses one, or a controller takes it back."""
+        key = frozenset(step.key for step in steps)
+        if key not in self._plans:
+            self._plans[key] = self._planner.plan(steps, self.changes(steps))
+        return self._plans[key]
 
     def changes(self, steps: Iterable[Step]) -> tuple[ObjectChange, ...]:
         """Return the changes that steps make."""
@@ -167,12 +186,13 @@ class Trials:
         return self.model.read(patched)
 
     def node_after(self, steps: tuple[Step, ...]) -> str:
-        """Return the node that the pod goes to after some steps, empty if there is none."""
+        """Return the node that the pod goes to after some steps, empty if there is none or they cannot be made."""
         key = frozenset(step.key for step in steps)
         if key not in self._nodes:
             try:
                 with self.fork(steps) as trial:
-                    self._nodes[key] = trial.node_name
+                    node = trial.node_name
+                self._nodes[key] = node if node and self.plan(steps) is not None else ""
             except KubeschedError:
                 self._nodes[key] = ""
         return self._nodes[key]

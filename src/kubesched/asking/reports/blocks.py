@@ -1,15 +1,17 @@
 """Reports: what an answer looks like, before anybody decides where it is shown.
 
-From answers to blocks (paragraphs, facts, items, tables, bars, commands, pictures); a terminal, Markdown and HTML each
-show all of them. Texts are plain: each form escapes them, so whatever an object is named, it is shown and does nothing.
+From answers to blocks (paragraphs, facts, items, tables, bars, commands, pictures, details); a terminal, Markdown and
+HTML each show them. Texts are plain: each form escapes them, so whatever an object is named, it is shown and does
+nothing.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-# of a table, unless it says otherwise; JSON has all
+# what a terminal shows of a table and of names in a cell, unless they say otherwise; the other forms have all
 MOST_ROWS = 30
+MOST_NAMES = 5
 
 
 class Tone(Enum):
@@ -33,7 +35,33 @@ class Toned:
         return self.text
 
 
-Cell = str | Toned
+@dataclass(frozen=True, slots=True)
+class NameList:
+    """Names of objects in a cell. A terminal shows the first `most` of them; Markdown and pages fold the others."""
+
+    names: Sequence[str]
+    most: int = MOST_NAMES
+
+    @property
+    def first(self) -> Sequence[str]:
+        """Return the names that every form shows."""
+        return self.names[: self.most]
+
+    @property
+    def others(self) -> Sequence[str]:
+        """Return the names that a terminal only counts."""
+        return self.names[self.most :]
+
+    @property
+    def more(self) -> str:
+        """Return the words for the other names; empty if there are none."""
+        return f"and {len(self.others):,} more" if self.others else ""
+
+    def __str__(self) -> str:
+        return " ".join(filter(None, (", ".join(self.first), self.more)))
+
+
+Cell = str | Toned | NameList
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,22 +98,31 @@ class Items:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table; columns whose names are in `numeric` are aligned to the right. `most`: how many rows are shown."""
+    """A table; columns whose names are in `numeric` are aligned to the right.
+
+    A terminal shows the first `most` rows; Markdown and pages fold the others. Rows are about the objects that the
+    column `about` names: elsewhere on a page, these names are links to their rows.
+    """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[Cell]]
     title: str = ""
     numeric: frozenset[str] = frozenset()
     most: int = MOST_ROWS
+    about: str = ""
 
     def shown(self) -> Sequence[Sequence[Cell]]:
-        """Return the rows that are shown."""
+        """Return the rows that every form shows."""
         return self.rows[: self.most]
 
+    def others(self) -> Sequence[Sequence[Cell]]:
+        """Return the rows that a terminal only counts."""
+        return self.rows[self.most :]
+
     def cut(self) -> str:
-        """Return the line about rows that are not shown; empty if all are."""
-        more = len(self.rows) - self.most
-        return f"... and {more} more" if more > 0 else ""
+        """Return the line about the other rows; empty if there are none."""
+        more = len(self.others())
+        return f"... and {more:,} more" if more else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +161,15 @@ class Picture:
     key: Sequence[str] = ()
 
 
-Block = Paragraph | Facts | Items | Table | Bars | Commands | Picture
+@dataclass(frozen=True, slots=True)
+class Details:
+    """Blocks under a title, folded; a terminal has no room for them."""
+
+    title: str
+    blocks: "Sequence[Block]"
+
+
+Block = Paragraph | Facts | Items | Table | Bars | Commands | Picture | Details
 
 
 @dataclass(frozen=True, slots=True)

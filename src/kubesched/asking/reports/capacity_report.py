@@ -4,10 +4,12 @@ From the answer about templates to blocks: how many replicas fit, where, what li
 nodes to add.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
+from kubesched.asking.amounts import requests_text, rounded_down
 from kubesched.asking.capacity.capacity_answer import (
     CapacityAnswer,
+    LargestPod,
     NodeLimit,
     NodePlan,
     PlaceCapacity,
@@ -15,7 +17,7 @@ from kubesched.asking.capacity.capacity_answer import (
 )
 from kubesched.asking.capacity.sentences import nodes_text, number, plan_text, replicas_text
 from kubesched.asking.reports.blocks import Bars, Block, Paragraph, Report, Section, Table, Tone
-from kubesched.asking.reports.explain_report import gaps_section
+from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 
 NO_VALUE = "(none)"
@@ -27,6 +29,7 @@ def capacity_report(answer: CapacityAnswer) -> Report:
     for part in answer.templates:
         if part.message:
             lead.append(Paragraph(f"{_prefix(answer, part)}{part.message}", Tone.MUTED))
+    lead += unread_kinds(answer.gaps)
     title = f"Capacity for {', '.join(part.template for part in answer.templates)}"
     return Report(title, lead, list(_sections(answer)))
 
@@ -36,25 +39,29 @@ def _sections(answer: CapacityAnswer) -> Iterator[Section]:
     for part in answer.templates:
         heading = f" of {part.template}" if len(answer.templates) > 1 else ""
         if part.limits:
-            rows = [
-                (_limit(limit), float(limit.nodes), f"{nodes_text(limit.nodes)}, {replicas_text(limit.replicas)}")
-                for limit in part.limits
-            ]
-            yield Section(
-                f"Nodes by what limits them{heading and f', replicas{heading}'}", (Bars(rows, answer.node_count),)
-            )
+            title = f"Nodes by what limits them{heading and f', replicas{heading}'}"
+            yield Section(title, (limit_bars(part, answer.node_count),))
         if part.zones and (len(part.zones) > 1 or part.zones[0].name):
             yield Section(f"Zones{heading}", (_places("ZONE", part.zones),))
         if part.pools:
             yield Section(f"Pools{heading} (label {answer.pool_label})", (_places("POOL", part.pools),))
         if part.largest:
-            yield Section(f"Largest pod{heading}", (_largest(part),))
+            yield Section(f"Largest pod{heading}", (largest_pods(part.largest),))
     if answer.plans:
         yield Section("Nodes to add", (_plans(answer.plans),))
     if answer.useless:
         useless = [(each.kind, each.reason) for each in answer.useless]
         yield Section("Nodes that do not help", (Table(("KIND", "WHY"), useless),))
     yield from gaps_section(answer.gaps)
+
+
+def limit_bars(part: TemplateCapacity, nodes: int) -> Bars:
+    """Return what limits how many replicas a number of nodes takes."""
+    rows = [
+        (_limit(limit), float(limit.nodes), f"{nodes_text(limit.nodes)}, {replicas_text(limit.replicas)}")
+        for limit in part.limits
+    ]
+    return Bars(rows, nodes)
 
 
 def _limit(limit: NodeLimit) -> str:
@@ -71,7 +78,7 @@ def _replicas(answer: CapacityAnswer) -> Table:
     rows = [
         [
             part.template,
-            _amounts(part.requests),
+            requests_text(part.requests),
             ("at least " if part.open_end else "") + number(part.replicas),
             *([number(part.wanted) if part.wanted is not None else "-"] * targets),
             *([str(part.weight)] * weights),
@@ -86,14 +93,16 @@ def _places(head: str, places: Sequence[PlaceCapacity]) -> Table:
     return Table((head, "NODES", "REPLICAS"), rows, numeric=frozenset({"NODES", "REPLICAS"}))
 
 
-def _largest(part: TemplateCapacity) -> Table:
+def largest_pods(largest: Sequence[LargestPod]) -> Table:
+    """Return the largest pods that fit."""
     rows = [
         (
             f"{each.grown} (x {each.scale:g})" if each.scale is not None else f"{each.grown} alone",
-            _amounts(each.requests),
+            # what is said to fit is no more than what fits
+            requests_text(each.requests, rounded_down),
             each.node,
         )
-        for each in part.largest
+        for each in largest
     ]
     return Table(("LARGER", "REQUESTS", "FITS ON"), rows)
 
@@ -105,10 +114,6 @@ def _plans(plans: Sequence[NodePlan]) -> Table:
         for plan in plans
     ]
     return Table(("ADD", "NODES", *(["PRICE"] * priced)), rows, numeric=frozenset({"NODES", "PRICE"}))
-
-
-def _amounts(amounts: Mapping[str, str]) -> str:
-    return ", ".join(f"{name} {amount}" for name, amount in amounts.items()) or "nothing"
 
 
 def _prefix(answer: CapacityAnswer, part: TemplateCapacity) -> str:

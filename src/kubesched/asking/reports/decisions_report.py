@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from kubesched.asking.explain.plain_words import counted
-from kubesched.asking.reports.blocks import Paragraph, Section, Table, Tone
+from kubesched.asking.reports.blocks import Section, Table
 from kubesched.serving.decisions.records import DecisionRecord
 
 MOST_SHOWN = 8
@@ -20,7 +20,7 @@ def decisions_section(decisions: tuple[DecisionRecord, ...]) -> Iterator[Section
         return
     rows: list[tuple[str, ...]] = []
     why = ""
-    for each in decisions[:MOST_SHOWN]:
+    for each in decisions:
         above, why = why, _why(each)
         rows.append(
             (
@@ -32,10 +32,10 @@ def decisions_section(decisions: tuple[DecisionRecord, ...]) -> Iterator[Section
                 _then(each),
             )
         )
-    table = Table(("TIME", "ATTEMPT", "OUTCOME", "NODE", "WHY", "THEN"), rows, numeric=frozenset({"ATTEMPT"}))
-    more = len(decisions) - MOST_SHOWN
-    note = (Paragraph(f"{more:,} earlier decisions are not shown.", Tone.MUTED),) if more > 0 else ()
-    yield Section("What the scheduler decided", (table, *note))
+    columns = ("TIME", "ATTEMPT", "OUTCOME", "NODE", "WHY", "THEN")
+    yield Section(
+        "What the scheduler decided", (Table(columns, rows, numeric=frozenset({"ATTEMPT"}), most=MOST_SHOWN),)
+    )
 
 
 def moment(time: datetime) -> str:

@@ -6,7 +6,7 @@ and why it goes where it goes.
 
 from collections.abc import Iterator, Sequence
 
-from kubesched.asking.cluster_objects import Gap
+from kubesched.asking.explain.plain_words import number
 from kubesched.asking.explain.pod_answer import (
     BOUND,
     ERROR,
@@ -19,13 +19,17 @@ from kubesched.asking.explain.pod_answer import (
     PodGroupAnswer,
     PodWaits,
     PreemptionAnswer,
+    PreemptionCandidate,
     Reason,
 )
-from kubesched.asking.reports.blocks import Block, Facts, Paragraph, Report, Section, Table, Tone
+from kubesched.asking.explain.preempting import NOTHING
+from kubesched.asking.reports.blocks import Block, Cell, Facts, NameList, Paragraph, Report, Section, Table, Tone
 from kubesched.asking.reports.decisions_report import decisions_section, moment
+from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
 from kubesched.asking.reports.remedy_items import remedy_items
 
-MOST_NODES_NAMED = 5
+MOST_OTHER_CANDIDATES = 3
+MOST_VICTIMS_NAMED = 3
 _TONES = {
     SCHEDULABLE: Tone.GOOD,
     BOUND: Tone.GOOD,
@@ -39,7 +43,8 @@ def pod_report(answer: PodAnswer) -> Report:
     """Return the report about one pod."""
     lead: list[Block] = [Paragraph(answer.summary, _TONES.get(answer.verdict, Tone.PLAIN))]
     if answer.message:
-        lead.append(Paragraph(answer.message, Tone.MUTED))
+        lead.append(Paragraph(_without_empty_end(answer.message), Tone.MUTED))
+    lead += unread_kinds(answer.gaps)
     facts = [
         ("owner", answer.owner or ""),
         ("priority", str(answer.priority) if answer.priority else ""),
@@ -47,18 +52,25 @@ def pod_report(answer: PodAnswer) -> Report:
         ("nominated to", answer.nominated_node or ""),
     ]
     lead += [Facts(shown)] if (shown := [fact for fact in facts if fact[1]]) else []
-    return Report(f"Pod {answer.pod}", lead, list(_sections(answer)))
+    return Report(f"Pod {answer.pod}", lead, [*pod_sections(answer), *gaps_section(answer.gaps)])
 
 
-def _sections(answer: PodAnswer) -> Iterator[Section]:
+def _without_empty_end(message: str) -> str:
+    """Return the message of a pod's condition without what a PostFilter plugin adds that finds nothing to do."""
+    return message.removesuffix(f". {NOTHING}")
+
+
+def pod_sections(answer: PodAnswer) -> Iterator[Section]:
+    """Return the sections about a pod."""
     if answer.reasons:
         yield Section("Why", (_reasons(answer.reasons),))
     if answer.nearest:
         yield Section("Nearest nodes", (_nearest(answer.nearest),))
     if answer.group is not None:
         yield from _blocking(answer.pod, answer.group)
-    if answer.remedies:
-        yield Section("What helps", (remedy_items(answer.remedies),))
+    if answer.remedies or answer.advice:
+        advice = [Paragraph(f"{each[:1].upper()}{each[1:]}.") for each in answer.advice]
+        yield Section("What helps", (*advice, *((remedy_items(answer.remedies),) if answer.remedies else ())))
     if answer.preemption is not None:
         yield Section("Preemption", list(_preemption(answer.preemption)))
     if answer.placement is not None:
@@ -68,7 +80,6 @@ def _sections(answer: PodAnswer) -> Iterator[Section]:
     if answer.waits is not None:
         yield Section("Waits for", list(_waits(answer.waits)))
     yield from decisions_section(answer.decisions or ())
-    yield from gaps_section(answer.gaps)
 
 
 def _blocking(pod: str, group: PodGroupAnswer) -> Iterator[Section]:
@@ -82,45 +93,49 @@ def _blocking(pod: str, group: PodGroupAnswer) -> Iterator[Section]:
     yield Section(f"Pod {blocking.pod} of the group, the first without a place", blocks)
 
 
-def gaps_section(gaps: Sequence[Gap]) -> Iterator[Section]:
-    """Return the section about what could not be read, if there is any."""
-    if gaps:
-        rows = [(gap.what, gap.why, gap.uncertain) for gap in gaps]
-        yield Section("Not known", (Table(("WHAT", "WHY", "UNCERTAIN"), rows),))
-
-
 def _nearest(nearest: Sequence[NearMiss]) -> Table:
     rows = [(miss.node, "; ".join(lack.message for lack in miss.lacks)) for miss in nearest]
-    return Table(("NODE", "LACKS"), rows)
+    return Table(("NODE", "LACKS"), rows, about="NODE")
 
 
 def _reasons(reasons: tuple[Reason, ...]) -> Table:
-    rows: list[tuple[str, ...]] = []
+    rows: list[tuple[Cell, ...]] = []
     for reason in reasons:
         helps = "may help" if reason.preemption_may_help else "cannot help"
-        rows.append((str(reason.count or ""), reason.message, reason.plugin, helps, named(reason.nodes)))
-        rows += [(str(each.count), f"- by {each.term}", "", "", named(each.nodes)) for each in reason.terms]
+        rows.append((str(reason.count or ""), reason.message, reason.plugin, helps, NameList(reason.nodes)))
+        rows += [(str(each.count), f"- by {each.term}", "", "", NameList(each.nodes)) for each in reason.terms]
     return Table(("NODES", "REASON", "PLUGIN", "PREEMPTION", "WHICH"), rows, numeric=frozenset({"NODES"}))
 
 
 def _preemption(answer: PreemptionAnswer) -> Iterator[Block]:
     if not answer.helps:
-        yield Paragraph(f"It does not help: {answer.message or 'there is no pod to evict'}")
+        why = answer.message or "there is no pod to evict"
+        yield Paragraph(f"It does not help: {why.removesuffix('.')}.")
         return
     yield Paragraph(f"It helps: {answer.message}.", Tone.GOOD)
+    if not answer.candidates:
+        return
+    chosen, *others = answer.candidates
     rows = [
-        (
-            candidate.node,
-            f"{victim.pod} (priority {victim.priority}{f', {victim.owner}' if victim.owner else ''})",
-            ", ".join(victim.violates) or "-",
-        )
-        for candidate in answer.candidates
-        for victim in candidate.victims
+        (victim.pod, str(victim.priority), victim.owner or "-", ", ".join(victim.violates) or "-")
+        for victim in chosen.victims
     ]
-    yield Table(("NODE", "VICTIM", "VIOLATES BUDGET"), rows)
+    yield Table(("VICTIM", "PRIORITY", "OWNER", "VIOLATES BUDGET"), rows, numeric=frozenset({"PRIORITY"}))
+    if others:
+        yield _other_candidates(others)
     more = answer.candidate_count - len(answer.candidates)
     if more > 0:
-        yield Paragraph(f"{more:,} more nodes would do.", Tone.MUTED)
+        yield Paragraph(f"{number(more, 'more node')} would do.", Tone.MUTED)
+
+
+def _other_candidates(candidates: Sequence[PreemptionCandidate]) -> Table:
+    rows = []
+    for candidate in candidates:
+        budgets = sorted({budget for victim in candidate.victims for budget in victim.violates})
+        pods = NameList([victim.pod for victim in candidate.victims], MOST_VICTIMS_NAMED)
+        rows.append((candidate.node, str(len(candidate.victims)), ", ".join(budgets) or "-", pods))
+    columns = ("NODE", "PODS", "VIOLATES BUDGET", "VICTIMS")
+    return Table(columns, rows, "Other nodes", frozenset({"PODS"}), MOST_OTHER_CANDIDATES, about="NODE")
 
 
 def _placement(answer: PlacementAnswer) -> Iterator[Block]:
@@ -154,9 +169,3 @@ def _waits(waits: PodWaits) -> Iterator[Block]:
     ]
     if shown := [fact for fact in facts if fact[1]]:
         yield Facts(shown)
-
-
-def named(names: tuple[str, ...]) -> str:
-    """Return the first names, and how many more there are."""
-    more = len(names) - MOST_NODES_NAMED
-    return ", ".join(names[:MOST_NODES_NAMED]) + (f" and {more:,} more" if more > 0 else "")

@@ -5,16 +5,18 @@ lets no request leave it. It is dark or light as its reader prefers. Every text 
 """
 
 import html
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from kubesched.asking.reports.blocks import (
     Bars,
     Block,
     Cell,
     Commands,
+    Details,
     Facts,
     Item,
     Items,
+    NameList,
     Paragraph,
     Picture,
     Report,
@@ -65,6 +67,7 @@ _STYLES = """
 .kubesched .curve { stroke: var(--own); stroke-width: 2; stroke-linejoin: round; fill: none; }
 .kubesched .thin { stroke-width: 1.3; opacity: .75; } .kubesched .dashed { stroke-dasharray: 5 3; }
 .kubesched .bar { fill: var(--own); } .kubesched .whisker { stroke: var(--text); stroke-width: 1.5; fill: none; }
+.kubesched a { color: inherit; } .kubesched tr:target { background: var(--code); }
 .kubesched summary { color: var(--muted); font-size: .85rem; cursor: pointer; }
 .kubesched .good { color: var(--good); } .kubesched .warn { color: var(--warn); }
 .kubesched .bad { color: var(--bad); } .kubesched .muted { color: var(--muted); }
@@ -74,7 +77,8 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def as_page(report: Report) -> str:
-    """Return a report as one self-contained page."""
+    """Return a report as one self-contained page; names of objects link to the rows about them."""
+    form = _HtmlForm(_anchors(report))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">\n'
@@ -83,107 +87,164 @@ def as_page(report: Report) -> str:
         f"<title>{_text(report.title)}</title>\n"
         "<style>body { margin: 0; background: #ffffff; } .kubesched { margin: 0 auto; padding: 1rem; }\n"
         "@media (prefers-color-scheme: dark) { body { background: #0d1117; } }</style>\n"
-        f"</head>\n<body>\n{as_fragment(report)}</body>\n</html>\n"
+        f"</head>\n<body>\n{form.fragment(report)}</body>\n</html>\n"
     )
 
 
 def as_fragment(report: Report) -> str:
-    """Return a report as an element with its styles, as notebooks show it."""
-    return "\n".join(_lines(report)) + "\n"
+    """Return a report as an element with its styles, as notebooks show it; ids would be those of several answers."""
+    return _HtmlForm({}).fragment(report)
 
 
-def _lines(report: Report) -> Iterator[str]:
-    yield f'<div class="kubesched"><style>{_STYLES}</style>'
-    yield f"<h1>{_text(report.title)}</h1>"
-    for block in report.lead:
-        yield from _block(block)
-    for section in report.sections:
-        yield f"<h2>{_text(section.heading)}</h2>"
-        for block in section.blocks:
-            yield from _block(block)
-    yield "</div>"
+def _anchors(report: Report) -> dict[str, str]:
+    """Return the ids of the rows about objects, by name; the first row about an object counts."""
+    names: dict[str, str] = {}
+    for table in _tables([*report.lead, *(block for section in report.sections for block in section.blocks)]):
+        if table.about:
+            column = list(table.columns).index(table.about)
+            for row in table.rows:
+                names.setdefault(str(row[column]), f"row-{len(names)}")
+    return names
 
 
-def _block(block: Block) -> Iterator[str]:
-    match block:
-        case Paragraph():
-            yield f"<p{_class(block.tone)}>{_text(block.text)}</p>"
-        case Facts():
-            yield '<table class="facts">'
-            for label, value in block.rows:
-                yield f'<tr><th scope="row">{_text(label)}</th>{_cell(value)}</tr>'
-            yield "</table>"
-        case Items():
-            kind = "ol" if block.numbered else "ul"
-            yield f"<{kind}>"
-            for item in block.items:
-                yield from _item(item)
-            yield f"</{kind}>"
-        case Table():
-            yield from _table(block)
-        case Bars():
-            yield from _bars(block)
-        case Commands():
-            yield _commands(block.lines)
-        case Picture():
-            yield from _picture(block)
+def _tables(blocks: Sequence[Block]) -> Iterator[Table]:
+    for block in blocks:
+        if isinstance(block, Table):
+            yield block
+        elif isinstance(block, Details):
+            yield from _tables(block.blocks)
 
 
-def _item(item: Item) -> Iterator[str]:
-    yield f"<li{_class(tone_of(item.text))}>{_text(item.text)}"
-    if item.details:
-        lines = "".join(f"<li{_class(tone_of(detail))}>{_text(detail)}</li>" for detail in item.details)
-        yield f"<ul>{lines}</ul>"
-    if item.commands:
-        yield _commands(item.commands)
-    yield "</li>"
+class _HtmlForm:
+    """Writes the blocks of one report; `anchors` are the ids of rows by the names that link to them."""
 
+    def __init__(self, anchors: Mapping[str, str]) -> None:
+        self._anchors = anchors
+        self._rows: set[str] = set()
 
-def _table(table: Table) -> Iterator[str]:
-    yield '<div class="scroll"><table>'
-    if table.title:
-        yield f"<caption>{_text(table.title)}</caption>"
-    heads = (f'<th scope="col"{_number(column, table)}>{_head(column)}</th>' for column in table.columns)
-    yield f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"
-    for row in table.shown():
-        cells = (_cell(cell, column in table.numeric) for column, cell in zip(table.columns, row, strict=True))
-        yield f"<tr>{''.join(cells)}</tr>"
-    yield "</tbody></table></div>"
-    if table.cut():
-        yield f'<p class="muted">{_text(table.cut())}</p>'
+    def fragment(self, report: Report) -> str:
+        """Return a report as an element with its styles."""
+        return "\n".join(self._lines(report)) + "\n"
 
+    def _lines(self, report: Report) -> Iterator[str]:
+        yield f'<div class="kubesched"><style>{_STYLES}</style>'
+        yield f"<h1>{_text(report.title)}</h1>"
+        for block in report.lead:
+            yield from self._block(block)
+        for section in report.sections:
+            yield f"<h2>{_text(section.heading)}</h2>"
+            for block in section.blocks:
+                yield from self._block(block)
+        yield "</div>"
 
-def _bars(bars: Bars) -> Iterator[str]:
-    yield '<table class="bars">'
-    if bars.title:
-        yield f"<caption>{_text(bars.title)}</caption>"
-    for label, share, text in bars.shares():
-        plot = (
-            f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{share:.0%}">'
-            '<rect class="track" width="100" height="10" rx="1"/>'
-            f'<rect class="fill" width="{share * 100:.1f}" height="10" rx="1"/></svg>'
+    def _block(self, block: Block) -> Iterator[str]:
+        match block:
+            case Paragraph():
+                yield f"<p{_class(block.tone)}>{_text(block.text)}</p>"
+            case Facts():
+                yield '<table class="facts">'
+                for label, value in block.rows:
+                    yield f'<tr><th scope="row">{_text(label)}</th>{self._cell(value)}</tr>'
+                yield "</table>"
+            case Items():
+                kind = "ol" if block.numbered else "ul"
+                yield f"<{kind}>"
+                for item in block.items:
+                    yield from self._item(item)
+                yield f"</{kind}>"
+            case Table():
+                yield from self._table(block)
+            case Bars():
+                yield from self._bars(block)
+            case Commands():
+                yield _commands(block.lines)
+            case Picture():
+                yield from self._picture(block)
+            case Details():
+                yield f"<details><summary>{_text(block.title)}</summary>"
+                for each in block.blocks:
+                    yield from self._block(each)
+                yield "</details>"
+
+    def _item(self, item: Item) -> Iterator[str]:
+        yield f"<li{_class(tone_of(item.text))}>{self._content(item.text)}"
+        if item.details:
+            lines = (f"<li{_class(tone_of(detail))}>{self._content(detail)}</li>" for detail in item.details)
+            yield f"<ul>{''.join(lines)}</ul>"
+        if item.commands:
+            yield _commands(item.commands)
+        yield "</li>"
+
+    def _table(self, table: Table) -> Iterator[str]:
+        yield from self._rows_of(table, table.shown(), table.title)
+        if table.others():
+            yield f"<details><summary>{_text(table.cut())}</summary>"
+            yield from self._rows_of(table, table.others(), "")
+            yield "</details>"
+
+    def _rows_of(self, table: Table, rows: Sequence[Sequence[Cell]], title: str) -> Iterator[str]:
+        yield '<div class="scroll"><table>'
+        if title:
+            yield f"<caption>{_text(title)}</caption>"
+        heads = (f'<th scope="col"{_number(column, table)}>{_head(column)}</th>' for column in table.columns)
+        yield f"<thead><tr>{''.join(heads)}</tr></thead><tbody>"
+        for row in rows:
+            yield self._row(table, row)
+        yield "</tbody></table></div>"
+
+    def _row(self, table: Table, row: Sequence[Cell]) -> str:
+        """Return a row; the first about an object has the id that its name links to."""
+        about = str(row[list(table.columns).index(table.about)]) if table.about else ""
+        own = self._anchors.get(about) if about not in self._rows else None
+        if own is not None:
+            self._rows.add(about)
+        cells = (
+            self._cell(cell, column in table.numeric, linked=own is None or str(cell) != about)
+            for column, cell in zip(table.columns, row, strict=True)
         )
-        yield f"<tr>{_cell(label)}<td>{plot}</td>{_cell(text)}</tr>"
-    yield "</table>"
+        begin = "<tr>" if own is None else f'<tr id="{own}">'
+        return f"{begin}{''.join(cells)}</tr>"
 
+    def _bars(self, bars: Bars) -> Iterator[str]:
+        yield '<table class="bars">'
+        if bars.title:
+            yield f"<caption>{_text(bars.title)}</caption>"
+        for label, share, text in bars.shares():
+            plot = (
+                f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" role="img" aria-label="{share:.0%}">'
+                '<rect class="track" width="100" height="10" rx="1"/>'
+                f'<rect class="fill" width="{share * 100:.1f}" height="10" rx="1"/></svg>'
+            )
+            yield f"<tr>{self._cell(label)}<td>{plot}</td>{self._cell(text)}</tr>"
+        yield "</table>"
 
-def _picture(picture: Picture) -> Iterator[str]:
-    yield f"<figure><figcaption>{_text(picture.title)}"
-    if picture.key:
-        names = (f'<span class="s{number % 8}">{_text(name)}</span>' for number, name in enumerate(picture.key))
-        yield f'<span class="key">{" ".join(names)}</span>'
-    yield f"</figcaption>{picture.svg}<details><summary>Numbers</summary>"
-    yield from _table(picture.table)
-    yield "</details></figure>"
+    def _picture(self, picture: Picture) -> Iterator[str]:
+        yield f"<figure><figcaption>{_text(picture.title)}"
+        if picture.key:
+            names = (f'<span class="s{number % 8}">{_text(name)}</span>' for number, name in enumerate(picture.key))
+            yield f'<span class="key">{" ".join(names)}</span>'
+        yield f"</figcaption>{picture.svg}<details><summary>Numbers</summary>"
+        yield from self._table(picture.table)
+        yield "</details></figure>"
+
+    def _cell(self, cell: Cell, number: bool = False, *, linked: bool = True) -> str:
+        names = [*(["number"] if number else []), *([tone_of(cell).value] if tone_of(cell) is not Tone.PLAIN else [])]
+        return f"<td{_classes(names)}>{self._content(cell) if linked else _text(cell)}</td>"
+
+    def _content(self, cell: Cell) -> str:
+        """Return what a cell says, with links; names that are many are folded."""
+        if not isinstance(cell, NameList):
+            return self._name(str(cell))
+        first, others = (", ".join(map(self._name, names)) for names in (cell.first, cell.others))
+        return first + (f" <details><summary>{_text(cell.more)}</summary>{others}</details>" if others else "")
+
+    def _name(self, text: str) -> str:
+        anchor = self._anchors.get(text)
+        return _text(text) if anchor is None else f'<a href="#{anchor}">{_text(text)}</a>'
 
 
 def _commands(lines: Sequence[str]) -> str:
     return "<pre><code>" + "\n".join(_text(line) for line in lines) + "</code></pre>"
-
-
-def _cell(cell: Cell, number: bool = False) -> str:
-    names = [*(["number"] if number else []), *([tone_of(cell).value] if tone_of(cell) is not Tone.PLAIN else [])]
-    return f"<td{_classes(names)}>{_text(cell)}</td>"
 
 
 def _head(column: str) -> str:

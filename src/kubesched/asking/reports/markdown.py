@@ -1,12 +1,26 @@
 """Reports as Markdown, to paste into a ticket.
 
-From blocks to a text. Names and messages are escaped: none of them becomes markup or a link.
+From blocks to a text. NameList and messages are escaped: none of them becomes markup or a link.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
-from kubesched.asking.reports.blocks import Bars, Block, Commands, Facts, Item, Items, Paragraph, Picture, Report, Table
+from kubesched.asking.reports.blocks import (
+    Bars,
+    Block,
+    Cell,
+    Commands,
+    Details,
+    Facts,
+    Item,
+    Items,
+    NameList,
+    Paragraph,
+    Picture,
+    Report,
+    Table,
+)
 from kubesched.common.printable import printable
 
 _MARKUP = re.compile(r"[\\`*_\[\]|~$]")
@@ -41,7 +55,7 @@ def _block(block: Block) -> Iterator[str]:
         case Paragraph():
             yield _line(block.text)
         case Facts():
-            yield from (f"- {_inline(label)}: {_inline(value)}" for label, value in block.rows)
+            yield from (f"- {_inline(label)}: {_cell(value)}" for label, value in block.rows)
         case Items():
             for number, item in enumerate(block.items, 1):
                 yield from _item(item, f"{number}. " if block.numbered else "- ")
@@ -55,6 +69,8 @@ def _block(block: Block) -> Iterator[str]:
         case Picture():
             yield from _titled(block.title)
             yield from _table(block.table)
+        case Details():
+            yield from _folded(block.title, [line for each in block.blocks for line in _block(each)])
     yield ""
 
 
@@ -77,13 +93,33 @@ def _fenced(lines: Sequence[str]) -> Iterator[str]:
 
 def _table(table: Table) -> Iterator[str]:
     yield from _titled(table.title)
+    yield from _rows(table, table.shown())
+    if table.others():
+        yield ""
+        yield from _folded(table.cut(), _rows(table, table.others()))
+
+
+def _rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
     yield f"| {' | '.join(map(_inline, table.columns))} |"
     yield "|" + "|".join("---:" if column in table.numeric else "---" for column in table.columns) + "|"
-    for row in table.shown():
-        yield f"| {' | '.join(map(_inline, row))} |"
-    if table.cut():
-        yield ""
-        yield table.cut()
+    for row in rows:
+        yield f"| {' | '.join(map(_cell, row))} |"
+
+
+def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
+    """Yield lines that a reader unfolds; the empty lines let what is within be Markdown."""
+    yield f"<details><summary>{_inline(title)}</summary>"
+    yield ""
+    yield from lines
+    yield ""
+    yield "</details>"
+
+
+def _cell(cell: Cell) -> str:
+    if not isinstance(cell, NameList) or not cell.others:
+        return _inline(cell)
+    others = f"<details><summary>{cell.more}</summary>{_inline(', '.join(cell.others))}</details>"
+    return f"{_inline(', '.join(cell.first))} {others}"
 
 
 def _titled(title: str) -> Iterator[str]:

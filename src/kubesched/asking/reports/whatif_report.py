@@ -5,9 +5,9 @@ From answers of `whatif`, its comparison and its consolidation to reports.
 
 from collections.abc import Iterable, Sequence
 
-from kubesched.asking.amounts import rounded
-from kubesched.asking.cluster_objects import Gap
-from kubesched.asking.reports.blocks import Block, Paragraph, Report, Section, Table, Tone
+from kubesched.asking.amounts import amount_text, use_text
+from kubesched.asking.reports.blocks import Block, Cell, NameList, Paragraph, Report, Section, Table, Tone
+from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
 from kubesched.asking.whatif.whatif_answer import (
     BECOMES_BOUND,
     BECOMES_PENDING,
@@ -16,6 +16,7 @@ from kubesched.asking.whatif.whatif_answer import (
     MOVES,
     NEW,
     NEW_PENDING,
+    REPLACED,
     STAYS_PENDING,
     ClusterMeasures,
     ComparedNode,
@@ -38,20 +39,24 @@ _CHANGES = {
     MOVES: "moves",
     BECOMES_BOUND: "becomes bound",
     NEW: "new",
+    REPLACED: "replaced on its node",
 }
 
 
 def whatif_report(answer: WhatIfAnswer) -> Report:
     """Return the report of operations that were tried."""
-    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *_gaps(answer.gaps)]
+    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *unread_kinds(answer.gaps)]
     sections = [Section("Steps", _steps(answer.steps))] if answer.steps else []
+    sections += _unfinished(answer)
     sections += _pods(answer.changes)
+    if answer.anyway:
+        sections.append(Section("What happens anyway", (_changed(answer.anyway),)))
     sections.append(Section("Cluster", (_measures(("BEFORE", "AFTER"), (answer.before, answer.after)),)))
     if len(answer.before.zones) > 1:
         sections.append(Section("Zones", (_zones(answer.before, answer.after),)))
     if answer.spread and answer.before.spread.zones > 1:
         sections.append(Section("Spread over zones", _spread(answer.spread)))
-    return Report("What if", lead, sections)
+    return Report("What if", lead, [*sections, *gaps_section(answer.gaps)])
 
 
 def comparison_report(answer: ComparisonAnswer) -> Report:
@@ -59,7 +64,7 @@ def comparison_report(answer: ComparisonAnswer) -> Report:
     names = answer.first.name, answer.second.name
     if names[0] == names[1]:
         names = f"{names[0]} (1)", f"{names[1]} (2)"
-    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *_gaps(answer.gaps)]
+    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *unread_kinds(answer.gaps)]
     sections = [Section("Steps", _steps(answer.steps))] if answer.steps else []
     if answer.differences:
         rows = [
@@ -70,34 +75,36 @@ def comparison_report(answer: ComparisonAnswer) -> Report:
     table = _measures(names, (answer.first.after, answer.second.after))
     counts = ("pods scheduled", str(answer.first.scheduled), str(answer.second.scheduled))
     sections.append(Section("In sum", (Table(table.columns, [counts, *table.rows], numeric=table.numeric),)))
-    return Report("Two configurations", lead, sections)
+    return Report("Two configurations", lead, [*sections, *gaps_section(answer.gaps)])
 
 
 def consolidation_report(answer: ConsolidationAnswer) -> Report:
     """Return the report of the nodes that can be emptied."""
-    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *_gaps(answer.gaps)]
+    lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *unread_kinds(answer.gaps)]
     sections = []
     if answer.emptied:
-        freed = f"{rounded('cpu', answer.freed_cpu)} cpu and {rounded('memory', answer.freed_memory)} memory"
+        freed = f"{amount_text('cpu', answer.freed_cpu)} cpu and {amount_text('memory', answer.freed_memory)} memory"
         lead.append(Paragraph(f"That frees {freed}. Cordon all of them first, then drain in this order."))
         rows = [
-            (str(number), each.node, rounded("cpu", each.cpu), rounded("memory", each.memory), _moves(each))
+            (str(number), each.node, amount_text("cpu", each.cpu), amount_text("memory", each.memory), _moves(each))
             for number, each in enumerate(answer.emptied, 1)
         ]
         columns = ("STEP", "NODE", "CPU", "MEMORY", "PODS AND THEIR NEW NODES")
         sections.append(
-            Section("Nodes to empty", (Table(columns, rows, numeric=frozenset(columns[:1] + columns[2:4])),))
+            Section(
+                "Nodes to empty", (Table(columns, rows, numeric=frozenset(columns[:1] + columns[2:4]), about="NODE"),)
+            )
         )
     if answer.kept:
         rows_kept = [(each.node, each.why) for each in answer.kept]
-        sections.append(Section("Nodes that stay", (Table(("NODE", "WHY"), rows_kept),)))
+        sections.append(Section("Nodes that stay", (Table(("NODE", "WHY"), rows_kept, about="NODE"),)))
     sections.append(Section("Cluster", (_measures(("BEFORE", "AFTER"), (answer.before, answer.after)),)))
-    return Report("Consolidation", lead, sections)
+    return Report("Consolidation", lead, [*sections, *gaps_section(answer.gaps)])
 
 
-def _moves(emptied: EmptiedNode) -> str:
+def _moves(emptied: EmptiedNode) -> Cell:
     moves = [f"{move.pod} to {move.to_node}" for each in emptied.rounds for move in each]
-    return _named(moves) if moves else "nothing to move"
+    return NameList(moves) if moves else "nothing to move"
 
 
 def _why_different(difference: PlacementDifference) -> str:
@@ -120,47 +127,58 @@ def _score_gap(one: ComparedNode, other: ComparedNode) -> str:
     return f"{one.total} against {other.total}" + (f" ({named})" if named else "")
 
 
-def _gaps(gaps: Sequence[Gap]) -> list[Block]:
-    return [Paragraph(f"Not read: {gap.what} ({gap.why}); {gap.uncertain}.", Tone.MUTED) for gap in gaps]
-
-
 def _steps(steps: Sequence[WhatIfStep]) -> list[Block]:
     rows = [(str(number), step.operation, step.message) for number, step in enumerate(steps, 1)]
     blocks: list[Block] = [Table(("STEP", "OPERATION", "RESULT"), rows, numeric=frozenset({"STEP"}))]
     rounds = [each for step in steps for each in step.rounds]
     if rounds:
-        shown = [(each.node, str(each.number), _named(each.pods)) for each in rounds]
-        blocks.append(Table(("NODE", "ROUND", "EVICTED"), shown, "Order of the drain", frozenset({"ROUND"})))
+        evicted = [(each.node, str(each.number), NameList(each.pods)) for each in rounds]
+        blocks.append(
+            Table(("NODE", "ROUND", "EVICTED"), evicted, "Order of the drain", frozenset({"ROUND"}), about="NODE")
+        )
     held_up = [each for step in steps for each in step.held_up]
     if held_up:
         shown_budgets = [(each.pod, each.node, ", ".join(each.budgets), each.message) for each in held_up]
         blocks.append(Table(("POD", "NODE", "BUDGET", "WHY"), shown_budgets, "Held up by budgets"))
+    refused = [each for step in steps for each in step.refused]
     left = [each for step in steps for each in step.left]
-    if left:
-        shown = [(each.pod, each.node, each.why) for each in left]
-        blocks.append(Table(("POD", "NODE", "WHY"), shown, "Left on their nodes"))
+    for pods, title in ((refused, "Nodes that kubectl drain refuses"), (left, "Left on their nodes")):
+        if pods:
+            shown = [(each.pod, each.node, each.why) for each in pods]
+            blocks.append(Table(("POD", "NODE", "WHY"), shown, title))
     return blocks
 
 
 def _pods(changes: Sequence[PodChange]) -> list[Section]:
     """Return what changes, pod by pod; pods that stay pending as before are counted by their message."""
-    order = {kind: number for number, kind in enumerate(_CHANGES)}
     changed = [each for each in changes if each.change != STAYS_PENDING]
-    rows = [
-        (each.pod, _CHANGES[each.change], each.from_node or "", each.to_node or "", _why(each))
-        for each in sorted(changed, key=lambda each: (order[each.change], each.pod))
-    ]
-    sections = [Section("Pods", (Table(("POD", "CHANGE", "FROM", "TO", "WHY"), rows),))] if rows else []
+    sections = [Section("Pods", (_changed(changed),))] if changed else []
     waiting: dict[str, list[str]] = {}
     for each in changes:
         if each.change == STAYS_PENDING:
             waiting.setdefault(_why(each), []).append(each.pod)
     if waiting:
         groups = sorted(waiting.items(), key=lambda group: (-len(group[1]), group[1][0]))
-        counted = [(str(len(pods)), why, pods[0]) for why, pods in groups]
-        columns = ("PODS", "WHY", "SUCH AS")
+        counted = [(str(len(pods)), why, NameList(pods, 1)) for why, pods in groups]
+        columns = ("PODS", "WHY", "WHICH")
         sections.append(Section("Pending as before", (Table(columns, counted, numeric=frozenset({"PODS"})),)))
     return sections
+
+
+def _changed(changes: Sequence[PodChange]) -> Table:
+    """Return the table of pods that change."""
+    order = {kind: number for number, kind in enumerate(_CHANGES)}
+    rows = [
+        (each.pod, _CHANGES[each.change], each.from_node or "", each.to_node or "", _why(each))
+        for each in sorted(changes, key=lambda each: (order[each.change], each.pod))
+    ]
+    return Table(("POD", "CHANGE", "FROM", "TO", "WHY"), rows, about="POD")
+
+
+def _unfinished(answer: WhatIfAnswer) -> list[Section]:
+    """Return the workloads that do not get to their end."""
+    rows = [(each.workload, each.message, NameList(each.pods)) for each in answer.unfinished]
+    return [Section("Unfinished", (Table(("WORKLOAD", "WHY", "PENDING PODS"), rows),))] if rows else []
 
 
 def _why(change: PodChange) -> str:
@@ -177,10 +195,10 @@ def _measures(names: tuple[str, str], measures: tuple[ClusterMeasures, ClusterMe
         ("pods on nodes", str(one.placed), str(other.placed)),
         ("pods pending", str(one.pending), str(other.pending)),
         *((f"{name} requested", before, after) for name, before, after in _uses(one.uses, other.uses)),
-        ("largest pod: cpu", *(rounded("cpu", each.fragmentation.largest_cpu) for each in measures)),
-        ("largest pod: memory", *(rounded("memory", each.fragmentation.largest_memory) for each in measures)),
-        ("stranded cpu", *(rounded("cpu", each.fragmentation.stranded_cpu) for each in measures)),
-        ("stranded memory", *(rounded("memory", each.fragmentation.stranded_memory) for each in measures)),
+        ("largest pod: cpu", *(amount_text("cpu", each.fragmentation.largest_cpu) for each in measures)),
+        ("largest pod: memory", *(amount_text("memory", each.fragmentation.largest_memory) for each in measures)),
+        ("stranded cpu", *(amount_text("cpu", each.fragmentation.stranded_cpu) for each in measures)),
+        ("stranded memory", *(amount_text("memory", each.fragmentation.stranded_memory) for each in measures)),
         ("mean skew over zones", *(f"{each.spread.mean_skew:g}" for each in measures)),
         ("worst skew over zones", *(str(each.spread.worst_skew) for each in measures)),
     ]
@@ -222,9 +240,4 @@ def _use(use: ResourceUse | None) -> str:
     if use is None:
         return ""
     share = f" ({use.requested / use.allocatable:.0%})" if use.allocatable else ""
-    return f"{rounded(use.resource, use.requested)} of {rounded(use.resource, use.allocatable)}{share}"
-
-
-def _named(names: Sequence[str]) -> str:
-    more = len(names) - 5
-    return ", ".join(names[:5]) + (f" and {more} more" if more > 0 else "")
+    return f"{use_text(use.resource, use.requested, use.allocatable)}{share}"

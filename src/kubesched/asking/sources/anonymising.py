@@ -21,7 +21,11 @@ from kubesched.asking.sources.reduction import reduced
 
 Document = dict[str, Any]
 
-_DEVICE_CLASS: Final = "deviceclass.resource.kubernetes.io/"
+# resources that are named after a class: before its name, or behind it
+_OF_CLASS: Final = re.compile(
+    r"(?:(?P<before>(?:requests\.)?deviceclass\.resource\.kubernetes\.io/)(?P<first>.+)"
+    r"|(?P<second>.+)(?P<behind>\.(?:deviceclass\.resource|storageclass\.storage)\.k8s\.io/.+))"
+)
 _AWS_DISK: Final = re.compile(r"aws://[^/]*/(vol-[^/]*)")
 _INTEGER: Final = re.compile(r"[-+]?[0-9]+")
 _LABEL_VALUE: Final = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?")
@@ -33,9 +37,9 @@ _ZONES, _PARTS = "__", "-"
 def anonymised(cluster: ClusterObjects, key: bytes) -> ClusterObjects:
     """Return the cluster with codes for names; equal keys give equal codes. Custom objects are left out."""
     documents = [to_builtins(reduced(obj)) for obj in cluster.objects if type(obj).__name__ in KINDS]
-    workloads = list(cluster.workloads)
+    others = [*cluster.workloads, *cluster.admission]
     anonymiser = Anonymiser(Codes(key))
-    anonymiser.learn(documents, workloads)
+    anonymiser.learn(documents, others)
     # why something was not read quotes names
     gaps = tuple(Gap(gap.what.partition(" ")[0], "it was not read", gap.uncertain) for gap in cluster.gaps)
     if len(documents) < len(cluster.objects):
@@ -43,7 +47,8 @@ def anonymised(cluster: ClusterObjects, key: bytes) -> ClusterObjects:
     return replace(
         cluster,
         objects=tuple(decode(anonymiser.document(document)) for document in documents),
-        workloads=tuple(anonymiser.document(document) for document in workloads),
+        workloads=tuple(map(anonymiser.document, cluster.workloads)),
+        admission=tuple(map(anonymiser.document, cluster.admission)),
         origin="an anonymised cluster",
         gaps=gaps,
         anonymised=True,
@@ -161,9 +166,10 @@ class Anonymiser:
         return value if key in fields.KEPT_ANNOTATION_VALUES else self._codes.of(value)
 
     def _resource(self, name: str) -> str:
-        if name.startswith(_DEVICE_CLASS):
-            return _DEVICE_CLASS + self._codes.of(name.removeprefix(_DEVICE_CLASS))
-        return name
+        match = _OF_CLASS.fullmatch(name)
+        if match is None:
+            return name
+        return f"{match['before'] or ''}{self._codes.of(match['first'] or match['second'])}{match['behind'] or ''}"
 
     def _attribute(self, attribute: Document) -> Document:
         if not self._selectors.plain:

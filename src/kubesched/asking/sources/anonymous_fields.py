@@ -12,6 +12,10 @@ KEPT_TEXTS: Final = frozenset(
         "kind",
         "apiGroup",
         "operator",
+        "scopeName",
+        "scopes",
+        "step",
+        "validValues",
         "effect",
         "key",
         "topologyKey",
@@ -126,6 +130,14 @@ AMOUNT_FIELDS: Final = frozenset(
         "consumedCapacity",
         "counters",
         "resources",
+        "hard",
+        "used",
+        "podFixed",
+        "min",
+        "max",
+        "default",
+        "defaultRequest",
+        "maxLimitRequestRatio",
     ]
 )
 # `resources` of a container
@@ -148,6 +160,7 @@ KEPT_ANNOTATION_VALUES: Final = frozenset(
         "pv.kubernetes.io/bound-by-controller",
         "storage.alpha.kubernetes.io/migrated-plugins",
         "storageclass.kubernetes.io/is-default-class",
+        "storageclass.beta.kubernetes.io/is-default-class",
         "resource.kubernetes.io/extended-resource-claim",
         "controller.kubernetes.io/pod-deletion-cost",
         "cluster-autoscaler.kubernetes.io/safe-to-evict",

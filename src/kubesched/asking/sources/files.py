@@ -6,6 +6,7 @@ and controllers in this process make one of them (`manifest_cluster`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.paths import CLUSTER_SCOPED
 from kubesched.api.pods import Pod
 from kubesched.api.sharing import sharing
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.cluster_objects import UNADMITTED, ClusterObjects, Gap
+from kubesched.asking.sources.read_documents import is_admission, is_read, reduced_document
 from kubesched.asking.sources.snapshots import GZIP, check_no_trace, is_snapshot, read_snapshot
-from kubesched.asking.sources.workloads import Document, is_workload, reduced_workload
+from kubesched.asking.sources.workloads import Document
 from kubesched.controlplane.loading.manifests import STANDARD_INPUT, Manifest, content_of, opened_path, parsed, read
 from kubesched.errors import InvalidObjectError, KubeschedError
 
@@ -29,6 +31,19 @@ UNREAD_KINDS = frozenset({"Lease", "LeaseCandidate", "Event"})
 _EXPECTED = "give a snapshot, or objects as kubectl get -o yaml writes them"
 # further unreadable objects are counted
 MOST_NAMED = 20
+# problems of files that are reported
+MOST_PROBLEMS = 5
+
+
+class UnreadableFilesError(KubeschedError):
+    """Files that cannot be read: `errors` has the first problems, and how many more there are."""
+
+    def __init__(self, problems: Sequence[str], expected: str) -> None:
+        more = len(problems) - MOST_PROBLEMS
+        self.errors = [*problems[:MOST_PROBLEMS], *([f"and {more:,} more"] if more > 0 else [])]
+        if expected:
+            self.errors[-1] += f"; {expected}"
+        super().__init__("\n".join(self.errors))
 
 
 def read_files(
@@ -67,8 +82,8 @@ def read_objects(
             manifests.append(Manifest(f"object {number}", dict(obj)))
         else:
             raise KubeschedError(f"object {number}: expected a struct or a document, not a {type(obj).__name__}")
-    given = ClusterObjects(tuple(structs))
-    return merged([given, *_parts(manifests, [given], custom_kinds)], "objects")
+    given = [ClusterObjects(tuple(structs))] if structs or not manifests else []
+    return merged([*given, *_parts(manifests, given, custom_kinds)], "objects")
 
 
 def _parts(
@@ -86,9 +101,18 @@ def _parts(
         # imported here: an API server with all controllers, which an export does not need
         from kubesched.asking.sources.manifest_cluster import settled
 
-        made = settled(drafts, (obj for part in (*known, *parts) for obj in part.objects), namespace)
-        parts.append(readers.cluster(made))
+        around = [*known, *parts]
+        made = settled(drafts, around, namespace)
+        part = readers.cluster(made.manifests)
+        # manifests alone are the whole cluster; beside one, their quotas are counted with its objects
+        unread = part.unread if around else ()
+        admission = tuple(map(_uncounted, part.admission)) if around else part.admission
+        parts.append(replace(part, unread=unread, admission=admission, drafted=True, gaps=(*part.gaps, *made.gaps)))
     return parts
+
+
+def _uncounted(document: Document) -> Document:
+    return {field: value for field, value in document.items() if field != "status"}
 
 
 def _read_path(path: str, custom_kinds: Collection[str]) -> ClusterObjects | list[Manifest]:
@@ -108,10 +132,8 @@ def _read_path(path: str, custom_kinds: Collection[str]) -> ClusterObjects | lis
             manifests, problems = parsed(path, content)
     except OSError as error:
         raise KubeschedError(f"{error.filename or source}: {error.strerror or error}") from None
-    if problems and not manifests:
-        raise KubeschedError(f"{'; '.join(problems)}; {_EXPECTED}")
     if problems:
-        raise KubeschedError("; ".join(problems))
+        raise UnreadableFilesError(problems, "" if manifests else _EXPECTED)
     return manifests
 
 
@@ -126,31 +148,34 @@ class DocumentReader:
     def cluster(self, manifests: Iterable[Manifest]) -> ClusterObjects:
         """Return the cluster of some documents."""
         objects: list[ApiObject] = []
-        workloads: list[Document] = []
+        documents: list[Document] = []
         unread: list[str] = []
         for manifest in manifests:
             try:
-                self._read(manifest.document, objects, workloads)
+                self._read(manifest.document, objects, documents)
             except InvalidObjectError as error:
                 unread.append(f"{manifest.place}: {error}")
+        there = {type(obj).__name__ for obj in objects} | {each["kind"] for each in documents}
         return ClusterObjects(
             tuple(objects),
-            tuple(workloads),
+            tuple(each for each in documents if not is_admission(each)),
             gaps=tuple(gaps_of_unread(unread)),
             custom_kinds=tuple(self._custom_kinds),
+            admission=tuple(filter(is_admission, documents)),
+            unread=tuple(kind for kind in UNADMITTED if kind not in there),
         )
 
-    def _read(self, document: Document, objects: list[ApiObject], workloads: list[Document]) -> None:
+    def _read(self, document: Document, objects: list[ApiObject], documents: list[Document]) -> None:
         """Add an object to the lists that it belongs to; those of other kinds are left out."""
         custom = custom_kind_of(document, self._custom_kinds)
         if custom is not None:
             objects.append(custom_object(custom, document))
             return
         kind = document.get("kind")
-        if is_workload(document) or (kind in KINDS and kind not in CLUSTER_SCOPED):
+        if (is_read(document) or kind in KINDS) and kind not in CLUSTER_SCOPED:
             document = self._in_namespace(document)
-        if is_workload(document):
-            workloads.append(reduced_workload(document))
+        if is_read(document):
+            documents.append(reduced_document(document))
         if kind in KINDS and kind not in UNREAD_KINDS:
             obj = decode(document)
             objects.append(self._share(obj) if isinstance(obj, Pod) else obj)
@@ -179,20 +204,24 @@ def gaps_of_unread(problems: Sequence[str]) -> list[Gap]:
 def merged(parts: Sequence[ClusterObjects], origin: str) -> ClusterObjects:
     """Return the cluster of several parts; an object of a later part replaces one of the same name."""
     objects: dict[tuple[type[ApiObject], str], ApiObject] = {}
-    workloads: dict[tuple[str, str, str], Document] = {}
+    documents: dict[tuple[str, str, str], Document] = {}
     for part in parts:
         objects.update(((type(obj), obj.full_name), obj) for obj in part.objects)
-        for document in part.workloads:
+        for document in (*part.workloads, *part.admission):
             meta = document["metadata"]
-            workloads[document["kind"], meta.get("namespace", ""), meta.get("name", "")] = document
+            documents[document["kind"], meta.get("namespace", ""), meta.get("name", "")] = document
     times = [part.taken_at for part in parts if part.taken_at is not None]
     return ClusterObjects(
         tuple(objects.values()),
-        tuple(workloads.values()),
+        tuple(each for each in documents.values() if not is_admission(each)),
         origin=origin,
         taken_at=min(times) if times else datetime.now(UTC),
         gaps=tuple(gap for part in parts for gap in part.gaps),
         kubernetes=next((part.kubernetes for part in parts if part.kubernetes), ""),
         anonymised=any(part.anonymised for part in parts),
         custom_kinds=tuple(sorted({kind for part in parts for kind in part.custom_kinds})),
+        admission=tuple(filter(is_admission, documents.values())),
+        # what one part lacks another may have
+        unread=tuple(kind for kind in UNADMITTED if all(kind in part.unread for part in parts)),
+        drafted=not times and any(part.drafted for part in parts),
     )

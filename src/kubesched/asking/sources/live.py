@@ -20,11 +20,12 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
 from kubesched.api.sharing import sharing
 from kubesched.api.tolerant_json import UNREADABLE
-from kubesched.asking.cluster_objects import OUTSIDE, ClusterObjects, Gap
+from kubesched.asking.cluster_objects import ADMISSION_KINDS, OUTSIDE, UNADMITTED, ClusterObjects, Gap
 from kubesched.asking.sources.files import UNREAD_KINDS, gaps_of_unread
 from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.asking.sources.patience import patiently
-from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document, reduced_workload
+from kubesched.asking.sources.read_documents import DOCUMENT_KINDS, reduced_document
+from kubesched.asking.sources.workloads import Document
 from kubesched.client.informers.paged_list import read_pages
 from kubesched.client.informers.watched_kinds import ALWAYS, UNFINISHED, watched_kind
 from kubesched.client.rest import Query, Refused, Rest, RestClient, RestConfig, Unreachable
@@ -46,14 +47,12 @@ UNCERTAIN: Final = {
     "Pod": "nodes may be fuller than they seem",
     "Namespace": "affinity terms with a namespaceSelector select no namespaces",
     "PodDisruptionBudget": "preemption and drains heed no budgets",
-    "PriorityClass": "pods that do not exist yet have no priority by class",
     "Service": _SPREADING,
     "ReplicationController": _SPREADING,
     "ReplicaSet": _SPREADING,
     "StatefulSet": _SPREADING,
     "PersistentVolume": _VOLUMES,
     "PersistentVolumeClaim": _VOLUMES,
-    "StorageClass": _VOLUMES,
     "CSINode": "limits of volumes on nodes are not counted",
     "VolumeAttachment": "limits of volumes on nodes may be counted too low",
     "CSIDriver": _VOLUMES,
@@ -68,11 +67,12 @@ UNCERTAIN: Final = {
     "DaemonSet": _SCALING,
     "Job": _SCALING,
     "CronJob": _SCALING,
+    **UNADMITTED,
 }
 
 
 class ListedKind(NamedTuple):
-    """A kind to list: its version, its struct, None for a workload that scheduling does not read."""
+    """A kind to list: its version, its struct, None for one that is kept as documents."""
 
     name: str
     api_version: str
@@ -98,9 +98,9 @@ def listed_kinds(custom_kinds: Collection[str] = ()) -> list[ListedKind]:
         ListedKind(kind, API_VERSIONS[kind], KINDS[kind], path_of(kind), UNFINISHED if kind == "Pod" else {})
         for kind in names
     ]
-    workloads = [
+    documents = [
         ListedKind(kind, version, None, path_of(kind, api_version=version), {})
-        for kind, version in WORKLOAD_KINDS.items()
+        for kind, version in DOCUMENT_KINDS.items()
         if kind not in KINDS
     ]
     custom = [
@@ -108,7 +108,7 @@ def listed_kinds(custom_kinds: Collection[str] = ()) -> list[ListedKind]:
         for name in custom_kinds
         if (found := watched_kind(name)) is not None
     ]
-    return [*known, *workloads, *custom]
+    return [*known, *documents, *custom]
 
 
 class _Version(msgspec.Struct, rename="camel"):
@@ -184,9 +184,12 @@ class _Reading:
         """Return what has arrived."""
         lists = self._lists.values()
         unread = [problem for each in lists for problem in each.unread]
+        documents = [document for each in lists for document in each.documents]
         return ClusterObjects(
             tuple(obj for each in lists for obj in each.objects),
-            tuple(document for each in lists for document in each.workloads),
+            tuple(each for each in documents if each["kind"] not in ADMISSION_KINDS),
+            admission=tuple(each for each in documents if each["kind"] in ADMISSION_KINDS),
+            unread=tuple(kind for kind in UNADMITTED if kind in self._gaps),
             taken_at=datetime.now(UTC),
             custom_kinds=tuple(kind for kind, each in self._lists.items() if each.custom and kind not in self._gaps),
             gaps=(*(self._gaps[kind] for kind in self._lists if kind in self._gaps), *gaps_of_unread(unread)),
@@ -219,7 +222,7 @@ class _Reading:
 
     async def _list_in_namespace(self, kind: ListedKind, refused: Refused) -> None:
         """List a kind in the context's namespace: many people may read only there."""
-        if kind.struct is None or kind.name not in CLUSTER_SCOPED:
+        if kind.name not in CLUSTER_SCOPED:
             start, _, plural = kind.path.rpartition("/")
             try:
                 await self._attempts(kind, f"{start}/namespaces/{self._namespace}/{plural}")
@@ -263,7 +266,7 @@ class _KindList:
     def begin(self) -> None:
         """Forget what has arrived: the list begins anew."""
         self.objects: list[ApiObject] = []
-        self.workloads: list[Document] = []
+        self.documents: list[Document] = []
         self.unread: list[str] = []
 
     async def take(self, items: list[bytes]) -> None:
@@ -273,16 +276,16 @@ class _KindList:
                 self._read(item)
             except (InvalidObjectError, *UNREADABLE) as error:
                 self.unread.append(str(error))
-        self._progress(self._kind.name, len(self.objects) or len(self.workloads))
+        self._progress(self._kind.name, len(self.objects) or len(self.documents))
         # let others arrive
         await asyncio.sleep(0)
 
     def _read(self, item: bytes) -> None:
         kind = self._kind
-        if kind.name in WORKLOAD_KINDS:
+        if kind.name in DOCUMENT_KINDS:
             found = msgspec.json.decode(item, type=dict[str, Any])
             document = {**found, "apiVersion": kind.api_version, "kind": kind.name}
-            self.workloads.append(reduced_workload(document))
+            self.documents.append(reduced_document(document))
         if kind.struct is not None:
             obj = decode_json(kind.struct, item)
             if not obj.metadata.name:

@@ -8,13 +8,14 @@ makes all of its pods at once, since none ever becomes ready for the next. Nothi
 """
 
 import asyncio
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.kinds import API_VERSIONS
-from kubesched.api.meta import ApiObject
+from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources.own_loop import in_own_loop
-from kubesched.asking.sources.workloads import WORKLOAD_KINDS
+from kubesched.asking.sources.read_documents import DOCUMENT_KINDS
 from kubesched.asking.templates.applying import with_last_applied
 from kubesched.controlplane.loading.loader import create
 from kubesched.controlplane.loading.manifests import Manifest
@@ -33,7 +34,14 @@ LONGEST_SECONDS = 60.0
 POD_MANAGEMENT, IN_ORDER = "podManagementPolicy", "OrderedReady"
 
 
-def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = (), namespace: str = "default") -> list[Manifest]:
+class Settled(NamedTuple):
+    """The objects that manifests become, and gaps for what the simulated nodes filled in."""
+
+    manifests: list[Manifest]
+    gaps: tuple[Gap, ...]
+
+
+def settled(drafts: Sequence[Manifest], known: Sequence[ClusterObjects] = (), namespace: str = "default") -> Settled:
     """Return the objects that manifests become, beside those that are known already; raises KubeschedError.
 
     `namespace` is that of manifests which name none; it is created.
@@ -41,7 +49,9 @@ def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = (), namespa
     server = new_server({}, seed=0)
     # controllers make pods of a DaemonSet for nodes
     wanted = _CONTEXT | ({"Node"} if any(each.kind == "DaemonSet" for each in drafts) else set())
-    around = [Manifest("known", to_builtins(obj), True) for obj in known if type(obj).__name__ in wanted]
+    objects = (obj for part in known for obj in part.objects if type(obj).__name__ in wanted)
+    documents = (document for part in known for document in part.admission)
+    around = [Manifest("known", document, True) for document in (*map(to_builtins, objects), *documents)]
     create(server, [*around, *_missing_namespace(namespace, [*around, *drafts])])
     report = create(server, [_at_once(_as_applied(server, each, namespace)) for each in drafts])
     if report.problems:
@@ -50,7 +60,27 @@ def settled(drafts: Sequence[Manifest], known: Iterable[ApiObject] = (), namespa
     # what was known stays as it was, unless a manifest changes it
     old = {_key(each) for each in around} - {_key(each) for each in drafts}
     in_order = {_key(_as_applied(server, each, namespace)) for each in drafts if _is_in_order(each)}
-    return [_in_order(each) if _key(each) in in_order else each for each in _objects(server) if _key(each) not in old]
+    made = [each for each in _objects(server) if _key(each) not in old]
+    gaps = tuple(_filled_in(drafts, made))
+    return Settled([_in_order(each) if _key(each) in in_order else each for each in made], gaps)
+
+
+def _filled_in(drafts: Iterable[Manifest], made: Iterable[Manifest]) -> Iterator[Gap]:
+    """Yield a gap for each kind of amounts that manifests of nodes leave out."""
+    stated = {each.name: each.document.get("status") for each in drafts if each.kind == "Node"}
+    missing: dict[tuple[str, str], list[str]] = {}
+    for node in made:
+        status = stated.get(node.name) if node.kind == "Node" else None
+        if node.kind != "Node" or (isinstance(status, dict) and status.get("allocatable")):
+            continue
+        allocatable = (node.document.get("status") or {}).get("allocatable") or {}
+        amounts = ", ".join(f"{name} {amount}" for name, amount in sorted(allocatable.items())) or "nothing"
+        source = "its capacity" if isinstance(status, dict) and status.get("capacity") else "a default"
+        missing.setdefault((source, amounts), []).append(node.name)
+    for (source, amounts), names in missing.items():
+        named = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
+        why = "the manifest has no status.allocatable"
+        yield Gap(f"what Node {named} can take", why, f"{source} counts: {amounts}")
 
 
 def _missing_namespace(name: str, manifests: Iterable[Manifest]) -> list[Manifest]:
@@ -113,7 +143,7 @@ async def _settle(server: ApiServer) -> None:
 
 def _objects(server: ApiServer) -> list[Manifest]:
     """Return the stored objects of the kinds that questions are about."""
-    wanted = {**API_VERSIONS, **WORKLOAD_KINDS}
+    wanted = {**API_VERSIONS, **DOCUMENT_KINDS}
     # a kind that is served in several versions is stored once
     prefixes = {each.prefix: each.kind for each in server.registry.catalog.resources if each.kind in wanted}
     return [

@@ -3,13 +3,22 @@
 From a path to manifests, or to the one node that a file holds.
 """
 
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import NamedTuple
 
 from kubesched.api.codec import decode
 from kubesched.api.nodes import Node
 from kubesched.asking.sources.template_files import read_manifests
-from kubesched.asking.whatif.requests import FileReaders
+from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import KubeschedError
+
+
+class FileReaders(NamedTuple):
+    """Reads files for operations: the manifests in one, and the node in one (None if there is no such file)."""
+
+    manifests: Callable[[str], Iterable[Manifest]]
+    node: Callable[[str], Node | None]
 
 
 def read_node(path: str) -> Node | None:

@@ -1,26 +1,23 @@
 """What of an object leaves the process in a snapshot: no more than questions read.
 
-From a struct to an equal one without annotations that nobody reads, parameters of drivers and addresses.
+    an object ──▶ fields that `kept_texts` names, numbers, truth values, times ──▶ an equal one without the others
+
+From a struct to one without annotations that nobody reads, parameters of drivers, options, messages and addresses.
 Environment, commands, Secrets and ConfigMaps are no fields of structs in the first place.
 """
 
-from typing import Final, TypeVar
+from collections.abc import Iterator
+from datetime import datetime
+from functools import cache
+from types import NoneType
+from typing import Annotated, Any, Final, Literal, NamedTuple, TypeVar, cast, get_args, get_origin
 
-from msgspec.structs import replace
+import msgspec
+from msgspec.structs import fields, replace
 
-from kubesched.api.devices import (
-    DeviceClass,
-    OpaqueDeviceConfiguration,
-    ResourceClaim,
-    ResourceClaimSpec,
-    ResourceClaimStatus,
-    ResourceClaimTemplate,
-)
+from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject, ObjectMeta
-from kubesched.api.nodes import Node
-from kubesched.api.pods import Pod, PodSpec
-from kubesched.api.storage import PersistentVolume, StorageClass, VolumeAttachment, VolumeAttributesClass
-from kubesched.api.volumes import EphemeralVolumeSource, Volume
+from kubesched.asking.sources.kept_texts import kept_fields
 
 T = TypeVar("T", bound=ApiObject)
 
@@ -33,6 +30,7 @@ KEPT_ANNOTATIONS: Final = frozenset(
         "pv.kubernetes.io/bound-by-controller",
         "storage.alpha.kubernetes.io/migrated-plugins",
         "storageclass.kubernetes.io/is-default-class",
+        "storageclass.beta.kubernetes.io/is-default-class",
         "resource.kubernetes.io/extended-resource-claim",
         "kubernetes.io/config.mirror",
         "controller.kubernetes.io/pod-deletion-cost",
@@ -40,84 +38,85 @@ KEPT_ANNOTATIONS: Final = frozenset(
         "deployment.kubernetes.io/revision",
     }
 )
+KEPT: Final = kept_fields()
+ANNOTATIONS: Final = "annotations"
+_WITHOUT_TEXT: Final = (int, float, bool, NoneType, datetime)
 
 
 def reduced(obj: T) -> T:
-    """Return an object with what questions read."""
-    obj = replace(obj, metadata=reduced_meta(obj.metadata))
-    match obj:
-        case Pod():
-            return replace(obj, spec=_pod_spec(obj.spec))
-        case Node():
-            info = obj.status.node_info
-            return replace(
-                obj,
-                status=replace(
-                    obj.status,
-                    addresses=(),
-                    node_info=replace(info, machine_id="") if info is not None else None,
-                ),
-            )
-        case PersistentVolume():
-            csi = obj.spec.csi
-            if csi is not None and csi.volume_attributes:
-                return replace(obj, spec=replace(obj.spec, csi=replace(csi, volume_attributes={})))
-        case StorageClass() | VolumeAttributesClass():
-            return replace(obj, parameters={})
-        case VolumeAttachment():
-            return replace(obj, status=replace(obj.status, attachment_metadata={}))
-        case DeviceClass():
-            return replace(obj, spec=replace(obj.spec, config=tuple(map(_config, obj.spec.config))))
-        case ResourceClaim():
-            return replace(obj, spec=_claim_spec(obj.spec), status=_claim_status(obj.status))
-        case ResourceClaimTemplate():
-            template = replace(obj.spec, metadata=reduced_meta(obj.spec.metadata), spec=_claim_spec(obj.spec.spec))
-            return replace(obj, spec=template)
-    return obj
+    """Return an object with what questions read; one of a custom kind has all of its fields."""
+    if type(obj).__name__ not in KINDS:
+        return replace(obj, metadata=reduced_meta(obj.metadata))
+    return cast(T, _reduced(obj))
 
 
 def reduced_meta(meta: ObjectMeta) -> ObjectMeta:
     """Return metadata with the annotations that are read."""
-    return replace(meta, annotations=_annotations(meta.annotations)) if meta.annotations else meta
+    return cast(ObjectMeta, _reduced(meta))
+
+
+class _Plan(NamedTuple):
+    """What changes in structs of a type: fields that get their defaults, and fields in which something changes."""
+
+    left_out: tuple[tuple[str, Any], ...]
+    nested: tuple[str, ...]
+
+
+@cache
+def _plan(struct: type[msgspec.Struct]) -> _Plan:
+    kept = KEPT.get(struct.__name__, frozenset())
+    left_out, nested = [], []
+    for field in fields(struct):
+        if field.name in kept:
+            if field.name == ANNOTATIONS or any(any(_plan(each)) for each in structs_in(field.type)):
+                nested.append(field.name)
+        elif has_text(field.type):
+            default = field.default if field.default_factory is msgspec.NODEFAULT else field.default_factory()
+            left_out.append((field.name, default))
+    return _Plan(tuple(left_out), tuple(nested))
+
+
+def _reduced(value: Any) -> Any:
+    """Return a value without the fields that are left out; the same one if nothing is."""
+    if isinstance(value, msgspec.Struct):
+        plan = _plan(type(value))
+        changes = {name: default for name, default in plan.left_out if getattr(value, name) != default}
+        for name in plan.nested:
+            before = getattr(value, name)
+            after = _annotations(before) if name == ANNOTATIONS else _reduced(before)
+            if after is not before:
+                changes[name] = after
+        return replace(value, **changes) if changes else value
+    if isinstance(value, tuple):
+        items = tuple(map(_reduced, value))
+        return value if all(map(lambda old, new: old is new, value, items)) else items
+    if isinstance(value, dict):
+        return {key: _reduced(each) for key, each in value.items()}
+    return value
 
 
 def _annotations(annotations: dict[str, str]) -> dict[str, str]:
+    if not annotations:
+        return annotations
     return {key: value for key, value in annotations.items() if key in KEPT_ANNOTATIONS}
 
 
-def _pod_spec(spec: PodSpec) -> PodSpec:
-    if not any(volume.ephemeral is not None for volume in spec.volumes):
-        return spec
-    return replace(spec, volumes=tuple(map(_volume, spec.volumes)))
+# -- types
 
 
-def _volume(volume: Volume) -> Volume:
-    template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
-    if template is None:
-        return volume
-    meta = replace(template.metadata, annotations=_annotations(template.metadata.annotations))
-    return replace(volume, ephemeral=EphemeralVolumeSource(volume_claim_template=replace(template, metadata=meta)))
+def has_text(kind: Any) -> bool:
+    """Return whether values of a type can have texts or structs in them."""
+    if kind in _WITHOUT_TEXT or kind is ... or get_origin(kind) is Literal:
+        return False
+    parts = get_args(kind)
+    if get_origin(kind) is Annotated:
+        return has_text(parts[0])
+    return any(map(has_text, parts)) if parts else True
 
 
-C = TypeVar("C")
-
-
-def _config(config: C) -> C:
-    opaque: OpaqueDeviceConfiguration | None = config.opaque  # type: ignore[attr-defined]
-    if opaque is None:
-        return config
-    return replace(config, opaque=OpaqueDeviceConfiguration(driver=opaque.driver))  # type: ignore[type-var]
-
-
-def _claim_spec(spec: ResourceClaimSpec) -> ResourceClaimSpec:
-    devices = spec.devices
-    return replace(spec, devices=replace(devices, config=tuple(map(_config, devices.config))))
-
-
-def _claim_status(status: ResourceClaimStatus) -> ResourceClaimStatus:
-    devices = tuple(replace(device, data=None, network_data=None) for device in status.devices)
-    allocation = status.allocation
-    if allocation is not None:
-        config = tuple(map(_config, allocation.devices.config))
-        allocation = replace(allocation, devices=replace(allocation.devices, config=config))
-    return replace(status, devices=devices, allocation=allocation)
+def structs_in(kind: Any) -> Iterator[type[msgspec.Struct]]:
+    """Yield the structs that a type names."""
+    if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
+        yield kind
+    for part in get_args(kind):
+        yield from structs_in(part)

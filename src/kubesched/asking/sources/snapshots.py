@@ -24,7 +24,8 @@ from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.sharing import sharing
 from kubesched.api.tolerant_json import UNREADABLE
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
+from kubesched.asking.cluster_objects import ADMISSION_KINDS, ClusterObjects, Gap
+from kubesched.asking.sources.read_documents import reduced_document
 from kubesched.asking.sources.reduction import reduced
 from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document
 from kubesched.errors import InvalidObjectError, KubeschedError
@@ -48,7 +49,7 @@ class UnreadableSnapshotError(KubeschedError):
 
 
 class _Header(msgspec.Struct, rename="camel"):
-    """The first line of a snapshot."""
+    """The first line of a snapshot; older ones do not have the kinds by which pods are admitted, nor say so."""
 
     kubesched: str = ""
     version: int = 0
@@ -59,6 +60,7 @@ class _Header(msgspec.Struct, rename="camel"):
     gaps: tuple[dict[str, str], ...] = ()
     counts: dict[str, int] = {}
     custom_kinds: tuple[str, ...] = ()
+    unread: tuple[str, ...] = tuple(ADMISSION_KINDS)
 
 
 class _CustomLine(msgspec.Struct):
@@ -94,6 +96,7 @@ def written(cluster: ClusterObjects) -> bytes:
         gaps=tuple(gap.to_dict() for gap in cluster.gaps),
         counts=dict(Counter(kind for kind, _ in lines)),
         custom_kinds=cluster.custom_kinds,
+        unread=cluster.unread,
     )
     packed = BytesIO()
     # without a name and a time: equal clusters give equal bytes
@@ -113,7 +116,7 @@ def _lines(cluster: ClusterObjects) -> Iterator[tuple[str, bytes]]:
         elif kind in KINDS and kind not in WORKLOAD_KINDS:
             yield kind, encode(reduced(obj))
     described = {(document["kind"], _full_name(document)) for document in cluster.workloads}
-    for document in cluster.workloads:
+    for document in (*cluster.workloads, *cluster.admission):
         yield document["kind"], msgspec.json.encode(document)
     # selectors of workloads whose template is not known
     for obj in cluster.objects:
@@ -146,7 +149,7 @@ def read_snapshot(source: str, content: bytes, custom_kinds: Collection[str] = (
         raise UnreadableSnapshotError(
             f"{source}: has {len(lines)} objects where its header names {total}: a part of it is missing; {_AGAIN}"
         )
-    objects, workloads = _objects(source, lines)
+    objects, workloads, admission = _objects(source, lines)
     return ClusterObjects(
         tuple(objects),
         tuple(workloads),
@@ -159,6 +162,8 @@ def read_snapshot(source: str, content: bytes, custom_kinds: Collection[str] = (
         kubernetes=header.kubernetes,
         anonymised=header.anonymised,
         custom_kinds=header.custom_kinds,
+        admission=tuple(admission),
+        unread=header.unread,
     )
 
 
@@ -173,10 +178,11 @@ def _unwritten(header: _Header, custom_kinds: Collection[str]) -> Iterator[Gap]:
             yield Gap(kind, why, f"answers that depend on {kind}")
 
 
-def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Document]]:
-    """Return the objects and the documents of workloads in some lines; raises UnreadableSnapshotError."""
+def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Document], list[Document]]:
+    """Return objects, documents of workloads, and those of admission; raises UnreadableSnapshotError."""
     objects: list[ApiObject] = []
     workloads: list[Document] = []
+    admission: list[Document] = []
     readers: dict[str, Callable[[bytes], ApiObject]] = {}
     number = 1
     try:
@@ -188,12 +194,14 @@ def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Doc
                 objects.append(custom_object(custom.custom, custom.object))
             if kind in WORKLOAD_KINDS:
                 workloads.append(_workload(line))
+            if kind in ADMISSION_KINDS:
+                admission.append(reduced_document(msgspec.json.decode(line)))
             if kind in KINDS:
                 reader = readers.get(kind) or readers.setdefault(kind, _reader(KINDS[kind]))
                 objects.append(reader(line))
     except (InvalidObjectError, *UNREADABLE) as error:
         raise UnreadableSnapshotError(f"{source}: line {number}: {error}; {_AGAIN}") from None
-    return objects, workloads
+    return objects, workloads, admission
 
 
 def _workload(line: bytes) -> Document:

@@ -20,7 +20,7 @@ from kubesched.api.pods import Pod
 from kubesched.api.scheduling import PriorityClass
 from kubesched.api.storage import PersistentVolumeClaim, StorageClass
 from kubesched.asking.answers import ObjectChange, ObjectName
-from kubesched.asking.cluster_objects import Gap
+from kubesched.asking.cluster_objects import UNADMITTED, Gap
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
@@ -43,7 +43,7 @@ from kubesched.errors import InvalidObjectError
 
 # kinds of the cluster that the API server looks at when it admits a pod
 _ADMITTING: Final = (Namespace, PriorityClass, StorageClass)
-_ADMITTING_DOCUMENTS: Final = ("LimitRange", "RuntimeClass")
+_LIMIT_RANGE, _QUOTA, _RUNTIME_CLASS = "LimitRange", "ResourceQuota", "RuntimeClass"
 # what of an existing pod is not the template's
 _NOT_OF_A_TEMPLATE: Final = ("nodeName", "ephemeralContainers")
 # where the pod spec is, if not in the template of the spec
@@ -58,30 +58,32 @@ _NOT_OF_NEW_METADATA: Final = ("uid", "resourceVersion", "creationTimestamp", "d
 class WorkloadTemplates(NamedTuple):
     """The templates in manifests, and the other objects there: claims, classes, owners of the pods.
 
-    `gaps` are what admission would add and is not known, and what was left out.
+    `gaps` are what admission would add and is not known, and what was left out. `quotas` are the manifests' own.
     """
 
     templates: tuple[WorkloadTemplate, ...]
     others: tuple[ObjectChange, ...]
     gaps: tuple[Gap, ...] = ()
+    quotas: tuple[Document, ...] = ()
 
 
 def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> WorkloadTemplates:
     """Return the templates in manifests, in their order; raises InvalidObjectError.
 
     Objects without a namespace are in that of the model's source. Custom resources are left out, and what the
-    controllers of other manifests make: the replica sets of a Deployment that is there, too, and their pods.
+    controllers of other manifests make: the replica sets of a Deployment that is there, too, and their pods. Quotas
+    refuse no template: `asking.quotas` says how many pods they allow.
     """
     manifests = [_as_new(manifest, model.source.namespace) for manifest in manifests]
     manifests, made = _without_made(manifests)
     classes = _unknown_runtime_classes(model, manifests)
     stand_ins = [*classes.values(), *_unread_priority_classes(model, manifests)]
-    server = _server(model, {_namespace(manifest.document) for manifest in manifests}, stand_ins)
+    server, refused = admitting_server(model, {_namespace(manifest.document) for manifest in manifests}, stand_ins)
     served = {resource.kind for resource in server.registry.catalog.resources}
     manifests = [manifest for manifest in manifests if manifest.kind in served or not is_foreign(manifest.document)]
-    report = create(server, manifests)
-    if report.problems:
-        raise InvalidObjectError("\n".join(report.problems))
+    quotas = [manifest for manifest in manifests if manifest.kind == _QUOTA]
+    manifests = [manifest for manifest in manifests if manifest.kind != _QUOTA]
+    _create(server, manifests)
     reader = _Reader(model, server)
     templates: list[WorkloadTemplate] = []
     others: list[Document] = []
@@ -90,15 +92,16 @@ def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> Worklo
             templates.append(reader.template(manifest))
         elif not is_foreign(manifest.document):
             others.append(reader.stored(manifest.document))
-    gaps = [
-        Gap(f"RuntimeClass {name}", "the cluster's runtime classes are not read", "its overhead and nodes do not count")
-        for name in classes
-    ]
+    # after the pods, which they might refuse
+    _create(server, quotas)
+    gaps = [*refused, *_unread(model, templates, classes)]
     if made:
         named = ", ".join(f"{each.kind} {each.name}" for each in made[:3])
         more = f" and {len(made) - 3} more" if len(made) > 3 else ""
         gaps.append(Gap(f"{named}{more}", "the owner is among the manifests", "nothing: it counts with its owner"))
-    return WorkloadTemplates(tuple(templates), tuple(map(_created, [*others, *reader.owners])), tuple(gaps))
+    changes = tuple(map(_created, [*others, *reader.owners]))
+    own = tuple(reader.stored(quota.document) for quota in quotas)
+    return WorkloadTemplates(tuple(templates), changes, tuple(gaps), tuple(map(_uncounted, own)))
 
 
 def is_workload(document: Document) -> bool:
@@ -261,27 +264,56 @@ _MAKERS: Final[dict[str, _Maker]] = {
 # -- the server
 
 
-def _server(model: ClusterModel, namespaces: Iterable[str], classes: Iterable[Document]) -> ApiServer:
-    """Return an API server with those objects of the cluster that it looks at when it admits pods."""
+def _create(server: ApiServer, manifests: Sequence[Manifest]) -> None:
+    report = create(server, manifests)
+    if report.problems:
+        raise InvalidObjectError("\n".join(report.problems))
+
+
+def admitting_server(
+    model: ClusterModel, namespaces: Iterable[str], classes: Iterable[Document]
+) -> tuple[ApiServer, tuple[Gap, ...]]:
+    """Return an API server with what it reads when it admits pods, and gaps for objects that it refuses."""
     tokens = StaticTokens({})
     server = ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens), seed=0)
     known = [to_builtins(obj) for obj in model.source.objects if isinstance(obj, _ADMITTING)]
-    known += [each for each in model.source.workloads if each.get("kind") in _ADMITTING_DOCUMENTS]
+    known += [each for each in model.source.admission if each["kind"] != _QUOTA]
     there = {each["metadata"]["name"] for each in known if each["kind"] == "Namespace"}
     known += [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
         for name in sorted({"default", *namespaces} - there)
     ]
     known += classes
-    # an object that this release refuses is left out
-    create(server, [Manifest(f"cluster {number}", each, of_export=True) for number, each in enumerate(known)])
-    return server
+    report = create(server, [Manifest(f"cluster: object {at}", each, True) for at, each in enumerate(known, 1)])
+    gaps = (
+        Gap("an object", f"this release refuses it: {each}", "pods are admitted without it") for each in report.problems
+    )
+    return server, tuple(gaps)
+
+
+def _unread(model: ClusterModel, templates: Sequence[WorkloadTemplate], classes: Iterable[str]) -> Iterator[Gap]:
+    """Yield gaps for kinds by which pods are admitted and that the source may lack, unless it says so itself."""
+    source = model.source
+    for name in classes:
+        yield Gap(f"{_RUNTIME_CLASS} {name}", "the source does not have it", "its overhead and nodes do not count")
+    concerned = {
+        _LIMIT_RANGE: bool(templates),
+        _QUOTA: bool(templates),
+        PriorityClass.__name__: bool(templates),
+        StorageClass.__name__: any(template.claims for template in templates),
+    }
+    told = {gap.what.partition(" ")[0] for gap in source.gaps}
+    for kind in source.unread:
+        if concerned.get(kind) and kind not in told:
+            yield Gap(kind, f"{source.origin or 'the source'} has none; the cluster may have some", UNADMITTED[kind])
 
 
 def _unknown_runtime_classes(model: ClusterModel, manifests: Sequence[Manifest]) -> dict[str, Document]:
-    """Return runtime classes by name that pods name and nobody describes, with the overhead that the pods state."""
-    known = {each["metadata"]["name"] for each in model.source.workloads if each.get("kind") == "RuntimeClass"}
-    known |= {manifest.name for manifest in manifests if manifest.kind == "RuntimeClass"}
+    """Return runtime classes that pods name and the source may lack, with the overhead that the pods state."""
+    if _RUNTIME_CLASS not in model.source.unread:
+        return {}
+    known = {each["metadata"]["name"] for each in model.source.admission if each["kind"] == _RUNTIME_CLASS}
+    known |= {manifest.name for manifest in manifests if manifest.kind == _RUNTIME_CLASS}
     found: dict[str, Document] = {}
     for manifest in manifests:
         spec = _pod_spec(manifest.document)
@@ -298,8 +330,8 @@ def _unknown_runtime_classes(model: ClusterModel, manifests: Sequence[Manifest])
 
 
 def _unread_priority_classes(model: ClusterModel, manifests: Sequence[Manifest]) -> Iterator[Document]:
-    """Yield priority classes that pods name, if the source could not read any; a gap of the source says so."""
-    if all(gap.what != PriorityClass.__name__ for gap in model.gaps):
+    """Yield priority classes that pods name, if the source may lack some; a gap says so."""
+    if PriorityClass.__name__ not in model.source.unread:
         return
     for spec in (_pod_spec(manifest.document) for manifest in manifests):
         name, value = spec.get("priorityClassName"), spec.get("priority")
@@ -375,6 +407,10 @@ def _renamed(template: WorkloadTemplate, owner: Document) -> WorkloadTemplate:
 
 def _reference(owner: Document) -> Document:
     return controller_reference(owner["apiVersion"], owner["kind"], owner)
+
+
+def _uncounted(quota: Document) -> Document:
+    return {field: value for field, value in quota.items() if field != "status"}
 
 
 def _created(document: Document) -> ObjectChange:

@@ -8,17 +8,19 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
+from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.placements import ScoreTable
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.measures import Meter
 from kubesched.asking.whatif.operations import Operation
 from kubesched.asking.whatif.trial import WhatIfTrial
-from kubesched.asking.whatif.whatif import apply_all, trial_of
+from kubesched.asking.whatif.whatif import trial_of, tried
 from kubesched.asking.whatif.whatif_answer import (
     ComparedConfiguration,
     ComparedNode,
     ComparisonAnswer,
     PlacementDifference,
+    WhatIfStep,
 )
 from kubesched.asking.whatif.workload_operations import reschedulable
 from kubesched.core.cluster.pod_info import PodInfo
@@ -37,6 +39,10 @@ class NamedModel(NamedTuple):
     model: ClusterModel
     disposable: bool = False
 
+    def on(self, source: ClusterObjects) -> "NamedModel":
+        """Return the configuration on other objects."""
+        return self._replace(model=ClusterModel(source, self.model.loaded, self.model.registry), disposable=True)
+
     def trial(self) -> AbstractContextManager[WhatIfTrial]:
         """Return a trial on the model."""
         return trial_of(self.model, disposable=self.disposable)
@@ -46,9 +52,12 @@ def compare(
     first: NamedModel, second: NamedModel, operations: Sequence[Operation] = (), *, reschedule_all: bool = False
 ) -> ComparisonAnswer:
     """Return how two configurations place the pods that wait, or all; both start after the same operations."""
+    pending = {pod.full_name for pod in first.model.cluster.pending.values()}
+    steps: tuple[WhatIfStep, ...] = ()
+    if operations:
+        steps, source = tried(first.model, operations)
+        first, second = first.on(source), second.on(source)
     with first.trial() as one, second.trial() as other:
-        steps = apply_all(one, operations)
-        apply_all(other, operations)
         names = _start(one, reschedule_all)
         _start(other, reschedule_all)
         lockstep = _Lockstep(one, other)
@@ -57,10 +66,10 @@ def compare(
         for trial in (one, other):
             trial.settle()
         differences = tuple(lockstep.differences(names))
-        worse = any(_should_have_node(one, name) and not _node(other, name) for name in names)
+        worse = any((name not in pending or _node(one, name)) and not _node(other, name) for name in names)
         under_first, under_second = (_compared(first.name, one, names), _compared(second.name, other, names))
     return ComparisonAnswer(
-        not worse and not any(step.held_up for step in steps),
+        not worse and not any(step.failed for step in steps),
         _summary(len(names), len(differences), under_first, under_second),
         steps,
         len(names),
@@ -131,12 +140,6 @@ class _Lockstep:
                     None if second else other.messages.get(name),
                     *self._scores.get(name, ((), ())),
                 )
-
-
-def _should_have_node(first: WhatIfTrial, name: str) -> bool:
-    """Return whether a pod has a node now or under the first configuration, or is new."""
-    before = first.before.get(name)
-    return before is None or bool(before.spec.node_name) or bool(_node(first, name))
 
 
 def _node(trial: WhatIfTrial, name: str) -> str:

@@ -11,10 +11,13 @@ from typing import NamedTuple
 import numpy as np
 
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.node_health import trouble_of
 from kubesched.asking.pod_owners import bound_to_node, may_not_be_evicted
 from kubesched.asking.whatif.draining import DrainedNode, drain_node
 from kubesched.asking.whatif.measures import Meter
 from kubesched.asking.whatif.operations import RemoveNodes, cordon
+from kubesched.asking.whatif.refusals import short_reasons
+from kubesched.asking.whatif.replacements import Replacements
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif import trial_of
 from kubesched.asking.whatif.whatif_answer import (
@@ -87,7 +90,7 @@ def consolidate(
 
 
 def _candidates(trial: WhatIfTrial) -> tuple[list[str], dict[str, str]]:
-    """Return the nodes to try, the least used first; and those that hold pods which must not be moved, with why."""
+    """Return the nodes to try, the least used first; and the others, with why they are kept."""
     table = trial.model.cluster.table
     rows = table.present_rows()
     free = table.allocatable[: MEMORY + 1, rows]
@@ -95,9 +98,14 @@ def _candidates(trial: WhatIfTrial) -> tuple[list[str], dict[str, str]]:
     used = shares.max(axis=0) if len(rows) else np.zeros(0)
     found: list[str] = []
     kept: dict[str, str] = {}
+    replacements = Replacements(trial.model)
     for row in rows[np.argsort(used, kind="stable")].tolist():
         name = table.names[row]
-        reason = next((why for pod in trial.pods_on(name) if (why := _why_it_stays(pod))), None)
+        reason = next((why for pod in trial.pods_on(name) if (why := _why_it_stays(pod, replacements))), None)
+        trouble = trouble_of(trial.model.node(name))
+        if trouble is not None:
+            # it takes no pods as it is, so nothing is gained
+            reason = f"it is {trouble}"
         if reason is None and not table.unschedulable[row]:
             found.append(name)
         else:
@@ -105,13 +113,16 @@ def _candidates(trial: WhatIfTrial) -> tuple[list[str], dict[str, str]]:
     return found, kept
 
 
-def _why_it_stays(pod: PodInfo) -> str | None:
+def _why_it_stays(pod: PodInfo, replacements: Replacements) -> str | None:
     """Return why a pod must not be moved, or None."""
     if bound_to_node(pod) or pod.terminating:
         return None
     if pod.metadata.controller is None:
         return f"pod {pod.full_name} has no controller"
-    return f"pod {pod.full_name} may not be evicted" if may_not_be_evicted(pod) else None
+    if may_not_be_evicted(pod):
+        return f"pod {pod.full_name} may not be evicted"
+    refusal = replacements.refusal(pod)
+    return f"pod {pod.full_name} cannot be created again: {refusal}" if refusal else None
 
 
 def _bound(model: ClusterModel, candidates: Sequence[str]) -> int:
@@ -138,7 +149,7 @@ def _empty(model: ClusterModel, nodes: Sequence[str], most: int | None, progress
                 break
             mark, budgets = trial.placer.mark(), trial.budgets.mark()
             drained = drain_node(trial, name)
-            problem = _problem(trial, drained)
+            problem = _problem(trial, drained, len(nodes) - len(failed))
             if problem is None:
                 emptied.append(_emptied(trial, name, drained))
             else:
@@ -153,8 +164,8 @@ def _empty(model: ClusterModel, nodes: Sequence[str], most: int | None, progress
     return _Attempt(tuple(emptied), failed, stopped, after)
 
 
-def _problem(trial: WhatIfTrial, drained: DrainedNode) -> str | None:
-    """Return why a node is not empty after its drain, or None."""
+def _problem(trial: WhatIfTrial, drained: DrainedNode, cordoned: int) -> str | None:
+    """Return why a node is not empty after its drain, or None; the plan has cordoned so many nodes."""
     if drained.held_up:
         held = drained.held_up[0]
         return f"pod {held.pod}: {held.message}"
@@ -162,7 +173,7 @@ def _problem(trial: WhatIfTrial, drained: DrainedNode) -> str | None:
         for name in each.pods:
             pod = trial.model.pods.get(name)
             if pod is not None and not trial.node_of(pod):
-                return f"pod {name} finds no other node: {trial.messages.get(name, '')}"
+                return f"pod {name} finds no other node: {short_reasons(trial.messages.get(name, ''), cordoned)}"
     return None
 
 

@@ -7,31 +7,19 @@ are cordoned first, then they are drained one after the other.
 from dataclasses import dataclass
 
 from kubesched.asking.pod_owners import bound_to_node
-from kubesched.asking.whatif.operations import cordon, named
+from kubesched.asking.whatif.operations import Operation
 from kubesched.asking.whatif.trial import WhatIfTrial
-from kubesched.asking.whatif.whatif_answer import DrainRound, HeldUpPod, LeftPod, WhatIfStep
+from kubesched.asking.whatif.whatif_answer import DrainRound, HeldUpPod, LeftPod
 from kubesched.core.cluster.pod_info import PodInfo
 
 
 @dataclass(frozen=True, slots=True)
-class Drain:
-    """Nodes that are cordoned and emptied."""
+class Drain(Operation):
+    """Nodes that are cordoned and emptied, as `kubectl drain --ignore-daemonsets` does with these options."""
 
     nodes: tuple[str, ...]
-
-    def apply(self, trial: WhatIfTrial) -> WhatIfStep:
-        """Drain the nodes."""
-        cordon(trial, self.nodes)
-        drained = [drain_node(trial, node) for node in self.nodes]
-        rounds = tuple(each for one in drained for each in one.rounds)
-        held_up = tuple(each for one in drained for each in one.held_up)
-        left = tuple(each for one in drained for each in one.left)
-        evicted = sum(len(each.pods) for each in rounds)
-        pods = "1 pod is" if evicted == 1 else f"{evicted} pods are"
-        message = f"{pods} evicted in {len(rounds)} {'round' if len(rounds) == 1 else 'rounds'}"
-        if held_up:
-            message += f"; budgets hold up {len(held_up)}"
-        return WhatIfStep(f"drain {named(self.nodes)}", message, self.nodes, rounds, held_up, left)
+    force: bool = False
+    delete_emptydir_data: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,14 @@ From the table's columns to `ClusterMeasures`. What fits is said of nodes that t
 """
 
 from collections.abc import Mapping
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Container, Pod, PodSpec
-from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel
+from kubesched.asking.model import DEFAULT_SCHEDULER
 from kubesched.asking.pod_owners import OwnerNames, bound_to_node
 from kubesched.asking.whatif.whatif_answer import (
     ClusterMeasures,
@@ -20,17 +21,36 @@ from kubesched.asking.whatif.whatif_answer import (
     SpreadSummary,
     ZoneUse,
 )
+from kubesched.core.cluster.cluster import ClusterState
+from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import CPU, MEMORY, NATIVE
+from kubesched.core.scheduling.engine import Engine
 
 ZONE = "topology.kubernetes.io/zone"
 Amounts = NDArray[np.int64]
 ZonesOfOwners = Mapping[str, Mapping[str, int]]
 
 
-class Meter:
-    """Measures a model, before and after, against the same typical pod and owners."""
+class MeasuredCluster(Protocol):
+    """A cluster that is measured: a model, or one that runs."""
 
-    def __init__(self, model: ClusterModel, owners: OwnerNames) -> None:
+    @property
+    def cluster(self) -> ClusterState:
+        """Return the table and the pods that wait."""
+
+    @property
+    def engine(self) -> Engine:
+        """Return the engine that judges nodes."""
+
+    @property
+    def pods(self) -> Mapping[str, PodInfo]:
+        """Return all pods by `namespace/name`."""
+
+
+class Meter:
+    """Measures a cluster, before and after, against the same typical pod and owners."""
+
+    def __init__(self, model: MeasuredCluster, owners: OwnerNames) -> None:
         self._model = model
         self._owners = owners
         self._typical = _typical_requests(model)
@@ -128,7 +148,7 @@ class Meter:
         name = DEFAULT_SCHEDULER if DEFAULT_SCHEDULER in profiles else next(iter(profiles))
         spec = PodSpec(containers=(Container(name="probe"),), scheduler_name=name)
         probe = Pod(metadata=ObjectMeta(name="probe", namespace="kubesched-probe", uid="kubesched-probe"), spec=spec)
-        evaluation = self._model.engine.evaluation_of(self._model.read(probe))
+        evaluation = self._model.engine.evaluation_of(self._model.cluster.reader.read(probe))
         mask = evaluation.feasible().mask[:size] & present
         full = np.flatnonzero(present & ~mask & (table.allowed_pods[:size] <= table.pod_count[:size]))
         verdicts = evaluation.verdicts() if len(full) else None
@@ -163,7 +183,7 @@ def _skew(zones: Mapping[str, int]) -> int:
     return max(zones.values(), default=0) - min(zones.values(), default=0)
 
 
-def _typical_requests(model: ClusterModel) -> tuple[int, int]:
+def _typical_requests(model: MeasuredCluster) -> tuple[int, int]:
     """Return the medians of the CPU and memory that pods request."""
     resources = [pod.resources for pod in model.pods.values()]
     cpu = [each.milli_cpu for each in resources if each.milli_cpu]

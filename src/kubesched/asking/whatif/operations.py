@@ -3,10 +3,9 @@
 From nodes to cordoned, tainted, removed and new ones; `draining` and `workload_operations` have the others.
 """
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Protocol
 
 import msgspec
 
@@ -15,11 +14,11 @@ from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, Taint
 from kubesched.api.storage import CSINode
-from kubesched.api.tolerations import tolerated_by_any
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import WhatIfStep
+from kubesched.core.cluster.objects import Objects
 from kubesched.errors import KubeschedError
 
 HOSTNAME = "kubernetes.io/hostname"
@@ -29,15 +28,14 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", NO_EXECUTE)
 MOST_NODES_NAMED = 5
 
 
-class Operation(Protocol):
+class Operation:
     """Something to try."""
 
-    def apply(self, trial: WhatIfTrial) -> WhatIfStep:
-        """Change the trial; return what was done."""
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Cordon:
+class Cordon(Operation):
     """Nodes that take no new pods."""
 
     nodes: tuple[str, ...]
@@ -49,40 +47,16 @@ class Cordon:
 
 
 @dataclass(frozen=True, slots=True)
-class TaintNodes:
+class TaintNodes(Operation):
     """Nodes that get a taint, or with `remove` lose it; NoExecute evicts pods that do not tolerate it."""
 
     nodes: tuple[str, ...]
     taint: Taint
     remove: bool = False
 
-    def apply(self, trial: WhatIfTrial) -> WhatIfStep:
-        """Change the taints, and evict pods from them."""
-        evicted = 0
-        for name in self.nodes:
-            node = trial.model.node(name)
-            kept = tuple(taint for taint in node.spec.taints if not _is_same(taint, self.taint, by_key=self.remove))
-            taints = kept if self.remove else (*kept, self.taint)
-            trial.placer.put(msgspec.structs.replace(node, spec=msgspec.structs.replace(node.spec, taints=taints)))
-            if self.taint.effect == NO_EXECUTE and not self.remove:
-                evicted += self._evict(trial, name)
-        words = f"{taint_text(self.taint)}{'-' if self.remove else ''}"
-        message = f"{evicted} pods do not tolerate it" if evicted else ""
-        return WhatIfStep(f"taint {named(self.nodes)} {words}", message, self.nodes)
-
-    def _evict(self, trial: WhatIfTrial, node: str) -> int:
-        intolerant = [pod for pod in trial.pods_on(node) if not _stays(pod.pod, self.taint)]
-        for pod in intolerant:
-            reason = bound_to_node(pod)
-            if reason is not None:
-                trial.delete(pod, f"{reason}, and does not tolerate {taint_text(self.taint)}")
-            else:
-                trial.displace(pod)
-        return len(intolerant)
-
 
 @dataclass(frozen=True, slots=True)
-class RemoveNodes:
+class RemoveNodes(Operation):
     """Nodes that vanish with all that runs there; no budget is asked."""
 
     nodes: tuple[str, ...]
@@ -94,16 +68,15 @@ class RemoveNodes:
             pods = trial.pods_on(name)
             trial.placer.remove(node)
             for pod in pods:
-                reason = bound_to_node(pod)
-                if reason is not None:
-                    trial.delete(pod, f"{reason}, which is gone")
+                if bound_to_node(pod):
+                    trial.delete(pod)
                 else:
                     trial.displace(pod)
         return WhatIfStep(f"remove {named(self.nodes)}", nodes=self.nodes)
 
 
 @dataclass(frozen=True, slots=True)
-class AddNodes:
+class AddNodes(Operation):
     """New nodes like an existing one (with its DaemonSet pods, volume limits and devices), or like a template."""
 
     count: int
@@ -115,13 +88,13 @@ class AddNodes:
         names = tuple(node.name for node in nodes)
         existing = self.like.name in trial.model.cluster.table.row_of
         daemons = [pod.pod for pod in trial.pods_on(self.like.name) if bound_to_node(pod)] if existing else []
-        own = list(_own_objects(trial, self.like.name)) if existing else []
+        own = list(own_objects(trial.model.cluster.objects, self.like.name)) if existing else []
         for node in nodes:
             trial.placer.put(node)
             for obj in own:
-                trial.placer.put(_own_object_like(obj, self.like.name, node.name))
+                trial.placer.put(own_object_like(obj, self.like.name, node.name))
             for pod in daemons:
-                trial.create(_daemon_like(pod, self.like.name, node.name))
+                trial.create(daemon_like(pod, self.like.name, node.name))
         word = "node" if self.count == 1 else "nodes"
         return WhatIfStep(f"add {self.count} {word} like {self.like.name}", nodes=names)
 
@@ -175,19 +148,18 @@ def _is_same(taint: Taint, other: Taint, *, by_key: bool = False) -> bool:
     return taint.key == other.key and (taint.effect == other.effect or (by_key and not other.effect))
 
 
-def _stays(pod: Pod, taint: Taint) -> bool:
-    """Return whether a pod tolerates a NoExecute taint for good."""
-    lasting = (each for each in pod.spec.tolerations if each.toleration_seconds is None)
-    return tolerated_by_any(taint, lasting)
-
-
 def new_nodes_like(model: ClusterModel, like: Node, count: int) -> list[Node]:
     """Return nodes like another, under names that are free."""
-    return [_node_like(like, name) for name in islice(_free_names(model, like.name), count)]
+    return nodes_like(model.cluster.table.row_of, like, count)
 
 
-def _free_names(model: ClusterModel, name: str) -> Iterator[str]:
-    known, number = model.cluster.table.row_of, 1
+def nodes_like(known: Container[str], like: Node, count: int) -> list[Node]:
+    """Return nodes like another, under names that are not known."""
+    return [_node_like(like, name) for name in islice(_free_names(known, like.name), count)]
+
+
+def _free_names(known: Container[str], name: str) -> Iterator[str]:
+    number = 1
     while True:
         if f"{name}-new-{number}" not in known:
             yield f"{name}-new-{number}"
@@ -206,16 +178,16 @@ def _node_like(node: Node, name: str) -> Node:
     return msgspec.structs.replace(node, metadata=meta, spec=spec)
 
 
-def _own_objects(trial: WhatIfTrial, node: str) -> Iterator[CSINode | ResourceSlice]:
+def own_objects(objects: Objects, node: str) -> Iterator[CSINode | ResourceSlice]:
     """Yield what belongs to a node beside its object: its volume limits and its devices."""
-    objects = trial.model.cluster.objects
     limits = objects.get(CSINode, node)
     if limits is not None:
         yield limits
     yield from (each for each in objects.of(ResourceSlice) if each.spec.node_name == node)
 
 
-def _own_object_like(obj: CSINode | ResourceSlice, node: str, name: str) -> ApiObject:
+def own_object_like(obj: CSINode | ResourceSlice, node: str, name: str) -> ApiObject:
+    """Return the like of an object that belongs to a node, for another node."""
     if isinstance(obj, CSINode):
         return msgspec.structs.replace(obj, metadata=ObjectMeta(name=name, uid=f"csinode-{name}"))
     pool = msgspec.structs.replace(obj.spec.pool, name=f"{obj.spec.pool.name.replace(node, name)}")
@@ -227,7 +199,7 @@ def _own_object_like(obj: CSINode | ResourceSlice, node: str, name: str) -> ApiO
     )
 
 
-def _daemon_like(pod: Pod, node: str, name: str) -> Pod:
+def daemon_like(pod: Pod, node: str, name: str) -> Pod:
     """Return the pod that a DaemonSet has on a new node, or a static pod of it."""
     base = pod.name.removesuffix(f"-{node}")
     full = f"{base}-{name}"

@@ -5,27 +5,20 @@ there is. Files are read by others: their contents come as values.
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any, Final, NamedTuple
+from dataclasses import replace
+from typing import Any, Final
 
-from kubesched.api.nodes import Node
 from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
+from kubesched.asking.sources.operation_files import FileReaders
 from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.node_choice import chosen_nodes
 from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes, parse_taint
 from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteObject, RescheduleAll, ScaleWorkload
 from kubesched.asking.whatif.workloads import REPLICAS_FIELDS, parse_name
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import KubeschedError
 
 # nodes or pods that can be tried
 MOST_NEW: Final = 100_000
-
-
-class FileReaders(NamedTuple):
-    """Reads files for operations: the manifests in one, and the node in one (None if there is no such file)."""
-
-    manifests: Callable[[str], Iterable[Manifest]]
-    node: Callable[[str], Node | None]
 
 
 def operation_of(model: ClusterModel, name: str, value: Any, readers: FileReaders) -> Operation:
@@ -34,6 +27,14 @@ def operation_of(model: ClusterModel, name: str, value: Any, readers: FileReader
     if maker is None:
         raise UnknownObjectError(f"there is no operation {name}{nearest(name, _MAKERS)}")
     return maker(model, value, readers)
+
+
+def with_drain_options(operations: Iterable[Operation], force: bool, delete_emptydir_data: bool) -> list[Operation]:
+    """Return operations whose drains have the options of `kubectl drain`."""
+    return [
+        replace(each, force=force, delete_emptydir_data=delete_emptydir_data) if isinstance(each, Drain) else each
+        for each in operations
+    ]
 
 
 def _taint(model: ClusterModel, value: tuple[str, str], readers: FileReaders) -> Operation:

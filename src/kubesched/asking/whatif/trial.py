@@ -1,10 +1,9 @@
-"""A trial: the model while operations are tried on it, and what became of its pods.
+"""A trial: the model while pods leave, come and are scheduled, without controllers.
 
 From pods that leave, come and are deleted to places that the scheduler gives them, in the order of its queue, until
-nothing changes any more; then to the differences against the present. `close` takes everything back.
+nothing changes any more. `close` takes everything back.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -15,18 +14,6 @@ from kubesched.asking.placing import Placer
 from kubesched.asking.pod_owners import OwnerNames
 from kubesched.asking.templates.reading import is_workload
 from kubesched.asking.whatif.budgets import BudgetAccounts
-from kubesched.asking.whatif.whatif_answer import (
-    BECOMES_BOUND,
-    BECOMES_PENDING,
-    DELETED,
-    LOST,
-    MOVES,
-    NEW,
-    NEW_PENDING,
-    STAYS,
-    STAYS_PENDING,
-    PodChange,
-)
 from kubesched.controlplane.api.documents import Document
 from kubesched.core.cluster.pod_info import PodInfo, without_node
 from kubesched.core.framework.profile import Profile
@@ -37,7 +24,6 @@ from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed
 _LATER = 1e12
 # plugins that may let a pod in because others are there
 _HELPED_BY_PODS = frozenset({"InterPodAffinity", "PodTopologySpread"})
-BARE = "it has no controller and does not come back"
 
 
 class FailedTry(NamedTuple):
@@ -63,14 +49,7 @@ class WhatIfTrial:
             for each in model.source.workloads
             if is_workload(each)
         }
-        # every pod at the start, by name
-        self.before: dict[str, PodInfo] = dict(model.pods)
         self.messages: dict[str, str] = {}
-        # pods of workloads that operations scale or apply, by name
-        self.asked_for: set[str] = set()
-        self._held: set[str] = set()
-        self._gone: dict[str, tuple[str, str]] = {}
-        self._preempted_by: dict[str, str] = {}
         # since when a pod waits, by UID; others since they were created
         self._since: dict[str, float] = {}
         # by UID, and by kinds of pods
@@ -97,28 +76,24 @@ class WhatIfTrial:
 
     # -- pods that leave and come
 
-    def displace(self, pod: PodInfo, *, preempted_by: str = "", returns: bool | None = None) -> bool:
+    def displace(self, pod: PodInfo, *, preempted: bool = False, returns: bool | None = None) -> bool:
         """Take a pod off its node; return whether it waits for another, as pods with a controller do."""
         if returns is None:
             returns = pod.metadata.controller is not None and not pod.terminating
         self.budgets.leave(pod, returns=returns)
         self._evicted.append(pod.priority)
-        if not preempted_by:
+        if not preempted:
             self.placer.evict([pod])
-        else:
-            self._preempted_by[pod.full_name] = preempted_by
         if not returns:
-            self._gone[pod.full_name] = (DELETED, "it is being deleted") if pod.terminating else (LOST, BARE)
             return False
         self._wait(self.model.cluster.reader.read(without_node(pod.pod)))
         return True
 
-    def delete(self, pod: PodInfo, why: str) -> None:
+    def delete(self, pod: PodInfo) -> None:
         """Delete a pod, which does not come back."""
         self.budgets.leave(pod, returns=False)
         self._evicted.append(pod.priority)
         self.placer.evict([pod])
-        self._gone[pod.full_name] = DELETED, why
 
     def create(self, pod: Pod) -> None:
         """Create a pod; without a node it waits for one."""
@@ -161,9 +136,7 @@ class WhatIfTrial:
             refusal = self._refusal(profile, pod)
             if profile is None or refusal:
                 self.messages[pod.full_name] = refusal
-                self._held.add(pod.full_name)
                 continue
-            self._held.discard(pod.full_name)
             created = pod.metadata.creation_timestamp
             since = self._since.get(pod.uid, created.timestamp() if created is not None else 0.0)
             yield tuple(profile.queue_sort[0].sort_key(pod, since)), pod.full_name, pod
@@ -186,7 +159,7 @@ class WhatIfTrial:
             return False
         outcomes, victims = self.placer.place_or_preempt(pod)
         for victim in victims:
-            if self.displace(victim, preempted_by=pod.full_name) and uids is not None:
+            if self.displace(victim, preempted=True) and uids is not None:
                 uids.add(victim.uid)
         for outcome in outcomes.values():
             self._remember(outcome)
@@ -233,48 +206,6 @@ class WhatIfTrial:
             return False
         # preemption did not help when there was at least as much to evict
         return not choose(self.model.engine.evaluation_of(pod), pick=lambda count: 0).node_name
-
-    def forget_failures(self) -> None:
-        """Try every pod anew, since objects are about to change."""
-        self._failures.clear()
-
-    # -- the differences
-
-    def changes(self) -> tuple[list[PodChange], Counter[str]]:
-        """Return what became of each pod that does not stay where it was, and the number of pods by change."""
-        found, counts = [], Counter[str]()
-        for name in sorted({*self.before, *self.model.pods}):
-            change = self._change(name)
-            counts[change.change] += 1
-            if change.change != STAYS:
-                found.append(change)
-        return found, counts
-
-    def _change(self, name: str) -> PodChange:
-        old, new = self.before.get(name), self.model.pods.get(name)
-        shown = new or old
-        assert shown is not None, "the pod was or is there"
-        was = old.spec.node_name if old is not None else ""
-        now = self.node_of(new) if new is not None else ""
-        message = None if now else self.messages.get(name)
-        if new is None:
-            kind, message = self._gone.get(name, (DELETED, ""))
-        elif old is None or old.uid != new.uid:
-            kind = NEW if now else NEW_PENDING
-        elif now:
-            kind = STAYS if now == was else MOVES if was else BECOMES_BOUND
-        else:
-            kind = BECOMES_PENDING if was else STAYS_PENDING
-        return PodChange(
-            name,
-            kind,
-            self.owners.of(shown),
-            was or None,
-            now or None,
-            message or None,
-            self._preempted_by.get(name),
-            True if new is not None and not now and name in self._held else None,
-        )
 
 
 def _kind_of(pod: PodInfo) -> tuple[object, ...] | None:

@@ -1,14 +1,25 @@
-"""What if: operations on a cluster, one after the other, then everything pending is scheduled.
+"""What if: operations on a cluster that runs in virtual time, one after the other.
 
-From a model and operations to a `WhatIfAnswer`, the differences against the present. The model is as before afterwards.
+    objects ──▶ running cluster ──settle──▶ what happens anyway ──operations, settle──▶ what they bring about
+
+From a model and operations to a `WhatIfAnswer`. The model is not changed.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
+from typing import Final, NamedTuple
 
+from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.model import ClusterModel
-from kubesched.asking.whatif.measures import Meter, spread_changes
+from kubesched.asking.pod_owners import OwnerNames, bound_to_node
+from kubesched.asking.whatif.differences import PodFacts, changes_between
+from kubesched.asking.whatif.measures import Meter, ZonesOfOwners, spread_changes
 from kubesched.asking.whatif.operations import AddNodes, Operation, TaintNodes
+from kubesched.asking.whatif.running.beginning import begin
+from kubesched.asking.whatif.running.cluster import RunningCluster
+from kubesched.asking.whatif.running.drains import Ended
+from kubesched.asking.whatif.running.unfinished import unfinished
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import (
     BECOMES_BOUND,
@@ -18,13 +29,19 @@ from kubesched.asking.whatif.whatif_answer import (
     MOVES,
     NEW,
     NEW_PENDING,
+    REPLACED,
     STAYS,
     STAYS_PENDING,
     WITHOUT_PLACE,
+    ClusterMeasures,
     PodChange,
+    UnfinishedWorkload,
     WhatIfAnswer,
     WhatIfStep,
 )
+from kubesched.common.timer_loop import run_on_timers
+from kubesched.config.load import Loaded
+from kubesched.core.cluster.pod_info import PodInfo, without_node
 
 # the words of a summary, in their order
 _WORDS = {
@@ -36,36 +53,129 @@ _WORDS = {
     BECOMES_PENDING: ("becomes pending", "become pending"),
     DELETED: ("is deleted", "are deleted"),
     LOST: ("is lost", "are lost"),
+    REPLACED: ("is replaced on its node", "are replaced on their nodes"),
     STAYS: ("stays", "stay"),
 }
+# work takes some time, so that time passes even if there is always something to do
+TURN_SECONDS: Final = 0.0001
+RESTLESS: Final = Gap(
+    "what comes later",
+    "the cluster does not calm down: its objects change again and again",
+    "the answer shows the cluster at one moment",
+)
 
 
-def whatif(model: ClusterModel, operations: Sequence[Operation], *, disposable: bool = False) -> WhatIfAnswer:
+def whatif(model: ClusterModel, operations: Sequence[Operation], *, present: Loaded | None = None) -> WhatIfAnswer:
     """Return what becomes of the cluster after operations; raises UnknownObjectError and other KubeschedErrors.
 
-    A model that is `disposable` is not as before: nobody asks it anything afterwards.
+    The model is not changed. `present` is the configuration in force, if that of the model is another one to try.
     """
-    with trial_of(model, disposable=disposable) as trial:
-        meter = Meter(model, trial.owners)
-        before, zones_before = meter.measure(), meter.zones_of_owners
-        steps = apply_all(trial, operations)
-        trial.settle()
-        changes, counts = trial.changes()
-        after = meter.measure()
-        spread = spread_changes(zones_before, meter.zones_of_owners)
-        counted = trial.asked_for if operations and not all(map(_makes_room, operations)) else None
-    fits = not any(lacks_place(each, counted) for each in changes) and not any(step.held_up for step in steps)
-    summary = _summary(counts, steps)
-    return WhatIfAnswer(fits, summary, steps, dict(counts), tuple(changes), before, after, spread, model.gaps)
+    return run_on_timers(_whatif(model, operations, present), turn_seconds=TURN_SECONDS)
 
 
-def apply_all(trial: WhatIfTrial, operations: Sequence[Operation]) -> tuple[WhatIfStep, ...]:
-    """Try operations, one after the other."""
-    steps = []
-    for operation in operations:
-        trial.forget_failures()
-        steps.append(operation.apply(trial))
-    return tuple(steps)
+class _Baseline(NamedTuple):
+    """A cluster once everything has happened that happens anyway."""
+
+    pods: Mapping[str, PodInfo]
+    anyway: tuple[PodChange, ...]
+    measures: ClusterMeasures
+    zones: ZonesOfOwners
+    unfinished: Mapping[str, UnfinishedWorkload]
+    calm: bool
+
+
+async def _whatif(model: ClusterModel, operations: Sequence[Operation], present: Loaded | None) -> WhatIfAnswer:
+    base = None
+    if present is not None:
+        now = RunningCluster(model.source, present, model.registry)
+        async with now.running():
+            base = await _settled(now)
+    cluster = RunningCluster(model.source, model.loaded, model.registry)
+    async with cluster.running():
+        own = await _settled(cluster)
+        base = base or own
+        ends: list[Ended] = []
+        calm = own.calm and base.calm
+        for operation in operations:
+            ends.append(begin(cluster, operation))
+            calm = await cluster.settle() and calm
+        answer = _answer(model, cluster, base, operations, tuple(end() for end in ends))
+        return answer if calm else replace(answer, gaps=(*answer.gaps, RESTLESS))
+
+
+async def _settled(cluster: RunningCluster) -> _Baseline:
+    """Let everything happen that happens anyway."""
+    calm = await cluster.settle()
+    anyway, _ = changes_between(cluster.at_first, cluster.pods, _facts(cluster))
+    meter = Meter(cluster, OwnerNames(cluster))
+    measures = meter.measure()
+    happens = tuple(change for change in anyway if change.change != STAYS_PENDING)
+    return _Baseline(cluster.pods, happens, measures, meter.zones_of_owners, unfinished(cluster), calm)
+
+
+def _answer(
+    model: ClusterModel,
+    cluster: RunningCluster,
+    base: _Baseline,
+    operations: Sequence[Operation],
+    steps: tuple[WhatIfStep, ...],
+) -> WhatIfAnswer:
+    changes, counts = changes_between(base.pods, cluster.pods, _facts(cluster))
+    meter = Meter(cluster, OwnerNames(cluster))
+    after = meter.measure()
+    known = {(each.workload, each.message) for each in base.unfinished.values()}
+    hangs = tuple(each for each in unfinished(cluster).values() if (each.workload, each.message) not in known)
+    for_room = not operations or all(map(_makes_room, operations))
+    counted = None if for_room else {each.pod for each in changes if cluster.is_asked_for(each.owner, each.pod)}
+    lacking = any(lacks_place(each, counted) for each in changes)
+    return WhatIfAnswer(
+        not lacking and not hangs and not any(step.failed for step in steps),
+        _summary(counts, steps, hangs),
+        steps,
+        dict(counts),
+        tuple(changes),
+        base.measures,
+        after,
+        spread_changes(base.zones, meter.zones_of_owners),
+        model.gaps,
+        hangs,
+        base.anyway,
+    )
+
+
+def _facts(cluster: RunningCluster) -> PodFacts:
+    record = cluster.record
+    return PodFacts(cluster.owner_of, cluster.refusal, record.messages, record.preempted_by, cluster.reasons)
+
+
+class Tried(NamedTuple):
+    """What operations brought about: how each went, and the objects, with the pods that wait since then."""
+
+    steps: tuple[WhatIfStep, ...]
+    source: ClusterObjects
+
+
+def tried(model: ClusterModel, operations: Sequence[Operation]) -> Tried:
+    """Return the cluster after operations; pods that found a place meanwhile wait for one again."""
+    return run_on_timers(_tried(model, operations), turn_seconds=TURN_SECONDS)
+
+
+async def _tried(model: ClusterModel, operations: Sequence[Operation]) -> Tried:
+    cluster = RunningCluster(model.source, model.loaded, model.registry)
+    async with cluster.running():
+        calm = await cluster.settle()
+        ends: list[Ended] = []
+        for operation in operations:
+            ends.append(begin(cluster, operation))
+            calm = await cluster.settle() and calm
+        nodes = {pod.uid: pod.spec.node_name for pod in model.pods.values()}
+        pods = [
+            pod.pod if bound_to_node(pod) or nodes.get(pod.uid, "") == pod.spec.node_name else without_node(pod.pod)
+            for pod in cluster.pods.values()
+        ]
+        gaps = model.source.gaps if calm else (*model.source.gaps, RESTLESS)
+        source = replace(model.source, objects=(*cluster.objects, *pods), gaps=gaps)
+        return Tried(tuple(end() for end in ends), source)
 
 
 @contextmanager
@@ -97,10 +207,15 @@ def _makes_room(operation: Operation) -> bool:
     return isinstance(operation, AddNodes) or (isinstance(operation, TaintNodes) and operation.remove)
 
 
-def _summary(counts: dict[str, int], steps: Sequence[WhatIfStep]) -> str:
+def _summary(counts: Mapping[str, int], steps: Sequence[WhatIfStep], hangs: Sequence[UnfinishedWorkload]) -> str:
     parts = [f"{number} {words[number != 1]}" for kind, words in _WORDS.items() if (number := counts.get(kind, 0))]
     held_up = sum(len(step.held_up) for step in steps)
     total = sum(counts.values())
-    text = f"Of {total} pods {', '.join(parts)}." if parts else "There are no pods."
-    pods = "pod" if held_up == 1 else "pods"
-    return f"{text} Budgets hold up {held_up} {pods} of the drain." if held_up else text
+    sentences = [f"Of {total} pods {', '.join(parts)}." if parts else "There are no pods."]
+    refused = {each.node for step in steps for each in step.refused}
+    if refused:
+        sentences.append(f"kubectl drain refuses {'1 node' if len(refused) == 1 else f'{len(refused)} nodes'}.")
+    if held_up:
+        sentences.append(f"Budgets hold up {held_up} {'pod' if held_up == 1 else 'pods'} of the drain.")
+    sentences += [f"{each.workload}: {each.message}." for each in hangs]
+    return " ".join(sentences)

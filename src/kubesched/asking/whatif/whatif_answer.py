@@ -15,6 +15,8 @@ from kubesched.asking.cluster_objects import Gap
 STAYS, MOVES, BECOMES_BOUND = "stays", "moves", "becomes-bound"
 STAYS_PENDING, BECOMES_PENDING = "stays-pending", "becomes-pending"
 NEW, NEW_PENDING, DELETED, LOST = "new", "new-pending", "deleted", "lost"
+# deleted, and created again by its controller on the same node
+REPLACED = "replaced"
 # a pod that has no node in the end, other than a deleted one
 WITHOUT_PLACE = (STAYS_PENDING, BECOMES_PENDING, NEW_PENDING, LOST)
 
@@ -23,6 +25,7 @@ WITHOUT_PLACE = (STAYS_PENDING, BECOMES_PENDING, NEW_PENDING, LOST)
 class PodChange(Answer):
     """What becomes of a pod: the node it leaves, the node it gets, or the scheduler's message.
 
+    A pod moves if its controller creates another one in its place; `replaced_by` is the name of that one if it differs.
     A pod that is lost has no controller that would create it again. `held` is a pending pod that is not to be scheduled
     yet, or by another scheduler.
     """
@@ -35,11 +38,24 @@ class PodChange(Answer):
     message: str | None = None
     preempted_by: str | None = None
     held: bool | None = None
+    replaced_by: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnfinishedWorkload(Answer):
+    """A workload that does not get to its end, and why: a rollout that hangs, or pods that are not created.
+
+    `pods` are the pending pods that it waits for.
+    """
+
+    workload: str
+    message: str
+    pods: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class DrainRound(Answer):
-    """The pods that are evicted from a node at once; the next round begins when they have new places."""
+    """The pods that are evicted from a node at once; refused evictions are tried again after five seconds."""
 
     node: str
     number: int
@@ -67,7 +83,10 @@ class LeftPod(Answer):
 
 @dataclass(frozen=True, slots=True)
 class WhatIfStep(Answer):
-    """One operation: what was done, to which nodes; and of a drain the order in which it goes."""
+    """One operation: what was done, to which nodes; and of a drain the order in which it goes.
+
+    `refused` are the pods because of which `kubectl drain` does not begin with their node.
+    """
 
     operation: str
     message: str = ""
@@ -75,6 +94,12 @@ class WhatIfStep(Answer):
     rounds: tuple[DrainRound, ...] = ()
     held_up: tuple[HeldUpPod, ...] = ()
     left: tuple[LeftPod, ...] = ()
+    refused: tuple[LeftPod, ...] = ()
+
+    @property
+    def failed(self) -> bool:
+        """Return whether the operation does not get to its end."""
+        return bool(self.held_up or self.refused)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,11 +173,14 @@ class ClusterMeasures(Answer):
 
 @dataclass(frozen=True, slots=True)
 class WhatIfAnswer(Answer):
-    """What becomes of the cluster, against the present; `changes` has every pod that does not stay where it is.
+    """What becomes of the cluster because of the operations; `changes` has every pod that does not stay where it is.
 
-    `fits` says that no drain is held up, and that each pod has a place that had one, is new, or belongs to a workload
-    that was scaled or applied. Where the only aim is places for pending pods (new nodes, a taint that ends, another
-    configuration), all of them have to have one. Pods that are held do not count.
+    `anyway` is what happens without the operations, too: they begin after that, and `before` is measured then.
+    `unfinished` are the workloads that do not get to their end because of the operations.
+
+    `fits` says that no drain is refused or held up, that no workload is unfinished, and that each pod has a place that
+    had one, is new, or belongs to a workload that was scaled or applied. Where the only aim is places for pending pods
+    (new nodes, a taint that ends, another configuration), all of them have to have one. Held pods do not count.
     """
 
     ROWS: ClassVar[str] = "changes"
@@ -166,6 +194,8 @@ class WhatIfAnswer(Answer):
     after: ClusterMeasures
     spread: tuple[OwnerSpread, ...] = ()
     gaps: tuple[Gap, ...] = ()
+    unfinished: tuple[UnfinishedWorkload, ...] = ()
+    anyway: tuple[PodChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

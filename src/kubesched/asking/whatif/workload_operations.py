@@ -22,7 +22,7 @@ from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.templates.applying import applied
 from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
-from kubesched.asking.whatif.operations import RemoveNodes
+from kubesched.asking.whatif.operations import Operation, RemoveNodes
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import WhatIfStep
 from kubesched.asking.whatif.workloads import NamedObject, Workloads
@@ -50,7 +50,7 @@ _WITH_PODS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"
 
 
 @dataclass(frozen=True, slots=True)
-class ScaleWorkload:
+class ScaleWorkload(Operation):
     """A workload with another number of replicas."""
 
     workload: NamedObject
@@ -62,16 +62,15 @@ class ScaleWorkload:
         workload = workloads.find(self.workload)
         pods = workloads.pods(workload)
         workloads.note_replicas(workload, self.replicas)
-        trial.asked_for.update(pod.full_name for pod in pods)
         if self.replicas > len(pods):
             _create(trial, workloads.template(workload, pods), self.replicas - len(pods))
         for pod in _surplus(trial, workload, pods, len(pods) - self.replicas):
-            trial.delete(pod, f"{workload} is scaled to {self.replicas}")
+            trial.delete(pod)
         return WhatIfStep(f"scale {workload} to {self.replicas}", f"it has {len(pods)} pods now")
 
 
 @dataclass(frozen=True, slots=True)
-class ApplyManifests:
+class ApplyManifests(Operation):
     """Objects that are created, or changed as `kubectl apply` changes them; workloads are rolled out."""
 
     manifests: tuple[Manifest, ...]
@@ -97,7 +96,7 @@ class ApplyManifests:
 
 
 @dataclass(frozen=True, slots=True)
-class DeleteObject:
+class DeleteObject(Operation):
     """An object that is deleted; a workload or namespace with all of its pods, a node as if it vanished."""
 
     object: NamedObject
@@ -110,14 +109,14 @@ class DeleteObject:
         message = ""
         if kind == Pod.__name__:
             pod = _found_pod(trial, self.object)
-            trial.delete(pod, "it is deleted")
+            trial.delete(pod)
             shown = NamedObject(kind, pod.namespace, pod.name)
         elif kind in _WITH_PODS:
             workloads = Workloads(trial)
             shown = workloads.find(self.object)
             pods = workloads.pods(shown)
             for pod in pods:
-                trial.delete(pod, f"{shown} is deleted")
+                trial.delete(pod)
             message = f"it has {len(pods)} pods"
             workloads.documents.pop(shown, None)
             _remove(trial, shown)
@@ -129,19 +128,8 @@ class DeleteObject:
 
 
 @dataclass(frozen=True, slots=True)
-class RescheduleAll:
+class RescheduleAll(Operation):
     """Every pod that does not belong to its node leaves it, and all are scheduled again, the oldest first."""
-
-    def apply(self, trial: WhatIfTrial) -> WhatIfStep:
-        """Take all pods off their nodes, then schedule them."""
-        movable = reschedulable(trial)
-        for pod in movable:
-            trial.displace(pod, returns=True)
-        for pod in movable:
-            waiting = trial.model.cluster.pending.get(pod.uid)
-            if waiting is not None:
-                trial.attempt(waiting)
-        return WhatIfStep("reschedule all", f"{len(movable)} pods are placed again, from an empty start")
 
 
 def reschedulable(trial: WhatIfTrial) -> list[PodInfo]:
@@ -190,19 +178,17 @@ def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate) -> None:
     if name.kind == Pod.__name__:
         old = trial.model.pods.get(template.pod.full_name)
         if old is not None and _is_like(template.pod, without_node(old.pod)):
-            trial.asked_for.add(old.full_name)
             return
         if old is not None:
-            trial.delete(old, "it is replaced")
+            trial.delete(old)
         _add(trial, template.own_pod(trial.model))
         return
     workloads = Workloads(trial)
     pods = workloads.pods(name)
     if not _is_rolled_out(trial, workloads, name, template):
         for pod in pods:
-            trial.delete(pod, f"{name} is rolled out anew")
+            trial.delete(pod)
         pods = []
-    trial.asked_for.update(pod.full_name for pod in pods)
     if template.per_node:
         there = {target_of(to_builtins(pod.pod)) for pod in pods}
         for node in trial.model.node_names():
@@ -211,7 +197,7 @@ def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate) -> None:
         return
     _create(trial, template, max(0, template.replicas - len(pods)))
     for pod in _surplus(trial, name, pods, len(pods) - template.replicas):
-        trial.delete(pod, f"{name} is scaled to {template.replicas}")
+        trial.delete(pod)
 
 
 def _is_rolled_out(trial: WhatIfTrial, workloads: Workloads, name: NamedObject, template: WorkloadTemplate) -> bool:
@@ -323,7 +309,7 @@ def _empty_namespace(trial: WhatIfTrial, namespace: str) -> str:
     """Delete the pods of a namespace; return how many there were."""
     pods = [pod for pod in trial.model.pods.values() if pod.namespace == namespace]
     for pod in pods:
-        trial.delete(pod, f"Namespace {namespace} is deleted")
+        trial.delete(pod)
     return f"it has {len(pods)} pods"
 
 

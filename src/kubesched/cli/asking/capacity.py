@@ -18,7 +18,9 @@ from kubesched.asking.capacity.capacity import CapacityOptions, capacity
 from kubesched.asking.capacity.filling import Progress
 from kubesched.asking.capacity.node_kinds import INSTANCE_TYPE, NodePrices, price_in
 from kubesched.asking.model import ClusterModel
+from kubesched.asking.remaining.remaining import remaining
 from kubesched.asking.reports.capacity_report import capacity_report
+from kubesched.asking.reports.remaining_report import remaining_report
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.cli.asking.options import model_options
@@ -32,7 +34,12 @@ PRICE = "price"
 
 @click.command("capacity")
 @click.option(
-    "-f", "--filename", "files", multiple=True, required=True, metavar="FILE", help="Workloads: files, folders, -."
+    "-f",
+    "--filename",
+    "files",
+    multiple=True,
+    metavar="FILE",
+    help="Workloads: files, folders, -. Without one: what is left of the cluster.",
 )
 @click.option("--until", type=click.IntRange(1), metavar="N", help="How many replicas of each (or rounds) are wanted.")
 @click.option("--own-replicas", is_flag=True, help="Each workload's own replicas are wanted.")
@@ -64,17 +71,28 @@ def capacity_command(
 ) -> None:
     """Count how many more pods fit, and which nodes to add.
 
-    Says also what runs out first, and on how many nodes. With --until or --own-replicas, exit code 3 means that the
-    target is not reached; otherwise that of some workload not one pod fits.
+    LimitRanges, runtime classes and ResourceQuotas count as the API server applies them.
+    The answer names what runs out first, and on how many nodes. With --until or --own-replicas, exit code 3 means that
+    the target is not reached; otherwise that not one pod of some workload fits.
+
+    Without -f, the answer is what is left: the free amounts in all, by zone and by pool, the largest pod that fits, how
+    many pods of the median size fit, and what is stranded. Pending pods are not counted as placed.
 
     \b
     Examples:
+      kubesched capacity                                        # what is left of the cluster
       kubesched capacity -f my-app.yaml                         # how many fit
       kubesched capacity -f my-app.yaml --until 50              # do 50 fit, and which nodes to add if not
       kubesched capacity -f web.yaml -f batch.yaml --weights 3,1 --from cluster.snapshot.gz
     """
     if until is not None and own_replicas:
         raise click.UsageError("--until and --own-replicas are two targets; give one of them")
+    if not files:
+        if until is not None or own_replicas or weights is not None or node_files or price_label or price_file:
+            raise click.UsageError("give the workloads with -f; without them, only --pool-label applies")
+        left = remaining(model, pool_label)
+        print_answer(left, remaining_report(left), output)
+        return
     templates = read_templates(model, read_manifests(files))
     options = CapacityOptions(
         until=until,

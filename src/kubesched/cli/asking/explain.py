@@ -10,12 +10,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
+import yaml
 
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
-from kubesched.asking.explain.pod_answer import BOUND, FINISHED, SCHEDULABLE
 from kubesched.asking.explain.triage import triage
-from kubesched.asking.model import ClusterModel
+from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.asking.reports.triage_report import node_report, triage_report
 from kubesched.asking.sources.remembering import remembered
@@ -27,10 +27,23 @@ from kubesched.cli.asking.scheduler_options import scheduler_options
 from kubesched.cli.command_group import CommandWithSubcommands
 
 if TYPE_CHECKING:
+    from kubesched.asking.explain.pod_answer import PodAnswer
     from kubesched.asking.sources.scheduler_records import SchedulerAddress
+    from kubesched.asking.whatif.workloads import NamedObject
 
 DOES_NOT_FIT = 3
+NOT_KNOWN = 1
+WORKLOAD = "workload"
 F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _workload_named(ctx: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> "NamedObject":
+    """Return the workload that is named: `deployment web`, `deploy/web`, `deploy/shop/web`."""
+    if len(words) > 2 or (len(words) == 1 and "/" not in words[0]):
+        raise click.UsageError(f"name one workload, such as {words[0].partition('/')[0]}/NAME")
+    from kubesched.asking.whatif.workloads import parse_name
+
+    return parse_name("/".join(words))
 
 
 def _one_pod(command: F) -> F:
@@ -75,9 +88,26 @@ def explain_pod_command(
 
         answer = explain_manifests(model, read_manifests([file]))
     else:
-        answer = remembered(model, explain_named_pod(model, model.full_name(str(name))), scheduler)
+        answer = remembered(model, _explain_named(model, str(name)), scheduler)
     print_answer(answer, pod_report(answer), output)
-    sys.exit(0 if answer.verdict in (SCHEDULABLE, BOUND, FINISHED) else DOES_NOT_FIT)
+    sys.exit(0 if answer.fits else DOES_NOT_FIT)
+
+
+def _explain_named(model: ClusterModel, name: str) -> "PodAnswer":
+    """Return the answer about a pod; raises UnknownObjectError, which names the command for a workload."""
+    try:
+        return explain_named_pod(model, model.full_name(name))
+    except UnknownObjectError:
+        if "/" in name and _explained_as(name.partition("/")[0]) == WORKLOAD:
+            raise UnknownObjectError(f"{name} is no pod; for a workload: kubesched explain {name}") from None
+        raise
+
+
+def _explained_as(kind: str) -> str:
+    # imported here: the kinds of an API server, which pods do not need
+    from kubesched.asking.workloads.kinds import explained_as
+
+    return explained_as(kind)
 
 
 @click.command("node")
@@ -108,20 +138,97 @@ def explain_pods_command(model: ClusterModel, output: OutputOptions) -> None:
     _triage(model, output)
 
 
+@click.command(WORKLOAD)
+@click.argument("words", nargs=-1, required=True, metavar="KIND [NAMESPACE/]NAME", callback=_workload_named)
+@model_options
+@output_option
+def explain_workload_command(words: "NamedObject", model: ClusterModel, output: OutputOptions) -> None:
+    """Explain the pods of a workload: why some are pending, and where the others are.
+
+    Of a workload without pods, the next pod is explained. The word `workload` can be left out.
+    Exit code 0: all of its pods have a node, or fit; 3: some do not fit.
+
+    \b
+    Examples:
+      kubesched explain deployment web -n shop
+      kubesched explain deploy/web
+      kubesched explain sts shop/database --from cluster.snapshot.gz
+    """
+    # imported here: an API server, which pods of the cluster do not need
+    from kubesched.asking.reports.workload_report import workload_report
+    from kubesched.asking.workloads.explain_workload import explain_workload
+
+    answer = explain_workload(model, words, model.source.taken_at or datetime.now(UTC))
+    print_answer(answer, workload_report(answer), output)
+    sys.exit(0 if answer.fits else DOES_NOT_FIT)
+
+
+@click.command("rights")
+def explain_rights_command() -> None:
+    """Print a ClusterRole with the rights that answers need: to read what scheduling depends on, and nothing else.
+
+    \b
+    Example:
+      kubesched explain rights | kubectl apply -f -
+      kubectl create clusterrolebinding kubesched-reader --clusterrole=kubesched-reader --user=ANNA
+    """
+    # imported here: a client of API servers, which questions about files do not need
+    from kubesched.asking.sources.reader_role import reader_role
+
+    click.echo(yaml.safe_dump(reader_role(), sort_keys=False), nl=False)
+
+
 def _no_words(ctx: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
     """Refuse words that name no subcommand, such as the name of a pod alone."""
-    if words:
-        raise click.UsageError(f"say what {words[0]} is: kubesched explain pod {words[0]}, or node {words[0]}")
-    return words
+    if not words:
+        return words
+    word = words[0]
+    if _explained_as(word.partition("/")[0]):
+        raise click.UsageError(f"write {' '.join(words)} before the options: kubesched explain {' '.join(words)} ...")
+    if "/" in word or len(words) > 1:
+        raise click.UsageError(f"{' '.join(words)}: pods, nodes and workloads can be explained, such as deploy/web")
+    raise click.UsageError(f"say what {word} is: kubesched explain pod {word}, node {word} or deployment {word}")
+
+
+class ExplainCommand(CommandWithSubcommands):
+    """The command `explain`, which takes what is explained as kubectl does: `deploy web`, `deploy/web`, `po web-0`."""
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Return the context of the subcommand for the kind that is named."""
+        return super().make_context(info_name, self._with_subcommand(args), parent, **extra)
+
+    def _with_subcommand(self, args: list[str]) -> list[str]:
+        first = args[0] if args else ""
+        kind, slash, name = first.partition("/")
+        given = [name, *args[1:]] if slash else args[1:]
+        names_one = bool(given) and not given[0].startswith("-")
+        if not first or first.startswith("-") or (first in self.subcommands and (first != "pods" or not names_one)):
+            return args
+        command = _explained_as(kind)
+        if command == WORKLOAD:
+            return [command, *args]
+        return [command, *given] if command and names_one else args
 
 
 @click.command(
     "explain",
-    cls=CommandWithSubcommands,
-    subcommands={"pods": explain_pods_command, "pod": explain_pod_command, "node": explain_node_command},
+    cls=ExplainCommand,
+    subcommands={
+        "pods": explain_pods_command,
+        "pod": explain_pod_command,
+        "node": explain_node_command,
+        WORKLOAD: explain_workload_command,
+        "rights": explain_rights_command,
+    },
 )
 @click.argument(
-    "words", nargs=-1, metavar="[pods | pod NAME | node NAME]", callback=_no_words, shell_complete=explain_words
+    "words",
+    nargs=-1,
+    metavar="[pods | pod NAME | node NAME | KIND/NAME]",
+    callback=_no_words,
+    shell_complete=explain_words,
 )
 @model_options
 @output_option
@@ -129,12 +236,14 @@ def explain(words: tuple[str, ...], model: ClusterModel, output: OutputOptions) 
     """Explain why pods are pending, and what would help.
 
     Without a subcommand: everything that is pending, by cause. The cluster is the one that kubectl asks, or that of
-    --from. Every remedy was tried before it is printed. Exit code 0: nothing is unschedulable; 3: something is.
+    --from. Every remedy was tried before it is printed. Exit code 0: nothing is unschedulable; 3: something is; 1: an
+    error, or nothing is as far as you may read pods.
 
     \b
     Examples:
       kubesched explain                                # everything pending
       kubesched explain pod web-0 -n shop
+      kubesched explain deploy/web -n shop
       kubesched explain node worker-7
       kubesched explain --from cluster.snapshot.gz -o markdown
     """
@@ -144,4 +253,5 @@ def explain(words: tuple[str, ...], model: ClusterModel, output: OutputOptions) 
 def _triage(model: ClusterModel, output: OutputOptions) -> None:
     answer = triage(model, model.source.taken_at or datetime.now(UTC))
     print_answer(answer, triage_report(answer), output)
-    sys.exit(DOES_NOT_FIT if answer.unschedulable else 0)
+    unread = model.unread_pods is not None and not model.source.only_namespace
+    sys.exit(DOES_NOT_FIT if answer.unschedulable else NOT_KNOWN if unread else 0)

@@ -38,12 +38,14 @@ def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObje
     """Write a cluster to a file, to ask about it later or elsewhere.
 
     --from reads the file. It has what scheduling reads of nodes, pods, volumes, claims, budgets and workloads. Secrets,
-    ConfigMaps, environment, commands and most annotations are not in it. Objects of custom kinds are in it, whole, if a
+    ConfigMaps, environment, commands, mount options, parameters of drivers, addresses and most annotations are not in
+    it. Objects of custom kinds are in it, whole, if a
     plugin looks them up that --config enables; with --anonymise they are left out.
 
     With --anonymise names, namespaces, values of labels and taints, images, UIDs and texts of devices are codes, and
-    equal texts have equal codes. Keys of labels and taints, names of resources, drivers, schedulers and scheduling
-    gates stay, since plugins and configurations go by them.
+    equal texts have equal codes. These stay, since plugins and configurations read them: keys of labels and taints,
+    names of resources, drivers, schedulers and scheduling gates, types and reasons of conditions, declared features of
+    nodes and versions of kubelets.
 
     \b
     Examples:

@@ -16,6 +16,7 @@ from kubesched.asking.reports.blocks import (
     Block,
     Cell,
     Commands,
+    Details,
     Facts,
     Item,
     Items,
@@ -66,6 +67,8 @@ def _verdict(report: Report) -> Iterator[RenderableType]:
 def _parts(report: Report, width: int) -> Iterator[RenderableType]:
     yield from _spaced(report.lead, width)
     for section in report.sections:
+        if all(isinstance(block, Details) for block in section.blocks):
+            continue
         yield ""
         yield Text(printable(section.heading), "bold")
         yield from _spaced(section.blocks, width)
@@ -73,8 +76,9 @@ def _parts(report: Report, width: int) -> Iterator[RenderableType]:
 
 def _spaced(blocks: Sequence[Block], width: int) -> Iterator[RenderableType]:
     """Yield blocks with an empty line between them, but none below a paragraph."""
-    for number, block in enumerate(blocks):
-        if number and not isinstance(blocks[number - 1], Paragraph):
+    shown = [block for block in blocks if not isinstance(block, Details)]
+    for number, block in enumerate(shown):
+        if number and not isinstance(shown[number - 1], Paragraph):
             yield ""
         yield from _block(block, width)
 
@@ -100,6 +104,8 @@ def _block(block: Block, width: int) -> Iterator[RenderableType]:
         case Picture():
             yield _text(block.title)
             yield from _table(block.table, width)
+        case Details():
+            pass
 
 
 def _item(item: Item, mark: str) -> Iterator[RenderableType]:

@@ -19,7 +19,7 @@ from kubesched.asking.whatif.compare import NamedModel, compare
 from kubesched.asking.whatif.configurations import parse_weight, with_weights
 from kubesched.asking.whatif.consolidate import consolidate
 from kubesched.asking.whatif.operations import Operation
-from kubesched.asking.whatif.requests import operation_of
+from kubesched.asking.whatif.requests import operation_of, with_drain_options
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import RescheduleAll
 from kubesched.cli.asking.configurations import load_configuration, told_by
@@ -73,7 +73,16 @@ NODES = "NODES"
 
 
 @click.command("whatif", cls=OrderedCommand, subcommands={"consolidate": consolidate_command})
-@click.option("--drain", multiple=True, metavar=NODES, help="Drain nodes: names (a,b) or a label selector (zone=a).")
+@click.option(
+    "--drain",
+    multiple=True,
+    metavar=NODES,
+    help="Drain nodes as kubectl drain --ignore-daemonsets does: names (a,b) or a label selector (zone=a).",
+)
+@click.option("--force", is_flag=True, help="Drain nodes even if they have pods without a controller, which are lost.")
+@click.option(
+    "--delete-emptydir-data", is_flag=True, help="Drain nodes even if pods there have emptyDir volumes, which are lost."
+)
 @click.option("--cordon", multiple=True, metavar=NODES, help="Let nodes take no new pods.")
 @click.option("--remove", multiple=True, metavar=NODES, help="Let nodes vanish, with all that runs there.")
 @click.option(
@@ -107,15 +116,19 @@ def whatif_command(
     registry: Registry,
     output: OutputOptions,
     reschedule: str | None,
+    force: bool,
+    delete_emptydir_data: bool,
     **options: tuple[Any, ...],
 ) -> None:
     """Try changes of a cluster or its scheduler: which pods move, stay pending, are preempted.
 
-    Changes are tried in the order given; then everything pending is scheduled. Nothing is changed in the cluster.
+    The cluster runs in this process, in virtual time, with its controllers and its scheduler. What happens anyway comes
+    first. Then the changes are made in the order given, each as a request to the API server. Nothing is changed in your
+    cluster.
 
-    Exit code 3: a drain is held up, or a pod has no place that has one now, is new, or belongs to what is scaled or
-    applied. With nothing but --add-nodes, a taint that ends or another configuration: a pod stays pending. Of two
-    configurations: under the second a pod has no node that has one now or under the first.
+    Exit code 3: a drain is refused or held up, a rollout hangs, or a pod has no place that had one, is new, or belongs
+    to what is scaled or applied. With nothing but --add-nodes, a taint that ends or another configuration: a pod stays
+    pending. Of two configurations: under the second a pod has no node that has one now or under the first.
 
     \b
     Examples:
@@ -133,7 +146,8 @@ def whatif_command(
     last = load_configuration(last_file, second_gates, registry, lambda found: with_weights(found, changed), told=told)
     objects = read_source(source, custom_kinds_of(last, registry))
     model = ClusterModel(objects, last, registry)
-    operations = _operations(model, ctx.meta[OrderedCommand.ORDER], options)
+    asked = _operations(model, ctx.meta[OrderedCommand.ORDER], options)
+    operations = with_drain_options(asked, force, delete_emptydir_data)
     if len(configs) == 2 or compared:
         loaded = load_configuration(configs[0] if configs else None, gates, registry, told=told)
         first = ClusterModel(objects, loaded, registry)
@@ -144,7 +158,9 @@ def whatif_command(
         sys.exit(0 if answer.fits else DOES_NOT_FIT)
     if reschedule is not None:
         operations.append(RescheduleAll())
-    found = whatif(model, operations, disposable=True)
+    is_another = configs or weights or new_gates
+    present = load_configuration(None, gates, registry, told=told or told_by(source)) if is_another else None
+    found = whatif(model, operations, present=present)
     print_answer(found, whatif_report(found), output)
     sys.exit(0 if found.fits else DOES_NOT_FIT)
 

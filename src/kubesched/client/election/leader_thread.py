@@ -12,7 +12,7 @@ import os
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from threading import Thread
+from threading import Lock, Thread
 
 from kubesched.client.election.candidates import CandidateVersions, LeaseCandidateKeeper
 from kubesched.client.election.leader_elector import ElectionObserver, ElectionSettings, LeaderElector
@@ -29,22 +29,45 @@ LAST_WORDS_SECONDS = 2.0
 LAST_EVENT_SECONDS = 0.5
 
 
+# code whose name of a file, which stacks show, is the reason for them
+_REASON = compile(
+    "wait()",
+    "kubesched ends: its lease ran out while the process was suspended, or while an extension held the interpreter "
+    "(its stack is below). Another replica leads; start this one again, as Kubernetes does",
+    "eval",
+)
+
+
 class ExitingObserver(ElectionObserver):
     """Ends the process with code 1 when the lease is lost, even while the scheduler's loop is blocked.
 
-    Python code cannot run while an extension holds the interpreter. For that case a timer outside of it ends the
-    process soon after the lease has run out, and writes the stack of every thread to standard error.
+    Python code cannot run while an extension holds the interpreter, or before a process that was suspended is dumped.
+    For these cases a timer outside of it ends the process soon after the lease has run out, and writes the stack of
+    every thread to standard error. The timer can write nothing else, so the first stack is the reason.
     """
 
     def __init__(self, say: Callable[[str], None], leave: Callable[[int], None] = os._exit) -> None:
         self._say = say
         self._leave = leave
+        self._reason = Lock()
 
     def renewed(self, seconds_left: float) -> None:
         """Set the timer anew."""
         if seconds_left > 0:
             seconds = seconds_left + LAST_WORDS_SECONDS
+            self._begin_with_reason()
             faulthandler.dump_traceback_later(seconds, file=STANDARD_ERROR, exit=True)
+
+    def _begin_with_reason(self) -> None:
+        """Start a thread whose stack is the reason; stacks are written with that of the newest thread first."""
+        self._end_reason()
+        self._reason = Lock()
+        self._reason.acquire()
+        Thread(target=eval, args=(_REASON, {"wait": self._reason.acquire}), name="lease", daemon=True).start()
+
+    def _end_reason(self) -> None:
+        if self._reason.locked():
+            self._reason.release()
 
     def lost(self, reason: str) -> None:
         """End the process."""
@@ -57,6 +80,7 @@ class ExitingObserver(ElectionObserver):
     def stopped(self) -> None:
         """Stop the timer."""
         faulthandler.cancel_dump_traceback_later()
+        self._end_reason()
 
 
 class LeaderThread:

@@ -44,6 +44,9 @@ class Informers:
         self._tell: Callable[[str, str, str], None] | None = None
         self._server = IncarnationTracker(rest, note)
         self.reflectors = {each.name: self._reflector(each) for each in kinds}
+        self._same_incarnation = False
+        # the server's progress and the number of kinds when that was computed
+        self._checked_at = (-1, -1)
         self._tasks: dict[str, asyncio.Task[None]] = {}
         # kinds that nobody needs any more and whose objects are leaving
         self._leaving: set[asyncio.Task[None]] = set()
@@ -134,7 +137,13 @@ class Informers:
     @property
     def same_incarnation(self) -> bool:
         """Return whether all kinds were listed in the server's current incarnation."""
-        return all(reflector.incarnation == self._server.incarnation for reflector in self.reflectors.values())
+        progress = self._server.progress, len(self.reflectors)
+        if progress != self._checked_at:
+            # this is asked at every turn of the scheduler's loop
+            current = self._server.incarnation
+            self._same_incarnation = all(each.incarnation == current for each in self.reflectors.values())
+            self._checked_at = progress
+        return self._same_incarnation
 
     async def until_synced(self) -> None:
         """Wait until every kind has been listed once."""

@@ -36,17 +36,21 @@ class ObjectCache(Generic[T]):
     def __init__(self, kind: type[T], path: str, handler: EventHandler, note: Callable[[str], None]) -> None:
         # namespace/name -> the object as it was last reported
         self.objects: dict[str, T] = {}
-        self.reader = ObjectReader(kind, path, note)
+        self.reader = ObjectReader(kind, path, note, self.objects)
         self._handler = handler
 
-    def put(self, raw: msgspec.Raw | bytes, listed: set[str]) -> str:
-        """Report an object that is new or has changed, add its name to `listed`, and return its resource version."""
+    def put(self, raw: msgspec.Raw | bytes, listed: set[str] | None = None) -> str:
+        """Report an object that is new or has changed, and return its resource version.
+
+        The names of objects that exist are added to `listed`.
+        """
         obj = self.reader.read(raw)
         if isinstance(obj, UnreadableObject):
-            if self._keeps(obj):
+            if self._keeps(obj) and listed is not None:
                 listed.add(obj.full_name)
             return obj.resource_version
-        listed.add(obj.full_name)
+        if listed is not None:
+            listed.add(obj.full_name)
         self._put(obj)
         return obj.metadata.resource_version
 

@@ -4,7 +4,7 @@ From the JSON text of an object to the object, or to `UnreadableObject`, with it
 read. Each is logged once, and again when the reason changes.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Generic, TypeVar
 
 import msgspec
@@ -12,7 +12,7 @@ import msgspec
 from kubesched.api import tolerant_json
 from kubesched.api.codec import decode_json
 from kubesched.api.meta import ApiObject
-from kubesched.api.sharing import sharing
+from kubesched.api.sharing import sharing_with_known
 from kubesched.errors import InvalidObjectError
 
 T = TypeVar("T", bound=ApiObject)
@@ -45,15 +45,16 @@ class _Identified(msgspec.Struct):
 
 
 class ObjectReader(Generic[T]):
-    """Decodes objects of one kind; `path` is the path of their resource."""
+    """Decodes objects of one kind; `path` is the path of their resource, `known` are their known versions by name."""
 
-    def __init__(self, kind: type[T], path: str, note: Callable[[str], None]) -> None:
+    def __init__(self, kind: type[T], path: str, note: Callable[[str], None], known: Mapping[str, T]) -> None:
         # called with kind, name and reason, which is empty once the object can be decoded
         self.tell: Callable[[str, str, str], None] = lambda kind, full_name, why: None
         self._kind = kind
         self._path = path
         self._note = note
-        self._share = sharing(kind)
+        self._share = sharing_with_known(kind)
+        self._known = known
         # namespace/name -> the logged reason
         self._noted: dict[str, str] = {}
 
@@ -65,7 +66,7 @@ class ObjectReader(Generic[T]):
             if not obj.metadata.name:
                 # its path would be the path of the whole collection
                 raise InvalidObjectError(f"{self._kind.__name__} without a name")
-            found = self._share(obj)
+            found = self._share(obj, self._known.get(obj.full_name))
         except InvalidObjectError as error:
             unreadable = identify(data)
             self._say(unreadable.full_name, str(error)[:LONGEST_NOTE])

@@ -217,7 +217,7 @@ class Reflector(Generic[T]):
         self.incarnation = self._listing
         self._reach(version)
         self.synced.set()
-        self._server.is_well()
+        self._server.listed()
 
     # -- watching
 
@@ -299,7 +299,10 @@ class Reflector(Generic[T]):
                         await self._take_listed(event, seen)
                     if number % SLICE == SLICE - 1:
                         await asyncio.sleep(0)
-                limit.reschedule(None if self._complete else now() + LIST_SILENCE_SECONDS)
+                if not self._complete:
+                    limit.reschedule(now() + LIST_SILENCE_SECONDS)
+                elif limit.when() is not None:
+                    limit.reschedule(None)
 
     async def _check_incarnation(self) -> None:
         """Raise ExpiredError if the kind was listed in another incarnation of the server."""
@@ -328,7 +331,7 @@ class Reflector(Generic[T]):
         if event.type == "DELETED":
             self._reach(self._cache.delete(event.object).resource_version)
         else:
-            self._reach(self._cache.put(event.object, set()))
+            self._reach(self._cache.put(event.object))
 
     def _reach(self, version: str) -> None:
         if version:

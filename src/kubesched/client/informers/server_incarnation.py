@@ -40,6 +40,8 @@ class IncarnationTracker:
     def __init__(self, rest: Rest, note: Note, clock: Clock = time.monotonic) -> None:
         # the number of the current incarnation, and the callbacks for a new one
         self.incarnation = 0
+        # grows whenever an incarnation begins or a kind is listed
+        self.progress = 0
         self.followers: list[Callable[[], None]] = []
         self._rest = rest
         self._note = note
@@ -84,6 +86,7 @@ class IncarnationTracker:
 
     def _begin_incarnation(self) -> None:
         self.incarnation += 1
+        self.progress += 1
         self._note("the API server has another past than before; everything is listed anew")
         for tell in self.followers:
             tell()
@@ -111,6 +114,11 @@ class IncarnationTracker:
         if not self._unstreamed:
             self._unstreamed = True
             self._note(f"lists are read in pages, since {path} could not be streamed: {error}")
+
+    def listed(self) -> None:
+        """A kind has been listed in the current incarnation."""
+        self.progress += 1
+        self.is_well()
 
     def is_well(self) -> None:
         """A request has succeeded: wake paused reflectors, and log the next problem at once."""

@@ -7,6 +7,16 @@ from kubesched.api.labels import label_key_problems
 
 MOST_ANNOTATION_BYTES = 256 * 1024
 IMMUTABLE = "field is immutable"
+# finalizers that the garbage collector removes
+ORPHANS, FIRST_DEPENDENTS = "orphan", "foregroundDeletion"
+STANDARD_FINALIZERS = ("kubernetes", ORPHANS, FIRST_DEPENDENTS)
+
+
+def qualification_problems(path: str, finalizer: str) -> list[str]:
+    """Return the problem of a finalizer that is no standard one and has no domain before it."""
+    if "/" in finalizer or finalizer in STANDARD_FINALIZERS:
+        return []
+    return [invalid(path, finalizer, "name is neither a standard finalizer name nor is it fully qualified")]
 
 
 def annotations_problems(path: str, annotations: Mapping[str, str] | None) -> list[str]:

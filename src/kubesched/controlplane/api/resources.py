@@ -126,10 +126,8 @@ class Catalog:
         self._take(resources)
 
     def define(self, resources: Iterable[Resource]) -> None:
-        """Serve these resources besides the built-in ones; a built-in resource wins over one of the same name."""
-        known = {(each.group, each.version, each.plural) for each in self._built_in}
-        others = (each for each in resources if (each.group, each.version, each.plural) not in known)
-        self._take((*self._built_in, *others))
+        """Serve these resources besides the built-in ones."""
+        self._take((*self._built_in, *resources))
         for told in list(self.watchers):
             told()
 
@@ -143,6 +141,12 @@ class Catalog:
     def is_built_in(self, group: str, version: str) -> bool:
         """Return whether a version of a group is served without any CustomResourceDefinition."""
         return any((each.group, each.version) == (group, version) for each in self._built_in)
+
+    def is_taken(self, group: str, version: str, plural: str) -> bool:
+        """Return whether a built-in kind has the paths of a defined one, or its place in the store."""
+        return self.is_built_in(group, version) or any(
+            (each.group, each.plural) == (group, plural) for each in self._built_in
+        )
 
     def find(self, group: str, version: str, plural: str) -> Resource | None:
         """Return a resource by the parts of its path."""

@@ -178,7 +178,9 @@ def internal_error(message: str) -> ApiError:
 
 def invalid(resource: Resource, name: str, problems: Sequence[str]) -> ApiError:
     """Return the error 422 for an object with invalid fields; problems are sentences of `api.field_errors`."""
-    qualified = f"{resource.kind}.{resource.group}" if resource.group else resource.kind
+    # the group in which the kind is stored: events of events.k8s.io are those of the core group
+    group = resource.prefix.partition(".")[2]
+    qualified = f"{resource.kind}.{group}" if group else resource.kind
     message = f"{qualified} {quote(name)} is invalid: {aggregate(problems)}"
     details = {"name": name, "group": resource.group, "kind": resource.kind}
     details = {key: value for key, value in details.items() if value}

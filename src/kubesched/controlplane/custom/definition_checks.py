@@ -15,12 +15,12 @@ from urllib.parse import urlsplit
 from kubesched.api.field_errors import Shown, as_json, child, forbidden, index, invalid, not_supported, required
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
-from kubesched.cel.functions.named_formats import label_1035_problems
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.custom.json_paths import parts_of
 from kubesched.controlplane.custom.rule_forms import go_struct
 from kubesched.controlplane.custom.schema_checks import schema_problems
-from kubesched.controlplane.kinds.checks import too_many
+from kubesched.controlplane.kinds.admission.webhooks import client_problems, review_version_problems
+from kubesched.controlplane.kinds.checks import dns_1035_problems, too_many
 
 APPROVED = "api-approved.kubernetes.io"
 MOST_SELECTABLE = 8
@@ -100,7 +100,7 @@ def _scope_problems(spec: Document) -> list[str]:
 
 def _version_problems(path: str, version: Document, shared: set[str], old: Document | None) -> list[str]:
     problems = []
-    found = label_1035_problems(version["name"])
+    found = dns_1035_problems(version["name"])
     if found:
         problems.append(invalid(child(path, "name"), version["name"], ",".join(found)))
     warning = version.get("deprecationWarning")
@@ -139,7 +139,7 @@ def _versions_problems(spec: Document, shared: set[str]) -> list[str]:
         problems.append(invalid(path, shown, "must contain unique version names"))
     if sum(bool(each["storage"]) for each in versions) != 1:
         problems.append(invalid(path, shown, "must have exactly one version marked as storage version"))
-    first = label_1035_problems(names[0]) if names else []
+    first = dns_1035_problems(names[0]) if names else []
     return problems + ([invalid("spec.version", names[0], ",".join(first))] if first else [])
 
 
@@ -248,40 +248,40 @@ def names_problems(path: str, names: Document) -> list[str]:
     for field in ("plural", "singular", "kind", "listKind"):
         value = names.get(field) or ""
         mixed = field in ("kind", "listKind")
-        found = label_1035_problems(value.lower() if mixed else value) if value else []
+        found = dns_1035_problems(value.lower() if mixed else value) if value else []
         if found:
             start = "may have mixed case, but should otherwise match: " if mixed else ""
             problems.append(invalid(child(path, field), value, start + ",".join(found)))
     for number, value in enumerate(names.get("shortNames") or ()):
-        if found := label_1035_problems(value):
+        if found := dns_1035_problems(value):
             problems.append(invalid(index(child(path, "shortNames"), number), value, ",".join(found)))
     if names.get("kind") and names["kind"] == names.get("listKind"):
         problems.append(invalid(child(path, "listKind"), names["kind"], "kind and listKind may not be the same"))
     for number, value in enumerate(names.get("categories") or ()):
-        if found := label_1035_problems(value):
+        if found := dns_1035_problems(value):
             problems.append(invalid(index(child(path, "categories"), number), value, ",".join(found)))
     return problems
 
 
 def _conversion_problems(conversion: Document) -> list[str]:
     path, strategy, webhook = "spec.conversion", conversion["strategy"], conversion.get("webhook") or {}
-    if not strategy:
-        return [required(child(path, "strategy"))]
-    if strategy not in ("None", "Webhook"):
-        return [not_supported(child(path, "strategy"), strategy, ("None", "Webhook"))]
+    problems = [] if strategy else [required(child(path, "strategy"))]
+    if strategy and strategy not in ("None", "Webhook"):
+        problems.append(not_supported(child(path, "strategy"), strategy, ("None", "Webhook")))
     config, versions = webhook.get("clientConfig"), webhook.get("conversionReviewVersions") or []
     where, reviews = child(path, "webhookClientConfig"), child(path, "conversionReviewVersions")
-    if strategy == "None":
+    if strategy != "Webhook":
         why = "should not be set when strategy is not set to Webhook"
-        return ([forbidden(where, why)] if config is not None else []) + ([forbidden(reviews, why)] if versions else [])
-    problems = []
+        problems += [forbidden(where, why)] if config is not None else []
+        return problems + ([forbidden(reviews, why)] if versions else [])
     if config is None:
         problems.append(required(where, "required when strategy is set to Webhook"))
-    elif (config.get("url") is None) == (config.get("service") is None):
-        problems.append(required(where, "exactly one of url or service is required"))
+    else:
+        problems += client_problems(where, config)
     if not versions:
-        problems.append(required(reviews))
-    elif not {"v1", "v1beta1"} & set(versions):
+        return [*problems, required(reviews)]
+    problems += review_version_problems(reviews, versions)
+    if not {"v1", "v1beta1"} & set(versions):
         problems.append(invalid(reviews, versions, "must include at least one of v1, v1beta1"))
     return problems
 

@@ -35,6 +35,7 @@ class CustomResourceDefinitionStrategy(Strategy):
     """The strategy of CustomResourceDefinitions."""
 
     unconditional_update = False
+    qualifies_finalizers = False
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Set defaults."""

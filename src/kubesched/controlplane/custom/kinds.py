@@ -12,6 +12,7 @@ from typing import Any
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.media_types import JSON_PATCH, MERGE_PATCH
 from kubesched.controlplane.api.resources import Conversion, Resource
+from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.custom.decoder import CustomDecoder, complete
 from kubesched.controlplane.custom.field_types import config_problems, type_of_objects
 from kubesched.controlplane.custom.printing import printer_of
@@ -33,11 +34,14 @@ class CustomConversion(Conversion):
         storage = next(each for each in spec["versions"] if each["storage"])
         self.api_version = f"{spec['group']}/{version['name']}"
         self.stored_version = f"{spec['group']}/{storage['name']}"
+        self._storage_name, self._kind = storage["name"], spec["names"]["kind"]
+        self._by_webhook = (spec.get("conversion") or {}).get("strategy") == "Webhook"
         # objects may be stored in a version that was the storage version earlier
         self._schemas = {f"{spec['group']}/{each['name']}": _schema_of(each) for each in spec["versions"]}
 
     def to_storage(self, document: Document) -> Document:
-        """Return a document with the apiVersion of the storage version."""
+        """Return a document with the apiVersion of the storage version. Raises ApiError 500 without a conversion."""
+        self._check(self.api_version, self.stored_version)
         return {**document, "apiVersion": self.stored_version}
 
     def completed(self, document: Document) -> Document:
@@ -50,9 +54,11 @@ class CustomConversion(Conversion):
     def from_storage(self, document: Document) -> Document:
         """Convert a stored document, in place, to this version by the current schemas.
 
-        Defaults are those of the version that it was stored in; fields unknown to this version are pruned.
+        Defaults are those of the version that it was stored in; fields unknown to this version are pruned. Raises
+        ApiError 500 if only a webhook can convert the document.
         """
         stored = document.get("apiVersion", "")
+        self._check(stored, self.api_version)
         own = self._schemas[self.api_version]
         schema = self._schemas.get(stored, own)
         document["apiVersion"] = self.api_version
@@ -61,6 +67,13 @@ class CustomConversion(Conversion):
         if stored != self.api_version:
             prune(document, own, resource=True)
         return document
+
+    def _check(self, given: str, wanted: str) -> None:
+        """Raise ApiError 500 if a webhook would have to convert between two versions."""
+        # differs (conversion of objects by webhooks): the webhook is not called
+        if self._by_webhook and given != wanted:
+            why = f"this server calls no conversion webhooks; use the storage version {self._storage_name}"
+            raise ApiError(500, "", f"conversion webhook for {given}, Kind={self._kind} failed: {why}")
 
     def refreshed(self, document: Document) -> Document:
         """Prune and default a stored document by the current definition."""

@@ -132,7 +132,9 @@ class Definitions:
             terminating = condition_of(document, TERMINATING).get("status") == "True"
             said = (stored.uid, document["spec"], document["status"]["acceptedNames"], terminating)
             known = before.get(stored.name)
-            now[stored.name] = known if known is not None and known[0] == said else (said, kinds_of(document))
+            kinds = known[1] if known is not None and known[0] == said else self._kinds_of(document)
+            if kinds:
+                now[stored.name] = said, kinds
         if now == before:
             return
         self._served = now
@@ -145,6 +147,15 @@ class Definitions:
             # watches end when the kind is no longer served as before
             if name not in now or now[name][0][:3] != said[:3]:
                 self._gone(name)
+
+    def _kinds_of(self, document: Document) -> list[CustomKind]:
+        """Return the kinds of a definition, without those that a built-in kind shadows, as in the reference."""
+        is_taken = self._registry.catalog.is_taken
+        return [
+            each
+            for each in kinds_of(document)
+            if not is_taken(each.resource.group, each.resource.version, each.resource.plural)
+        ]
 
     # -- deletion
 

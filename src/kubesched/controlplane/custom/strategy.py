@@ -8,6 +8,7 @@ from kubesched.api.field_errors import invalid
 from kubesched.api.go_text import quote
 from kubesched.api.labels import label_key_problems
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import qualification_problems
 from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.custom.embedded import embedded_problems
 from kubesched.controlplane.custom.json_paths import parts_of
@@ -28,13 +29,13 @@ UNCHECKED = (
 )
 TERMINATING_MESSAGE = "create not allowed while custom resource definition is terminating"
 MOST_REPLICAS = 2**31 - 1
-_STANDARD_FINALIZERS = ("orphan", "foregroundDeletion", "kubernetes")
 
 
 class CustomStrategy(Strategy):
     """The strategy of one version of a custom kind."""
 
     unconditional_update = False
+    qualifies_finalizers = False
 
     def __init__(
         self, schema: Schema, scale: Document | None, selectable: tuple[str, ...], *, is_terminating: bool = False
@@ -99,7 +100,7 @@ class CustomStrategy(Strategy):
         for name in sorted(set(new["metadata"].get("finalizers") or ()) - before):
             start = f"metadata.finalizers: {quote(name)}: "
             warnings += [start + problem for problem in label_key_problems(name)]
-            if "/" not in name and name not in _STANDARD_FINALIZERS:
+            if qualification_problems("", name):
                 path = " including a path (/)" if "." in name else ""
                 words = f"prefer a domain-qualified finalizer name{path} to avoid accidental conflicts with other"
                 warnings.append(f"{start}{words} finalizer writers")

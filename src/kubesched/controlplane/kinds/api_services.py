@@ -29,6 +29,7 @@ class APIServiceStrategy(KindStrategy):
     """The strategy of API services."""
 
     unconditional_update = False
+    qualifies_finalizers = False
     status_keeps_metadata = True
 
     def name_problems(self, name: str) -> tuple[str, ...]:

@@ -162,7 +162,7 @@ def _request_problems(document: Document) -> list[str]:
     try:
         read_request(document)
     except ValueError as error:
-        problems.append(invalid("spec.request", spec.get("request") or "", str(error)))
+        problems.append(invalid("spec.request", spec.get("request"), str(error)))
     usages: Sequence[str] = spec.get("usages") or ()
     if not usages:
         problems.append(required("spec.usages"))

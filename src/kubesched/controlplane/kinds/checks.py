@@ -7,7 +7,6 @@ From JSON values and their paths to problems in the form of `api.field_errors`.
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from ipaddress import ip_address
 from typing import Any
 
 import msgspec
@@ -51,6 +50,13 @@ _1035_LABEL_RULE = (
     "a DNS-1035 label must consist of lower case alphanumeric characters or '-', start with an alphabetic character, "
     "and end with an alphanumeric character (e.g. 'my-name',  or 'abc-123', regex used for validation is "
     f"'{_1035_LABEL}')"
+)
+_SEARCH_LABEL = "_?[a-z0-9]([-_a-z0-9]*[a-z0-9])?"
+_SEARCH_DOMAIN = rf"{_SEARCH_LABEL}(\.{_SEARCH_LABEL})*"
+_SEARCH_DOMAIN_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '_', '-' or '.', and must "
+    "start and end with an alphanumeric character (e.g. 'example.com', regex used for validation is "
+    f"'{_SEARCH_DOMAIN}')"
 )
 _CONFIG_KEY = "[-._a-zA-Z0-9]+"
 _CONFIG_KEY_RULE = (
@@ -109,6 +115,12 @@ def dns_1035_problems(text: str) -> list[str]:
     if not re.fullmatch(_1035_LABEL, text):
         problems.append(_1035_LABEL_RULE)
     return problems
+
+
+def search_domain_problems(text: str) -> list[str]:
+    """Return the reasons why a text is not a valid search domain: a subdomain whose labels may have underscores."""
+    problems = ["must be no more than 253 characters"] if len(text.encode()) > 253 else []
+    return problems if re.fullmatch(_SEARCH_DOMAIN, text) else [*problems, _SEARCH_DOMAIN_RULE]
 
 
 def config_key_problems(text: str) -> list[str]:
@@ -205,15 +217,6 @@ def positive_amount(path: str, raw: Any) -> list[str]:
     """Return the problem of an amount that is not positive."""
     quantity = amount(raw)
     return [] if quantity > ZERO else [invalid(path, str(quantity), NOT_POSITIVE)]
-
-
-def address_problems(path: str, text: str) -> list[str]:
-    """Return the problems of an IP address."""
-    try:
-        ip_address(text)
-    except ValueError:
-        return [invalid(path, text, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)")]
-    return []
 
 
 # -- changes

@@ -20,7 +20,8 @@ LARGEST = 1024 * 1024
 _FROZEN = "field is immutable when `immutable` is set"
 OPAQUE = "Opaque"
 # the keys that a type of secret must have
-_KEYS = {"kubernetes.io/tls": ("tls.crt", "tls.key"), "kubernetes.io/ssh-auth": ("ssh-privatekey",)}
+_KEYS = {"kubernetes.io/tls": ("tls.crt", "tls.key")}
+_SSH, _SSH_KEY = "kubernetes.io/ssh-auth", "ssh-privatekey"
 _JSON_KEYS = {"kubernetes.io/dockercfg": ".dockercfg", "kubernetes.io/dockerconfigjson": ".dockerconfigjson"}
 _ACCOUNT_ANNOTATION = "kubernetes.io/service-account.name"
 
@@ -51,11 +52,6 @@ class ConfigMapStrategy(KindStrategy):
 
 class SecretStrategy(KindStrategy):
     """The strategy of secrets."""
-
-    def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
-        """Set defaults; a missing type is that of the old secret."""
-        new["type"] = new.get("type") or old.get("type")
-        self.fill_in(new, context)
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set the default type, and move stringData into data."""
@@ -108,7 +104,10 @@ def _type_problems(document: Document, data: dict[str, bytes]) -> list[str]:
         if key not in data:
             return [required(f"data[{key}]")]
         if not _is_json_object(data[key]):
-            return [invalid(f"data[{key}]", "<secret contents redacted>", "invalid character in JSON")]
+            why = "invalid character in JSON" if data[key].strip() else "unexpected end of JSON input"
+            return [invalid(f"data[{key}]", "<secret contents redacted>", why)]
+    if kind == _SSH:
+        return [] if data.get(_SSH_KEY) else [required(f"data[{_SSH_KEY}]")]
     return [required(f"data[{key}]") for key in _KEYS.get(kind, ()) if key not in data]
 
 

@@ -11,6 +11,7 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.kinds.checks import immutable, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
+from kubesched.controlplane.kinds.rbac import path_segment_problems
 from kubesched.controlplane.registry.strategy import StrategyContext
 
 _LONGEST_NOTE = 1024
@@ -34,6 +35,7 @@ _FROZEN = (
     "reportingController",
     "reportingInstance",
 )
+_TEXTS = ("reason", "message", "type", "action", "reportingController", "reportingInstance")
 # always present, if only as null, so that clients can sort by them (kubectl get events --sort-by=.lastTimestamp)
 _TIMES = ("firstTimestamp", "lastTimestamp", "eventTime")
 # selectable fields of events.k8s.io/v1, with their names in core/v1
@@ -49,6 +51,10 @@ class EventStrategy(KindStrategy):
     """The strategy of events."""
 
     create_on_update = True
+
+    def name_problems(self, name: str) -> tuple[str, ...]:
+        """Return the problems of a name."""
+        return path_segment_problems(name)
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Add a missing involvedObject, and missing times as null."""
@@ -84,7 +90,9 @@ class EventStrategy(KindStrategy):
             problems += _series_problems(new)
         for field in _FROZEN:
             stored = "reportingComponent" if field == "reportingController" else field
-            problems += immutable(field, new.get(stored) or None, old.get(stored) or None)
+            problems += immutable(
+                field, *(each.get(stored) or ("" if field in _TEXTS else None) for each in (new, old))
+            )
         return problems
 
     def fields(self, document: Document) -> dict[str, str]:
@@ -117,6 +125,8 @@ def _common_problems(event: Document, context: StrategyContext) -> list[str]:
     else:
         if not regarding and namespace not in ("default", "kube-system"):
             problems.append(elsewhere)
+        if name := event["metadata"].get("name"):
+            problems += text_problems("metadata.name", name, subdomain_problems)
         problems += _reporter_problems(event, "reportingController" if context.resource.group else "reportingComponent")
     return problems + text_problems("namespace", namespace, subdomain_problems)
 

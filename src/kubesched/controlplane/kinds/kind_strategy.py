@@ -17,6 +17,9 @@ class KindStrategy(Strategy):
     # an update of the status keeps labels, annotations, finalizers and owner references
     status_keeps_metadata = False
 
+    # the problems of a change come before those of the changed object
+    change_first = False
+
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
 
@@ -42,7 +45,8 @@ class KindStrategy(Strategy):
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a changed object, and of the change."""
-        return self.problems(new, context) + self.change_problems(new, old, context)
+        problems, changes = self.problems(new, context), self.change_problems(new, old, context)
+        return changes + problems if self.change_first else problems + changes
 
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything but the status and metadata, and set defaults."""

@@ -23,6 +23,7 @@ class LeaseStrategy(KindStrategy):
 
     create_on_update = True
     unconditional_update = False
+    qualifies_finalizers = False
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Add a missing spec."""
@@ -50,6 +51,7 @@ class LeaseCandidateStrategy(KindStrategy):
 
     create_on_update = True
     unconditional_update = False
+    qualifies_finalizers = False
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         """Return the problems of a name."""

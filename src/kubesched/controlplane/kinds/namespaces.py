@@ -10,6 +10,7 @@ the spec through the subresource `finalize`.
 from kubesched.api.field_errors import as_json, index, invalid
 from kubesched.api.labels import label_key_problems
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import qualification_problems
 from kubesched.controlplane.api.statuses import forbidden
 from kubesched.controlplane.kinds.checks import dns_label_problems, part, text_problems
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
@@ -20,7 +21,6 @@ ACTIVE, TERMINATING = "Active", "Terminating"
 FINALIZER = "kubernetes"
 NAME_LABEL = "kubernetes.io/metadata.name"
 IMMORTAL = ("default", "kube-system", "kube-public")
-_STANDARD_FINALIZERS = (FINALIZER, "orphan", "foregroundDeletion")
 
 
 class NamespaceStrategy(KindStrategy):
@@ -111,7 +111,4 @@ class NamespaceFinalizeStrategy(NamespaceStrategy):
 
 
 def _finalizer_problems(path: str, name: str) -> list[str]:
-    problems = text_problems(path, name, label_key_problems)
-    if "/" not in name and name not in _STANDARD_FINALIZERS:
-        problems.append(invalid(path, name, "name is neither a standard finalizer name nor is it fully qualified"))
-    return problems
+    return text_problems(path, name, label_key_problems) + qualification_problems(path, name)

@@ -2,7 +2,7 @@
 
 # upstream: pkg/registry/scheduling/priorityclass, pkg/apis/scheduling/validation, plugin/pkg/admission/priority (v1.36)
 
-from kubesched.api.field_errors import forbidden
+from kubesched.api.field_errors import forbidden, required
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import forbidden as refused
 from kubesched.controlplane.kinds.checks import immutable, one_of
@@ -23,7 +23,8 @@ class PriorityClassStrategy(KindStrategy):
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults. Raises ApiError 403 for a second global default."""
-        document["preemptionPolicy"] = document.get("preemptionPolicy") or "PreemptLowerPriority"
+        if document.get("preemptionPolicy") is None:
+            document["preemptionPolicy"] = "PreemptLowerPriority"
         document.setdefault("value", 0)
         if document.get("globalDefault"):
             _check_only_default(document["metadata"].get("name", ""), context)
@@ -40,7 +41,9 @@ class PriorityClassStrategy(KindStrategy):
             why = f"maximum allowed value of a user defined priority is {HIGHEST_USER_PRIORITY}"
             problems.append(forbidden("value", why))
         policies = ("PreemptLowerPriority", "Never")
-        if new["preemptionPolicy"] not in policies:
+        if not new["preemptionPolicy"]:
+            problems.append(required("preemptionPolicy"))
+        elif new["preemptionPolicy"] not in policies:
             problems += one_of("preemptionPolicy", new["preemptionPolicy"], policies)
         return problems
 

@@ -128,7 +128,9 @@ class ClusterRoleStrategy(RoleStrategy):
             why = "at least one clusterRoleSelector required if aggregationRule is non-nil"
             problems.append(required(path, why))
         for number, selector in enumerate(selectors or ()):
-            problems += label_selector_problems(index(path, number), selector)
+            here = index(path, number)
+            wrong = label_selector_problems(here, selector)
+            problems += [*wrong, invalid(here, as_json(None), "invalid label selector.")] if wrong else []
         return problems
 
 

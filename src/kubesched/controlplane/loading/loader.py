@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
+from kubesched.api.quantity_places import invalid_quantities
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.resources import Resource
@@ -28,6 +29,8 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
 
 _ORDER = {each.resource.kind: each.load_order for each in DECLARATIONS}
+# how the API server's words about a text that is no quantity begin
+QUANTITY = "quantities must match"
 # metadata of an exported object that a create request must not have
 _NOT_FOR_CREATION = ("uid", "resourceVersion", "managedFields", "generation", "selfLink", "deletionTimestamp")
 # field validation: unknown fields are refused, dropped with a warning, or dropped
@@ -83,6 +86,14 @@ def create(
     return creation.report(manifests)._replace(namespaces=namespaces)
 
 
+def _with_place(problem: str, document: Document) -> str:
+    """Return why an object is refused; about a quantity the API server does not name the field and its value."""
+    if QUANTITY not in problem:
+        return problem
+    places = [f"{path} is {raw!r}" for path, raw in invalid_quantities(document)]
+    return f"{', '.join(places)}: {problem[problem.index(QUANTITY) :]}" if places else problem
+
+
 class _Creation:
     """Creates objects one after another, and collects the report."""
 
@@ -107,7 +118,7 @@ class _Creation:
         except ApiError as error:
             # the report already names kind and version
             before, strict, problem = error.message.partition("strict decoding error: ")
-            self._refused[manifest.place] = problem if strict else before
+            self._refused[manifest.place] = _with_place(problem if strict else before, manifest.document)
         else:
             for text in dict.fromkeys(self._warned):
                 self._warnings.add(manifest, text)

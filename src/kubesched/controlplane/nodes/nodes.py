@@ -121,7 +121,8 @@ class SimulatedNodes(Controller):
                 {"type": "Hostname", "address": node["metadata"]["name"]},
             ]
         if not status.get("capacity"):
-            status["capacity"] = dict(self.context.options.capacity)
+            # what a manifest says is all that the node can take
+            status["capacity"] = dict(status.get("allocatable") or self.context.options.capacity)
         if not status.get("allocatable"):
             status["allocatable"] = dict(status["capacity"])
         if not (status.get("nodeInfo") or {}).get("kubeletVersion"):

@@ -5,13 +5,19 @@ From a client's document to one that can be stored.
 
 # upstream: apimachinery/pkg/api/validation/objectmeta.go, apiserver/pkg/registry/rest/{create,meta}.go (v1.36)
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from kubesched.api.field_errors import as_json, child, forbidden, invalid, required
+from kubesched.api.field_errors import as_json, child, forbidden, index, invalid, required
 from kubesched.api.labels import label_key_problems, label_value_problems
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.api.object_meta import IMMUTABLE, annotations_problems
+from kubesched.controlplane.api.object_meta import (
+    FIRST_DEPENDENTS,
+    IMMUTABLE,
+    ORPHANS,
+    annotations_problems,
+    qualification_problems,
+)
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.api.times import timestamp
@@ -77,6 +83,9 @@ def metadata_problems(document: Document, strategy: Strategy) -> list[str]:
     """Return the problems of the metadata."""
     meta = document["metadata"]
     problems = []
+    if prefix := meta.get("generateName"):
+        found = strategy.name_problems(_without_trailing_dash(prefix))
+        problems += [invalid("metadata.generateName", prefix, problem) for problem in found]
     name = meta.get("name")
     if not name:
         problems.append(required("metadata.name", "name or generateName is required"))
@@ -88,19 +97,62 @@ def metadata_problems(document: Document, strategy: Strategy) -> list[str]:
         problems += [invalid(path, value, problem) for problem in label_value_problems(value)]
     problems += annotations_problems("metadata.annotations", meta.get("annotations"))
     problems += _owner_problems(meta.get("ownerReferences") or ())
+    return problems + _finalizer_problems(meta.get("finalizers") or [], qualified=strategy.qualifies_finalizers)
+
+
+def _finalizer_problems(finalizers: Sequence[str], *, qualified: bool) -> list[str]:
+    path = "metadata.finalizers"
+    problems = [invalid(path, each, why) for each in finalizers for why in label_key_problems(each)]
+    if {ORPHANS, FIRST_DEPENDENTS} <= set(finalizers):
+        why = f"finalizer {ORPHANS} and {FIRST_DEPENDENTS} cannot be both set"
+        problems.append(invalid(path, as_json(finalizers), why))
+    for number, each in enumerate(finalizers):
+        if qualified:
+            problems += qualification_problems(index(path, number), each)
     return problems
 
 
-def _owner_problems(owners: Any) -> list[str]:
-    problems = []
-    controllers = 0
-    for number, owner in enumerate(owners):
-        path = f"metadata.ownerReferences[{number}]"
-        for field in ("apiVersion", "kind", "name", "uid"):
+def _without_trailing_dash(prefix: str) -> str:
+    """Return a prefix of names as it is validated: its last character may be a dash."""
+    return f"{prefix[:-2]}a" if len(prefix) > 1 and prefix.endswith("-") else prefix
+
+
+def _owner_problems(owners: Sequence[Document]) -> list[str]:
+    path, problems = "metadata.ownerReferences", []
+    controller = ""
+    for owner in owners:
+        version = str(owner.get("apiVersion") or "")
+        if not version.strip("/") or version.count("/") > 1:
+            problems.append(invalid(child(path, "apiVersion"), version, "version must not be empty"))
+        for field in ("kind", "name", "uid"):
             if not owner.get(field):
-                problems.append(invalid(child(path, field), owner.get(field) or "", f"{field} must not be empty"))
-        controllers += bool(owner.get("controller"))
-    if controllers > 1:
-        why = "Only one reference can have Controller set to true"
-        problems.append(invalid("metadata.ownerReferences", as_json(list(owners)), why))
+                problems.append(invalid(child(path, field), "", "must not be empty"))
+        if (version, owner.get("kind")) == ("v1", "Event"):
+            problems.append(invalid(path, as_json(owner), "/v1, Kind=Event is disallowed from being an owner"))
+        if owner.get("controller"):
+            this = f"{owner.get('kind')}/{owner.get('name')}"
+            if controller:
+                why = 'Only one reference can have Controller set to true. Found "true" in references for '
+                problems.append(invalid(path, as_json(list(owners)), f"{why}{controller} and {this}"))
+            controller = controller or this
     return problems
+
+
+def without_repeated_owners(document: Document, when: str = "") -> list[str]:
+    """Remove owner references that are repeated; return the warning about them. `when` says when they were found."""
+    meta = document["metadata"]
+    kept: list[Document] = []
+    repeated = []
+    for owner in meta.get("ownerReferences") or ():
+        if owner in kept:
+            repeated.append(str(owner.get("uid") or ""))
+        else:
+            kept.append(owner)
+    if not repeated:
+        return []
+    meta["ownerReferences"] = kept
+    return [
+        f".metadata.ownerReferences contains duplicate entries{when}; API server dedups owner references in 1.20+, and "
+        "may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: "
+        + ", ".join(repeated)
+    ]

@@ -59,6 +59,8 @@ class Strategy:
     propagation: str | None = "Background"
     # the warning for deletes without a propagation policy
     propagation_warning = ""
+    # finalizers are the standard ones or have a domain before them
+    qualifies_finalizers = True
     # changes by the rules of a subresource are admitted as changes of the object are (quotas, limit ranges)
     is_admitted = False
 

@@ -20,6 +20,10 @@ from kubesched.controlplane.representation.negotiation import check_accepts_json
 VERSION = {
     "major": str(MAJOR),
     "minor": str(MINOR),
+    "emulationMajor": str(MAJOR),
+    "emulationMinor": str(MINOR),
+    "minCompatibilityMajor": str(MAJOR),
+    "minCompatibilityMinor": str(MINOR - 1),
     "gitVersion": GIT_VERSION,
     "gitCommit": "",
     "gitTreeState": "clean",

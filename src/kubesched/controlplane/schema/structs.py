@@ -6,9 +6,10 @@ order. A document that the struct refuses goes to `strict_decoder`, which has th
 """
 
 import re
+from contextvars import ContextVar
 from functools import cache
 from keyword import iskeyword
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import msgspec
 
@@ -89,8 +90,8 @@ ZEROS: dict[Scalar, Any] = {
 _OMITTED = (Scalar.STRING, Scalar.BOOL, Scalar.INT32, Scalar.INT64)
 
 
-# shapes whose structs are not made yet
-_making: set[Shape] = set()
+# the shapes whose structs are being made, by thread
+_MAKING: Final[ContextVar[frozenset[Shape]]] = ContextVar("_MAKING", default=frozenset())
 
 
 def read_scalar(kind: type, raw: Any) -> Any:
@@ -102,7 +103,7 @@ def read_scalar(kind: type, raw: Any) -> Any:
 def struct_of(shape: Shape) -> type[msgspec.Struct]:
     """Return the struct of a shape."""
     names = {name: f"{name}_" if iskeyword(name) else _NO_NAME.sub("_", name) for name in shape.fields}
-    _making.add(shape)
+    token = _MAKING.set(_MAKING.get() | {shape})
     try:
         return msgspec.defstruct(
             shape.name,
@@ -113,7 +114,7 @@ def struct_of(shape: Shape) -> type[msgspec.Struct]:
             gc=False,
         )
     finally:
-        _making.remove(shape)
+        _MAKING.reset(token)
 
 
 @cache
@@ -157,6 +158,6 @@ def _annotation(type_: Type) -> Any:
             value = _annotation(type_.value)
             return dict[str, TimeEntryText if value is TimeText else value]  # type: ignore[misc]
         case Shape():
-            return _within_itself(type_) if type_ in _making else struct_of(type_)
+            return _within_itself(type_) if type_ in _MAKING.get() else struct_of(type_)
         case ScalarType():
             return _ANNOTATIONS[type_.scalar]

@@ -144,6 +144,12 @@ class ApiServer:
             return request
         return msgspec.structs.replace(request, user=self.access.user_of(request.headers))
 
+    def admitted(self, request: Request) -> Request:
+        """Authenticate and authorize a request whose body was not read yet; raises ApiError."""
+        request = self.authenticated(request)
+        self._authorized(request)
+        return request
+
     def attempt(self, request: Request) -> Response | Watch | Interrupted:
         """Return the response to a request, or the webhook calls that it needs first; never raises."""
         if not self.registry.admission.idle and request.attempt is None:
@@ -174,12 +180,7 @@ class ApiServer:
         if len(request.body) > LARGEST_BODY:
             raise too_large(LARGEST_BODY)
         # 2. The target, and authorization.
-        try:
-            target = target_of(request, self.registry.catalog)
-        except ApiError as error:
-            raise refused_for(request.path, self.registry.store) or error from None
-        check_timeout(request, target)
-        self.access.check(request, target)
+        target = self._authorized(request)
         # 3. Paths without a resource, and media types.
         if request.path.startswith("/openapi/"):
             return self._found(self._openapi.answer(request), request)
@@ -190,11 +191,24 @@ class ApiServer:
             return self._found(self._about_tokens(request) or self._discovery.answer(request), request)
         check_accepts_json(request)
         # 4. The verb.
-        found = self._do(target, in_json(request, target.resource))
+        try:
+            found = self._do(target, in_json(request, target.resource))
+        except ApiError as error:
+            found = refusal(error)
         if not isinstance(found, Response):
             return found
         warnings = [*target.resource.warnings, *request.warnings]
         return with_warnings(found, warnings) if warnings else found
+
+    def _authorized(self, request: Request) -> Target | None:
+        """Return the target of a request, None for a path without a resource; raises ApiError."""
+        try:
+            target = target_of(request, self.registry.catalog)
+        except ApiError as error:
+            raise refused_for(request.path, self.registry.store) or error from None
+        check_timeout(request, target)
+        self.access.check(request, target)
+        return target
 
     def _about_tokens(self, request: Request) -> Response | None:
         """Return the OpenID configuration or the keys of the token issuer, None for other paths."""

@@ -119,11 +119,13 @@ class HttpServer:
         return await _send(message, found)
 
     async def _request(self, message: web.BaseRequest) -> Request:
-        """Authenticate a request, then read its body."""
+        """Authenticate and authorize a request, then read its body."""
         path, query = split_target(message.raw_path)
-        request = self.server.authenticated(Request(message.method, path, query, _readable(message.headers)))
+        request = Request(message.method, path, query, _readable(message.headers))
         if message.method not in _WITH_BODY:
-            return request
+            return self.server.authenticated(request)
+        has_arrived = message.content.is_eof()
+        request = self.server.authenticated(request) if has_arrived else self.server.admitted(request)
         return msgspec.structs.replace(request, body=await _body(message))
 
     # -- a watch
@@ -163,7 +165,8 @@ async def _send(message: web.BaseRequest, found: Response) -> web.StreamResponse
     if size > WHOLE_BYTES:
         return await send(message, found.code, headers, found.chunks, size, REQUEST_SECONDS)
     whole = web.Response(status=found.code, body=b"".join(found.chunks), headers=headers)
-    if found.code == 413:
+    if not message.content.is_eof():
+        # of a refused request: the rest of its body is not waited for
         whole.force_close()
     return whole
 

@@ -9,6 +9,8 @@ from typing import Final
 
 EVERYWHERE: Final = -1
 CAPACITY: Final = 8192
+# so few changes are read one by one; of more, a reader first learns the union of their groups
+FEW: Final = 16
 
 
 class Reads:
@@ -28,7 +30,7 @@ class Reads:
     NOMINATIONS: Final = 256
     FEATURES: Final = 512
     PRESENCE: Final = 1024
-    # epochs, logged without a row
+    # epochs, logged without a row; those of objects only where a kept answer reads them
     NAMESPACES: Final = 2048
     OWNERS: Final = 4096
     STORAGE: Final = 8192
@@ -39,6 +41,8 @@ class Reads:
     ANNOTATIONS: Final = 65536
     NODE_OBJECT: Final = 131072
     POD_OBJECTS: Final = 262144
+    # an epoch: namespaces appear, vanish or have other labels
+    NAMESPACE_LABELS: Final = 524288
 
     NOTHING: Final = 0
 
@@ -46,7 +50,7 @@ class Reads:
 # A node that appears, vanishes or is replaced on a recycled row differs in every respect that is a row's.
 WHOLE_ROW: Final = (Reads.NAMESPACES - 1) | Reads.ANNOTATIONS | Reads.NODE_OBJECT | Reads.POD_OBJECTS
 # Kinds of objects that have no epoch above get one each; see `kind_reads`.
-FIRST_OF_KINDS: Final = 2 * Reads.POD_OBJECTS
+FIRST_OF_KINDS: Final = 2 * Reads.NAMESPACE_LABELS
 LAST_OF_KINDS: Final = 1 << 45
 # Columns of plugins get one each, in each table; see `node_values`.
 FIRST_OF_COLUMNS: Final = 2 * LAST_OF_KINDS
@@ -54,23 +58,43 @@ LAST_OF_COLUMNS: Final = 1 << 61
 ANYTHING: Final = 2 * LAST_OF_COLUMNS - 1
 # Other rows than the one that is asked about: no change is logged under it, so that kept answers must not read them.
 OTHER_ROWS: Final = 2 * LAST_OF_COLUMNS
-UNHELD: Final = ANYTHING | OTHER_ROWS
+# What code may read that no restriction applies to; see `restrictions`.
+UNRESTRICTED: Final = ANYTHING | OTHER_ROWS
 
 
 class Changes:
     """What happened between two sequence numbers: the rows with what changed in each, and the union of groups.
 
-    `everywhere` is the union of the epochs; `rows` maps a row to the groups that changed in it.
+    `everywhere` is the union of the epochs. The rows of many changes are read from the log when a reader asks for
+    them: most readers learn from the groups that nothing of theirs changed.
     """
 
-    __slots__ = ("_touching", "everywhere", "groups", "rows")
+    __slots__ = ("_after", "_log", "_rows", "_touching", "_until", "everywhere", "groups")
 
-    def __init__(self) -> None:
-        self.groups: int = 0
-        self.everywhere: int = 0
-        self.rows: dict[int, int] = {}
+    def __init__(
+        self,
+        log: "ChangeLog",
+        after: int,
+        until: int,
+        groups: int,
+        everywhere: int,
+        rows: dict[int, int] | None = None,
+    ) -> None:
+        self.groups = groups
+        self.everywhere = everywhere
+        self._log = log
+        self._after = after
+        self._until = until
+        self._rows = rows
         # by groups: columns that read the same ask one after the other
         self._touching: dict[int, list[int]] = {}
+
+    @property
+    def rows(self) -> dict[int, int]:
+        """Return the groups that changed in each row."""
+        if self._rows is None:
+            self._rows = self._log.rows_between(self._after, self._until)
+        return self._rows
 
     def touching(self, groups: int) -> list[int]:
         """Return the rows in which any of `groups` changed; the list is shared."""
@@ -84,21 +108,21 @@ class ChangeLog:
     """A bounded list of (row, groups); `seq` is the number of the newest change.
 
     `wanted` are the groups that anything kept depends on: what no answer reads and changes often is not logged.
-    `may_read` are those that the plugin which is being asked has named; reading others, or other rows, is an error if
-    its answer is kept.
     """
 
-    __slots__ = ("_base", "_groups", "_known", "_rows", "may_read", "own_columns", "seq", "wanted")
+    __slots__ = ("_base", "_epochs", "_groups", "_known", "_newest", "_rows", "own_columns", "seq", "wanted")
 
     def __init__(self) -> None:
         self.seq = 0
         self.wanted: int = 0
-        self.may_read: int = UNHELD
         # how many columns of plugins have a group of their own
         self.own_columns = 0
         self._base = 0
         self._rows: list[int] = []
         self._groups: list[int] = []
+        # the newest change of each combination of groups, in rows and as epochs
+        self._newest: dict[int, int] = {}
+        self._epochs: dict[int, int] = {}
         # by where they begin, up to the newest change: many readers ask before the next one
         self._known: dict[int, Changes] = {}
 
@@ -107,11 +131,15 @@ class ChangeLog:
         self.seq += 1
         self._rows.append(row)
         self._groups.append(groups)
+        (self._epochs if row == EVERYWHERE else self._newest)[groups] = self.seq
         self._known.clear()
         if len(self._rows) > 2 * CAPACITY:
             self._base += CAPACITY
             del self._rows[:CAPACITY]
             del self._groups[:CAPACITY]
+            for newest in (self._newest, self._epochs):
+                for old in [each for each, seq in newest.items() if seq <= self._base]:
+                    del newest[old]
 
     def forget(self) -> None:
         """Let every reader evaluate in full, since what its columns were made of has been numbered anew."""
@@ -119,6 +147,8 @@ class ChangeLog:
         self._base = self.seq
         self._rows.clear()
         self._groups.clear()
+        self._newest.clear()
+        self._epochs.clear()
         self._known.clear()
 
     def since(self, seq: int) -> Changes | None:
@@ -128,14 +158,32 @@ class ChangeLog:
             return known
         if seq < self._base:
             return None
-        changes = self._known[seq] = Changes()
-        rows, union, everywhere = changes.rows, 0, 0
-        start = seq - self._base
-        for row, groups in zip(self._rows[start:], self._groups[start:], strict=True):
-            union |= groups
-            if row == EVERYWHERE:
-                everywhere |= groups
-            else:
-                rows[row] = rows.get(row, 0) | groups
-        changes.groups, changes.everywhere = union, everywhere
+        rows: dict[int, int] | None = None
+        everywhere = union = 0
+        if self.seq - seq <= FEW:
+            rows, start = {}, seq - self._base
+            for row, groups in zip(self._rows[start:], self._groups[start:], strict=True):
+                if row == EVERYWHERE:
+                    everywhere |= groups
+                else:
+                    union |= groups
+                    rows[row] = rows.get(row, 0) | groups
+        else:
+            for groups, newest in self._epochs.items():
+                if newest > seq:
+                    everywhere |= groups
+            for groups, newest in self._newest.items():
+                if newest > seq:
+                    union |= groups
+        changes = self._known[seq] = Changes(self, seq, self.seq, union | everywhere, everywhere, rows)
         return changes
+
+    def rows_between(self, after: int, until: int) -> dict[int, int]:
+        """Return the groups that changed in each row after one change and up to another."""
+        first, last = after - self._base, until - self._base
+        assert first >= 0, "the changes are older than the log"
+        rows: dict[int, int] = {}
+        for row, groups in zip(self._rows[first:last], self._groups[first:last], strict=True):
+            if row != EVERYWHERE:
+                rows[row] = rows.get(row, 0) | groups
+        return rows

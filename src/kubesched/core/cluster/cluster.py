@@ -22,7 +22,7 @@ from kubesched.core.cluster.indexes import Index
 from kubesched.core.cluster.nominations import Nominations
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.pod_groups import PodGroups
-from kubesched.core.cluster.pod_info import PodInfo, PodReader, without_node
+from kubesched.core.cluster.pod_info import PodInfo, PodReader, same_account, without_node
 from kubesched.core.cluster.storage.attached_volumes import AttachedVolumes
 from kubesched.core.cluster.storage.volumes import StorageObject, VolumeOrClaim, Volumes
 from kubesched.core.cluster.table import NodeTable
@@ -144,7 +144,10 @@ class ClusterState:
             return
         old = self.table.pods.get(info.uid)
         if old is not None and same_account(old, info):
-            self.table.refresh_pod(info)
+            if old.labels == info.labels:
+                self.table.refresh_pod(info)
+            else:
+                self.table.relabel_pod(info)
         else:
             self.table.remove_pod(info.uid)
             self.table.add_pod(info, pod.spec.node_name)
@@ -357,13 +360,3 @@ class MovedPods(RemovedPods):
             self._table.remove_pod(uid)
         self._put_on.clear()
         self.put_back(list(self))
-
-
-def same_account(old: PodInfo, new: PodInfo) -> bool:
-    """Return whether two versions of a placed pod are accounted equally on the same row."""
-    return (
-        old.digest is new.digest
-        and old.spec.node_name == new.spec.node_name
-        and old.labels == new.labels
-        and old.terminating == new.terminating
-    )

@@ -31,7 +31,8 @@ from typing import Final
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import ANYTHING, UNHELD, Changes, Reads
+from kubesched.core.cluster.changes import ANYTHING, Changes, Reads
+from kubesched.core.cluster.restrictions import restricted
 from kubesched.core.cluster.table import NodeTable
 
 # Up to so many changed rows are looked at one by one.
@@ -98,14 +99,15 @@ class Cursor:
 class DerivedColumn(ABC):
     """A column that is made from the table; `generation` counts changes of rows that the log does not name.
 
-    While it is made, nothing may be read but `held_to`, which is less than anything where plugins say what they read.
+    `restricted_to` are the groups that a plugin may read while it computes the column. None adds no restriction.
+    Columns of in-tree plugins have no restriction, nor have answers that are not kept.
     """
 
     def __init__(self, table: NodeTable, reads: int) -> None:
         self.table = table
         self.cursor = Cursor(table, reads)
         self.reads = self.cursor.reads
-        self.held_to: int = UNHELD
+        self.restricted_to: int | None = None
         self.generation = 0
 
     def refresh(self) -> None:
@@ -113,20 +115,24 @@ class DerivedColumn(ABC):
         changed = self.cursor.advance()
         if changed is None:
             return
-        log = self.table.log
-        # columns are made from other columns: what the outer one may read is restored
-        before, log.may_read = log.may_read, self.held_to
         try:
-            if changed is EVERYTHING:
-                self.generation += 1
-                self.evaluate()
+            # few columns have a restriction, and this runs dozens of times for every pod
+            if self.restricted_to is None:
+                self._follow(changed)
             else:
-                self.catch_up(changed)
+                with restricted(self.table.log, self.restricted_to):
+                    self._follow(changed)
         except BaseException:
             self.cursor.lose()
             raise
-        finally:
-            log.may_read = before
+
+    def _follow(self, changed: Changes | Extent) -> None:
+        """Recompute the column where something changed."""
+        if changed is EVERYTHING:
+            self.generation += 1
+            self.evaluate()
+        else:
+            self.catch_up(changed)
 
     @abstractmethod
     def evaluate(self) -> None:

@@ -29,6 +29,8 @@ class LabelColumns:
         self._labels_of: dict[int, Mapping[str, str]] = {}
         # how many nodes have a key
         self._holders: Counter[str] = Counter()
+        # changes with the set of keys that some node has
+        self.version = 0
 
     def __len__(self) -> int:
         """Return how many columns have an array of their own."""
@@ -47,6 +49,10 @@ class LabelColumns:
             self._kept[key] = column
         return column
 
+    def exists(self, key: str) -> bool:
+        """Return whether some node has a key. Terms with other keys need no column."""
+        return key in self._holders
+
     def asked_for(self) -> list[LabelColumn]:
         """Return the existing columns."""
         return list(self._columns.values())
@@ -59,8 +65,9 @@ class LabelColumns:
         else:
             self._labels_of.pop(row, None)
         gone, come = before.keys() - labels.keys(), labels.keys() - before.keys()
-        self._holders.update(come)
         for key in come:
+            self._holders[key] += 1
+            self.version += self._holders[key] == 1
             known = self._columns.get(key)
             if known is not None:
                 self._kept[key] = known
@@ -70,6 +77,7 @@ class LabelColumns:
             self._holders[key] -= 1
             if not self._holders[key]:
                 del self._holders[key]
+                self.version += 1
                 self._kept.pop(key, None)
 
     def crowded(self, most: int) -> Iterable[LabelColumn]:

@@ -2,9 +2,11 @@
 
 From compiled selectors and tolerations to masks. Each distinct value (label value, taint set) is evaluated once and
 gathered. The result for a row without a Node object has no meaning. Masks are new arrays, which the caller may change.
+What a selector says about keys and names that no node has is the same for all rows, and needs no array: users can write
+thousands of them.
 """
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -18,11 +20,13 @@ from kubesched.api.node_selectors import (
     CompiledTerm,
     FieldCheck,
     RequiredNodeAffinity,
+    required_node_affinity,
 )
 from kubesched.api.pods import Taint, Toleration
 from kubesched.api.tolerations import first_untolerated, forbids_scheduling
 from kubesched.core.cluster.columns import ABSENT, LabelColumn, Rows
 from kubesched.core.cluster.interning import Interner
+from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 
 NodeMatcher = RequiredNodeAffinity | CompiledNodeSelector | CompiledTerm
@@ -30,6 +34,15 @@ K = TypeVar("K", bound=Hashable)
 
 _ANY_OF = (labels.IN, labels.EQUALS, labels.DOUBLE_EQUALS)
 _NONE_OF = (labels.NOT_IN, labels.NOT_EQUALS)
+# With more requirements than these it is worth looking whether any row is left.
+FEW = 8
+# the operators that a node without the label satisfies
+_HELD_WITHOUT_LABEL = frozenset((labels.DOES_NOT_EXIST, *_NONE_OF))
+
+
+def node_affinity_of(pod: PodInfo) -> RequiredNodeAffinity:
+    """Return the nodeSelector and the required node affinity of a pod; parsed once per template by `pod.derive`."""
+    return required_node_affinity(pod.spec)
 
 
 def matching_rows(table: NodeTable, selector: NodeMatcher, rows: Rows) -> NDArray[np.bool_]:
@@ -44,13 +57,32 @@ def matching_rows(table: NodeTable, selector: NodeMatcher, rows: Rows) -> NDArra
     return mask
 
 
+def weights_of_rows(table: NodeTable, terms: Iterable[tuple[int, CompiledTerm]], rows: Rows) -> NDArray[np.int64]:
+    """Return for some rows the sum of the weights of the terms that match."""
+    sums = np.zeros(count_of(rows), np.int64)
+    everywhere = 0
+    for weight, term in terms:
+        answer = _answer_everywhere(table, term)
+        if answer is None:
+            sums += weight * _rows_of_term(table, term, rows)
+        elif answer:
+            everywhere += weight
+    return sums + everywhere if everywhere else sums
+
+
 def rows_with_labels(table: NodeTable, selector: Selector, rows: Rows) -> NDArray[np.bool_]:
     """Return the rows whose node labels satisfy a label selector."""
     if selector.matches_nothing:
         return np.zeros(count_of(rows), np.bool_)
     mask = np.ones(count_of(rows), np.bool_)
+    exists, many = table.labels.exists, len(selector.requirements) > FEW
     for requirement in selector.requirements:
-        mask &= _rows_of_requirement(table, requirement, rows)
+        if exists(requirement.key):
+            mask &= _rows_of_requirement(table, requirement, rows)
+            if many and not mask.any():
+                break
+        elif requirement.operator not in _HELD_WITHOUT_LABEL:
+            return np.zeros(count_of(rows), np.bool_)
     return mask
 
 
@@ -92,8 +124,30 @@ def indices_of(rows: Rows) -> NDArray[np.intp]:
 def _rows_of_terms(table: NodeTable, selector: CompiledNodeSelector, rows: Rows) -> NDArray[np.bool_]:
     mask = np.zeros(count_of(rows), np.bool_)
     for term in selector.terms:
-        mask |= _rows_of_term(table, term, rows)
+        answer = _answer_everywhere(table, term)
+        if answer is None:
+            mask |= _rows_of_term(table, term, rows)
+        elif answer:
+            return np.ones(count_of(rows), np.bool_)
     return mask
+
+
+def _answer_everywhere(table: NodeTable, term: CompiledTerm) -> bool | None:
+    """Return whether a term matches, if that is the same for all nodes; None if nodes may differ."""
+    if term.problems or term.labels.matches_nothing:
+        return False
+    differ = False
+    exists, row_of = table.labels.exists, table.row_of
+    for requirement in term.labels.requirements:
+        if exists(requirement.key):
+            differ = True
+        elif requirement.operator not in _HELD_WITHOUT_LABEL:
+            return False
+    for check in term.fields:
+        if check.wanted and (check.key != NAME_FIELD or check.value not in row_of) and check.value:
+            return False
+        differ = True
+    return None if differ else True
 
 
 def _rows_of_term(table: NodeTable, term: CompiledTerm, rows: Rows) -> NDArray[np.bool_]:

@@ -5,7 +5,7 @@ nominated pod has a slot but is not counted in the table; it is added to a world
 """
 
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_info import PodInfo, same_account
 from kubesched.core.cluster.table import NodeTable
 
 
@@ -21,7 +21,15 @@ class Nominations:
         return len(self._node_of)
 
     def add(self, pod: PodInfo, node_name: str) -> None:
-        """Nominate a pod to a node; an earlier nomination is replaced, an empty name means none."""
+        """Nominate a pod to a node; an earlier nomination is replaced, an empty name means none.
+
+        A new version of a pod that takes the same on the same node is not logged.
+        """
+        known = self._on[node_name][pod.uid] if node_name and self.node_of(pod.uid) == node_name else None
+        if known is not None and _same_nomination(known, pod):
+            self._on[node_name][pod.uid] = pod
+            self._table.slots.replace(known, pod)
+            return
         self.remove(pod.uid)
         if node_name:
             self._table.hold(pod)
@@ -67,3 +75,8 @@ class Nominations:
         row = self._table.row_of.get(node_name)
         if row is not None:
             self._table.log.record(row, Reads.NOMINATIONS)
+
+
+def _same_nomination(old: PodInfo, new: PodInfo) -> bool:
+    """Return whether two versions of a pod count equally on the node that they are nominated to."""
+    return same_account(old, new) and old.labels == new.labels and old.priority == new.priority

@@ -1,7 +1,7 @@
 """The objects that are neither nodes nor pods, which plugins look up by name.
 
 From watch events to dictionaries per kind; each kind belongs to an epoch of the change log, so that derived values are
-computed again when it changes.
+computed again when it changes. A report (`kept_fields`) replaces the object and changes nothing else.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,9 @@ from typing import TypeVar
 
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.changes import ANYTHING, EVERYWHERE, ChangeLog
-from kubesched.core.cluster.kind_reads import EPOCH_OF_KIND, kind_reads
+from kubesched.core.cluster.kept_fields import is_report
+from kubesched.core.cluster.kind_reads import EPOCH_OF_FIELDS, kind_reads
+from kubesched.core.cluster.restrictions import may_read
 from kubesched.core.cluster.unreadable import UnreadableObjects
 from kubesched.errors import PluginError
 
@@ -29,15 +31,20 @@ class Objects:
     def __init__(self, log: ChangeLog) -> None:
         self._log = log
         self._kinds: dict[str, dict[str, ApiObject]] = {}
-        # kind -> number of changes, which readers compare to know whether derived values are stale
+        # kind -> number of changes without reports, which readers compare to know whether derived values are stale
         self.versions: dict[str, int] = {}
         self._followers: dict[str, list[Follower]] = {}
+        # those that are not called for reports
+        self._field_followers: dict[str, list[Follower]] = {}
         self.unreadable = UnreadableObjects()
 
-    def follow(self, kind: type[ApiObject] | str, follower: Follower) -> Callable[[], None]:
-        """Call a function for every object of a kind that is added, replaced or removed, until the result is called."""
+    def follow(self, kind: type[ApiObject] | str, follower: Follower, *, reports: bool = True) -> Callable[[], None]:
+        """Call a function for every object of a kind that is added, replaced or removed, until the result is called.
+
+        Without `reports` the function is not called for versions that differ in no field that a kept answer depends on.
+        """
         name = kind if isinstance(kind, str) else kind.__name__
-        followers = self._followers.setdefault(name, [])
+        followers = (self._followers if reports else self._field_followers).setdefault(name, [])
         followers.append(follower)
         return lambda: followers.remove(follower)
 
@@ -81,19 +88,22 @@ class Objects:
 
     def check(self, kind: str) -> None:
         """Raise PluginError if a plugin whose answer is kept looks up a kind that its `reads` does not name."""
-        if self._log.may_read & ANYTHING != ANYTHING and not self._log.may_read & kind_reads(kind):
+        allowed = may_read(self._log)
+        if allowed & ANYTHING != ANYTHING and not allowed & kind_reads(kind):
             raise PluginError(
                 f"objects of kind {kind} are looked up, which `reads` does not name: its answer would be kept although "
                 f"they change; add kind_reads({kind!r}), or leave `reads` as it is by default"
             )
 
     def _changed(self, kind: str, old: ApiObject | None, new: ApiObject | None) -> None:
-        self.versions[kind] = self.versions.get(kind, 0) + 1
+        # kept answers of out-of-tree plugins may depend on any field
+        epoch = kind_reads(kind) & self._log.wanted if self._log.wanted else 0
         for follower in self._followers.get(kind, ()):
             follower(old, new)
-        epoch = EPOCH_OF_KIND.get(kind)
-        if epoch is None and self._log.wanted:
-            # changes of kinds for out-of-tree plugins are logged only if a kept answer depends on them
-            epoch = kind_reads(kind) & self._log.wanted
+        if old is None or new is None or not is_report(kind, old, new):
+            epoch |= EPOCH_OF_FIELDS.get(kind, 0)
+            self.versions[kind] = self.versions.get(kind, 0) + 1
+            for follower in self._field_followers.get(kind, ()):
+                follower(old, new)
         if epoch:
             self._log.record(EVERYWHERE, epoch)

@@ -4,24 +4,22 @@ From added and removed pods to counts per row. Pods are grouped by namespace and
 questions own counts:
 
 * `PodMatch`: pods in these namespaces that all these selectors match, with or without terminating ones. A new question
-  is matched with every group once; afterwards each added or removed pod updates the questions that select its group.
+  is matched with every group once; afterwards each added or removed pod updates the questions that select its group
+  (`pod_matches`).
 * `CarriedTerm`: pods that carry an affinity term, for the symmetric rules: which terms select an incoming pod.
 
 Counts are sparse (row -> count). Questions exist as long as a plugin's question references them: the registry has weak
 references.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from enum import IntEnum
 from typing import NamedTuple, TypeVar
-from weakref import WeakValueDictionary
-
-import numpy as np
-from numpy.typing import NDArray
 
 from kubesched.api.labels import Selector
 from kubesched.core.cluster.affinity_terms import NO_TERMS, AffinityTerm
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_matches import MatchKey, MatchRef, PodMatch, PodMatches
 
 ALL_NAMESPACES: frozenset[str] | None = None
 K = TypeVar("K")
@@ -55,39 +53,6 @@ class CarriedTerm:
         self.rows: dict[int, int] = {}
 
 
-class MatchKey(NamedTuple):
-    """The identity of a question about pods; `namespaces` None means all of them."""
-
-    namespaces: frozenset[str] | None
-    selectors: tuple[Selector, ...]
-    live_only: bool
-
-
-class PodMatch:
-    """The number of matching pods on each row."""
-
-    __slots__ = ("__weakref__", "key", "number", "rows")
-
-    def __init__(self, key: MatchKey, number: int) -> None:
-        self.key = key
-        self.number = number
-        self.rows: dict[int, int] = {}
-
-    def selects(self, namespace: str, labels: Mapping[str, str]) -> bool:
-        """Return whether a live pod with these labels is counted."""
-        namespaces = self.key.namespaces
-        if namespaces is not None and namespace not in namespaces:
-            return False
-        return all(selector.matches(labels) for selector in self.key.selectors)
-
-    def column(self, size: int) -> NDArray[np.int64]:
-        """Return a new dense column of the counts."""
-        column = np.zeros(size, np.int64)
-        if self.rows:
-            column[list(self.rows.keys())] = list(self.rows.values())
-        return column
-
-
 class LabelGroup:
     """All pods of one namespace with the same labels."""
 
@@ -102,7 +67,8 @@ class LabelGroup:
         self.members = 0
         self.live: dict[int, int] = {}
         self.terminating: dict[int, int] = {}
-        self.answers: tuple[int, ...] = ()
+        # the questions that select the group, as of a version of the questions
+        self.answers: tuple[MatchRef, ...] = ()
         self.answers_version = 0
 
 
@@ -122,9 +88,7 @@ class PodCounts:
         # by code
         self.groups: dict[int, LabelGroup] = {}
         self._by_namespace: dict[str, dict[Labels, LabelGroup]] = {}
-        self._matches: WeakValueDictionary[MatchKey, PodMatch] = WeakValueDictionary()
-        self._by_number: WeakValueDictionary[int, PodMatch] = WeakValueDictionary()
-        self._next_number = 0
+        self._matches = PodMatches()
         self._next_group = 0
         self._terms: dict[TermKey, CarriedTerm] = {}
         # changes with the set of carried terms, which a pod's labels are matched with
@@ -159,29 +123,20 @@ class PodCounts:
         """Add a pod of a group to the counts of a row, or remove it with sign -1."""
         terminating = pod.terminating
         _bump(group.terminating if terminating else group.live, row, sign)
-        if self._by_number:
-            for number in self._answers(group):
-                match = self._by_number.get(number)
-                if match is not None and not (terminating and match.key.live_only):
-                    _bump(match.rows, row, sign)
+        for reference in self._answers(group):
+            match = reference()
+            if match is not None and not (terminating and match.key.live_only):
+                match.count(row, sign)
         if pod.digest.affinity is not NO_TERMS:
             for key in pod.derive(carried_terms):
                 self._carry(key, row, sign)
 
-    def _answers(self, group: LabelGroup) -> tuple[int, ...]:
-        """Return the questions that select a group; each question is matched with a group once."""
-        if group.answers_version != self._next_number:
-            known = self._by_number
-            new: Sequence[int] = range(group.answers_version, self._next_number)
-            if len(new) > len(known):
-                new = [number for number in list(known) if number >= group.answers_version]
-            selecting = (
-                number
-                for number in new
-                if (match := known.get(number)) is not None and match.selects(group.namespace, group.labels)
-            )
-            group.answers = (*(number for number in group.answers if number in known), *selecting)
-            group.answers_version = self._next_number
+    def _answers(self, group: LabelGroup) -> tuple[MatchRef, ...]:
+        """Return the questions that select a group."""
+        version = self._matches.version
+        if group.answers_version != version:
+            group.answers = self._matches.selecting(group.namespace, group.labels)
+            group.answers_version = version
         return group.answers
 
     def _carry(self, key: TermKey, row: int, sign: int) -> None:
@@ -215,17 +170,13 @@ class PodCounts:
         key = MatchKey(namespaces, selectors, live_only)
         match = self._matches.get(key)
         if match is None:
-            match = PodMatch(key, self._next_number)
-            self._next_number += 1
+            match = PodMatch(key)
             for group in self._groups_in(namespaces):
                 if match.selects(group.namespace, group.labels):
-                    for row, count in group.live.items():
-                        _bump(match.rows, row, count)
+                    match.start_with(group.live)
                     if not live_only:
-                        for row, count in group.terminating.items():
-                            _bump(match.rows, row, count)
-            self._matches[key] = match
-            self._by_number[match.number] = match
+                        match.start_with(group.terminating)
+            self._matches.add(match)
         return match
 
     def _groups_in(self, namespaces: frozenset[str] | None) -> Iterator[LabelGroup]:

@@ -4,10 +4,11 @@ From an API object to `PodInfo`. Pods made from one template share a `Digest`: t
 is immutable except for the slot that the table gives an accounted pod.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
 
 import msgspec
 
@@ -22,16 +23,27 @@ from kubesched.api.resources import (
     RequestOptions,
     limit_amounts,
     pod_resources,
+    report_same_resources,
+    reported_resources,
 )
 from kubesched.api.volumes import with_source
+from kubesched.common.recent import Recent
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.affinity_terms import AffinityTerms, parse_affinity_terms
+from kubesched.core.cluster.kept_bytes import kept_by_spec, pod_terms
 
 T = TypeVar("T")
 
-# The most digests that are remembered, and the most bytes of their specs together.
-DIGESTS = 4096
-DIGESTED_BYTES = 16 << 20
+# The most digests that are remembered of pods that may be gone, and the most bytes that they keep together.
+DIGESTS: Final = 4096
+DIGESTED_BYTES: Final = 16 << 20
+# A pod that keeps more bytes is heavy: its digest is remembered only while a pod has it.
+HEAVY: Final = 256 << 10
+
+
+# a spec, a namespace and reported resources
+TemplateIdentity = tuple[bytes | str, str, Any]
+_encode = msgspec.msgpack.Encoder().encode
 
 
 class HostPort(msgspec.Struct, frozen=True, gc=False):
@@ -45,15 +57,22 @@ class HostPort(msgspec.Struct, frozen=True, gc=False):
 class Digest:
     """Values derived from a pod's spec, namespace and reported resources."""
 
-    __slots__ = ("affinity", "derived", "host_ports", "resources", "weight")
+    __slots__ = ("__weakref__", "affinity", "derived", "host_ports", "resources", "terms", "weight")
 
-    def __init__(self, spec: PodSpec, resources: PodResources, affinity: AffinityTerms, weight: int) -> None:
-        # the size of the spec in bytes; the derived values are larger by a factor
-        self.weight = weight
+    def __init__(self, spec: PodSpec, resources: PodResources, affinity: AffinityTerms, encoded: int) -> None:
+        """`encoded` is the size in bytes of the spec and the reported resources as they are compared."""
+        # about how many bytes the spec keeps with all that is derived from it
+        self.terms = pod_terms(spec)
+        self.weight = kept_by_spec(spec, self.terms, encoded)
         self.resources = resources
         self.affinity = affinity
         self.host_ports = _host_ports(spec)
         self.derived: dict[Callable[[Any], Any], Any] = {}
+
+
+def same_amounts(one: Digest, other: Digest) -> bool:
+    """Return whether pods with these digests are accounted equally: a kubelet may report what the spec requests."""
+    return one.resources == other.resources and one.affinity == other.affinity and one.host_ports == other.host_ports
 
 
 # tracked by the garbage collector: the digest's derived values lead to the engine, which leads to its pods
@@ -151,61 +170,71 @@ def without_node(pod: Pod) -> Pod:
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""), status=status)
 
 
+def same_account(old: PodInfo, new: PodInfo) -> bool:
+    """Return whether two versions of a pod take the same of the same row, whatever their labels are."""
+    return (
+        (old.digest is new.digest or same_amounts(old.digest, new.digest))
+        and old.spec.node_name == new.spec.node_name
+        and old.terminating == new.terminating
+    )
+
+
 class PodReader:
     """Makes `PodInfo`s, remembering the digests of recent templates."""
 
-    __slots__ = ("_digests", "_encode", "_weight", "options")
+    __slots__ = ("_digests", "_heavy_digests", "options")
 
     def __init__(self, options: RequestOptions) -> None:
         self.options = options
-        self._digests: OrderedDict[tuple[object, ...], Digest] = OrderedDict()
-        self._weight = 0
-        self._encode = msgspec.msgpack.Encoder().encode
+        self._digests: Recent[TemplateIdentity, Digest] = Recent(DIGESTS, DIGESTED_BYTES)
+        self._heavy_digests: WeakValueDictionary[TemplateIdentity, Digest] = WeakValueDictionary()
+
+    def renew(self, pod: Pod, known: PodInfo | None) -> PodInfo:
+        """Return a new version of a known pod with its digest; most reports change neither spec nor resources."""
+        if known is not None and known.spec is pod.spec and report_same_resources(known.pod, pod):
+            return PodInfo.of(pod, known.digest)
+        return self.read(pod)
 
     def read(self, pod: Pod) -> PodInfo:
         """Return the pod with its digest; raises InvalidObjectError for a quantity that cannot be parsed."""
-        spec, status = pod.spec, pod.status
+        spec = pod.spec
         if spec.node_name or spec.volumes:
             # neither the node name nor the name of the token volume is part of the template
             spec = msgspec.structs.replace(spec, node_name="", volumes=with_source(spec.volumes))
-        reported = (
-            status.container_statuses,
-            status.init_container_statuses,
-            status.resources,
-            status.allocated_resources,
-            status.node_allocatable_resource_claim_statuses,
-            status.resize,
-        )
-        key = (
-            self._identity(spec),
-            pod.metadata.namespace,
-            None if reported == _NOTHING_REPORTED else self._identity((reported, status.conditions)),
-        )
-        digest = self._digests.get(key)
+        reported = reported_resources(pod)
+        key = (identity_of(spec), pod.metadata.namespace, reported and identity_of(reported))
+        digest = self._digests.get(key) or self._heavy_digests.get(key)
         if digest is None:
             affinity = parse_affinity_terms(pod.spec, pod.metadata.namespace)
             digest = Digest(pod.spec, pod_resources(pod, self.options), affinity, len(key[0]) + len(key[2] or ()))
-            self._digests[key] = digest
-            self._weight += digest.weight
-            while len(self._digests) > DIGESTS or self._weight > DIGESTED_BYTES:
-                self._weight -= self._digests.popitem(last=False)[1].weight
+            if digest.weight > HEAVY:
+                self._heavy_digests[key] = digest
+            else:
+                self._digests.put(key, digest, digest.weight)
         return PodInfo.of(pod, digest)
+
+    def forget_unused(self) -> int:
+        """Forget the digests that were not used since the last call; return how many there were."""
+        return self._digests.forget_unused()
 
     def forget_derived(self, others: Iterable[PodInfo]) -> None:
         """Forget what functions of retired plugins and evaluators derived, of recent templates and of other pods."""
-        for digest in {id(each): each for each in (*self._digests.values(), *(p.digest for p in others))}.values():
+        for digest in {
+            id(each): each for each in chain(self._digests.values(), (pod.digest for pod in others))
+        }.values():
             # functions of a module have neither a closure nor an instance, and stay
             made = [f for f in digest.derived if getattr(f, "__closure__", None) or hasattr(f, "__self__")]
             for function in made:
                 del digest.derived[function]
 
-    def _identity(self, part: object) -> bytes | str:
-        """Return a hashable text of a part of a pod."""
-        try:
-            return self._encode(part)
-        except OverflowError:
-            # a quantity that is written as a number beyond 64 bits
-            return repr(part)
+
+def identity_of(part: object) -> bytes | str:
+    """Return a hashable text of a part of a pod."""
+    try:
+        return _encode(part)
+    except OverflowError:
+        # a quantity that is written as a number beyond 64 bits
+        return repr(part)
 
 
 def request_options(gates: FeatureGates) -> RequestOptions:
@@ -226,9 +255,6 @@ def _requests(pod: PodInfo) -> Mapping[str, int]:
 
 def _limits(pod: PodInfo) -> Mapping[str, int]:
     return MappingProxyType(limit_amounts(pod.pod))
-
-
-_NOTHING_REPORTED: tuple[object, ...] = ((), (), None, {}, (), "")
 
 
 # upstream: util/utils.go, GetHostPorts (v1.36)

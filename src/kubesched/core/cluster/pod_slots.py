@@ -57,10 +57,15 @@ class PodSlots:
         requests[1, slot] = resources.memory
         requests[2, slot] = resources.ephemeral_storage
 
-    def replace(self, old: PodInfo, new: PodInfo) -> None:
-        """Give a pod's slot to another version of it; one that has another start time counts as placed anew."""
+    def replace(self, old: PodInfo, new: PodInfo, group: int | None = None) -> None:
+        """Give a pod's slot to another version of it, in another group if one is named.
+
+        A version with another start time counts as placed later than all others.
+        """
         slot = new.slot = old.slot
         self.pods[slot] = new
+        if group is not None:
+            self.group[slot] = group
         if new.status.start_time != old.status.start_time:
             self.start[slot] = _seconds(new.status.start_time)
             self._arrivals += 1

@@ -222,6 +222,25 @@ class NodeTable:
         if self.log.wanted & Reads.POD_OBJECTS:
             self.log.record(row, Reads.POD_OBJECTS)
 
+    def relabel_pod(self, pod: PodInfo) -> None:
+        """Replace the object of a placed pod that has other labels; what it takes of its node stays as it is.
+
+        API servers copy topology labels of the node to a pod when it is bound.
+        """
+        old = self.pods[pod.uid]
+        row = self.slots.row_of(old.slot)
+        self.pods[pod.uid] = self.pods_on[row][pod.uid] = pod
+        counts, before = self.counts, self.counts.groups[int(self.slots.group[old.slot])]
+        counts.count(old, before, row, -1)
+        after = counts.join(pod)
+        counts.count(pod, after, row, 1)
+        counts.leave(before)
+        for totals in self.totals:
+            totals.count(old, -1)
+            totals.count(pod, 1)
+        self.slots.replace(old, pod, after.code)
+        self.log.record(row, Reads.PODS | (self.log.wanted & Reads.POD_OBJECTS))
+
     def _account(self, pod: PodInfo, row: int, sign: int) -> None:
         resources = pod.digest.resources
         requested, non_zero = self.requested, self.non_zero_requested

@@ -6,6 +6,7 @@ table changes.
 
 from collections.abc import Container, Sequence
 from functools import cached_property
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +43,7 @@ class Evaluation:
         self.pod = pod
         self.pod_class = pod_class
         self.cycle = cycle
-        cycle.what_if_source = self.what_if
+        cycle.evaluation = ref(self)
         self._errors_before = statuses.errors
         # None if nothing is timed: this runs for every pod
         timing = self._timing = Timing(stopwatch, pod_class, statuses) if stopwatch is not UNTIMED else None
@@ -114,13 +115,15 @@ class Evaluation:
         pod_class = self.pod_class
         passing = pod_class.passing
         passing.refresh()
-        mask, version = passing.mask, [passing.version]
+        mask = passing.mask
+        version: list[object] = [passing.version]
         for question in pod_class.wide_filters:
             if not question.skip:
                 question.refresh()
                 if not question.passes_everywhere:
                     mask = mask & (question.ids == 0)
-                    version.append(question.cursor.seq)
+                    # classes that share `passing` differ in these questions
+                    version += (question.cursor, question.cursor.seq)
         blocked = list(self._blocked) if len(self.cluster.nominations) else []
         alive_filters = [question for question in pod_class.alive_filters if not question.skip]
         if blocked or alive_filters:

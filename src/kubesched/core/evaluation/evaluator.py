@@ -5,46 +5,28 @@ which answers for this pod in this cycle and is not kept beyond it.
 """
 
 from collections.abc import Callable, Hashable, Sequence
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
+from kubesched.common.recent import Recent
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
+from kubesched.core.evaluation.memory import Memories, Memory, TemplateKeys
 from kubesched.core.evaluation.pod_class import PodClass, Weighted
-from kubesched.core.evaluation.question_cache import PreFilterOnly, PreScoreOnly, Questioner, Recent
+from kubesched.core.evaluation.questioner import PreFilterOnly, PreScoreOnly
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.hooks import failed, is_interrupt
 from kubesched.core.framework.observer import UNTIMED, Stopwatch
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import FilterQuestion, Question, ScoreQuestion
-from kubesched.core.framework.status import StatusTable
 
 # where plugins are that are tested to read what they say
 IN_TREE = "kubesched.core.plugins."
-# How much is remembered: so many classes and questions, but of large clusters only so many cells of columns.
-CLASSES = 2048
-QUESTIONS = 4096
-CELLS = 10_000_000
-FEWEST = 64
-# So many bytes may the specifications of the pods have, together, whose classes (or questions) are remembered.
-SPECIFIED_BYTES = 16 << 20
-# So many reasons may there be in all statuses.
-REASONS = 500_000
-# Statuses are indexed by 16-bit integers; past this many everything cached is dropped and numbering starts again.
-STATUSES = 30_000
-
 
 Q = TypeVar("Q", bound=Question)
 # a question; before it the key that it is kept under, None if it is not kept; after it whether it is new
 Found = tuple[Hashable, Q, bool]
-
-
-class TemplateKeys:
-    """The keys that all pods of a template share; compared by identity, hence hashed fast."""
-
-    __slots__ = ()
-
 
 # of templates whose pods ask something that is not kept, so that their classes are not
 UNKEPT = TemplateKeys()
@@ -78,16 +60,12 @@ class Evaluator:
             *(plugin.score_key for plugin in self._scoring if not plugin.score_key_of_template),
         ]
         self._template_of = lambda pod: self._template_keys(pod)
-        self._start()
+        self._memories = Memories(profile, cluster.table)
+        self._ordinary, self._heavy = self._memories.all()
 
-    def _start(self) -> None:
-        self.statuses = StatusTable()
-        self._questioner: Questioner = Questioner(self.profile, self.cluster.table, self.statuses)
-        # Forgotten whenever a plugin fails, since classes share questions: one that failed is in none of them.
-        self._classes: Recent[PodClass] = Recent(CLASSES, SPECIFIED_BYTES)
-        self._filters: Recent[FilterQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
-        self._scores: Recent[ScoreQuestion] = Recent(QUESTIONS, SPECIFIED_BYTES)
-        self._templates: Recent[TemplateKeys] = Recent(4 * CLASSES, 2 * SPECIFIED_BYTES)
+    def forget_unused(self) -> int:
+        """Forget what no pod used since the last call; return how many entries there were."""
+        return sum(memory.forget_unused() for memory in self._memories.all())
 
     def evaluation_of(
         self, pod: PodInfo, stopwatch: Stopwatch = UNTIMED, group_state: CycleState | None = None
@@ -96,14 +74,14 @@ class Evaluator:
 
         `group_state` is there where the pod is tried as a part of its group.
         """
-        statuses = self.statuses
-        if len(statuses) > STATUSES or statuses.reasons > REASONS:
-            self._start()
+        for memory in (self._ordinary, self._heavy):
+            if memory.statuses.full:
+                memory.start()
         began = stopwatch.now()
         cycle = CycleState(group_state)
         # plugins are timed one by one in sampled cycles only
         pod_class = self._class_of(pod, cycle, stopwatch if stopwatch.sampled else UNTIMED)
-        return Evaluation(self.cluster, self.statuses, pod, pod_class, cycle, stopwatch, began)
+        return Evaluation(self.cluster, pod_class.statuses, pod, pod_class, cycle, stopwatch, began)
 
     # -- classes
 
@@ -113,7 +91,7 @@ class Evaluator:
             if template is UNKEPT:
                 return self._new_class(UNKEPT, pod, cycle, stopwatch)
             class_key = (template, tuple([key(pod) for key in self._own_keys]))
-            known = self._classes.get(class_key)
+            known = self._ordinary.classes.get(class_key) or self._heavy.classes.get(class_key)
         except BaseException as raised:
             if is_interrupt(raised):
                 raise
@@ -123,110 +101,120 @@ class Evaluator:
 
     def _new_class(self, class_key: Hashable, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch) -> PodClass:
         """Return a new class, remembered under its key if it may be, and its new questions."""
-        filters = [self._filter_question(i, plugin, pod, cycle, stopwatch) for i, plugin in enumerate(self._asking)]
+        memory, weight = self._memories.of(pod)
+        asked = Asked(memory, weight, pod, cycle, stopwatch)
+        filters = [self._filter_question(i, plugin, asked) for i, plugin in enumerate(self._asking)]
         questions = [question for _, question, _ in filters]
         made = PodClass(
-            self.cluster.table,
+            memory.columns,
+            memory.statuses,
             [questions[i] for i in self._pre_filter_order],
             questions[: len(self.profile.filter)],
-            lambda: self._score_questions(pod, cycle, stopwatch)[0],
+            lambda: self._score_questions(asked)[0],
         )
         if class_key is None:
             return made
+        memory.adapt()
         # Of a pod for some nodes, the question that says so is its own; the others are those of pods for other nodes.
         shared = [found for found in filters if found[1].node_names is None]
-        kept = self._keep(self._filters, shared, pod.digest.weight) and class_key is not UNKEPT
+        kept = _keep(memory.filters, shared, weight) and class_key is not UNKEPT
         if kept and len(shared) == len(filters):
-            scores, kept = self._score_questions(pod, cycle, stopwatch)
+            scores, kept = self._score_questions(asked)
             made.take_scores(*scores)
-            self._classes.limit = min(CLASSES, max(FEWEST, CELLS // max(1, self.cluster.table.size)))
             if kept:
-                self._classes.put(class_key, made, pod.digest.weight)
+                memory.classes.put(class_key, made, weight)
         return made
 
-    def _keep(self, known: Recent[Q], found: Sequence[Found[Q]], weight: int) -> bool:
-        """Remember the new questions that may be kept; return whether all may.
-
-        One whose plugin failed may not: it is asked again.
-        """
-        kept = True
-        known.limit = min(QUESTIONS, max(FEWEST, 2 * CELLS // max(1, self.cluster.table.size)))
-        for key, question, new in found:
-            if key is None or not question.keep:
-                kept = False
-            elif new:
-                known.put(key, question, weight)
-        return kept
-
-    def _score_questions(
-        self, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
-    ) -> tuple[tuple[Sequence[ScoreQuestion], Sequence[Weighted]], bool]:
+    def _score_questions(self, asked: "Asked") -> tuple[tuple[Sequence[ScoreQuestion], Sequence[Weighted]], bool]:
         """Return the questions of PreScore, and those of Score with their weights; and whether all are remembered."""
-        found = [self._score_question(i, plugin, pod, cycle, stopwatch) for i, plugin in enumerate(self._scoring)]
-        kept = self._keep(self._scores, found, pod.digest.weight)
+        found = [self._score_question(i, plugin, asked) for i, plugin in enumerate(self._scoring)]
+        kept = _keep(asked.memory.scores, found, asked.weight)
         scores = [question for _, question, _ in found[: len(self.profile.score)]]
         weights = self.profile.weights
         in_order = [found[i][1] for i in self._pre_score_order], [(q, weights[q.plugin.name]) for q in scores]
         return in_order, kept
 
-    def _filter_question(
-        self, index: int, plugin: FilterPlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
-    ) -> Found[FilterQuestion]:
+    def _filter_question(self, index: int, plugin: FilterPlugin, asked: "Asked") -> Found[FilterQuestion]:
+        memory, _, pod, cycle, stopwatch = asked
         key: Hashable = UNCACHED
         try:
             key = plugin.key(pod)
-            known = self._filters.get((index, key)) if key is not UNCACHED else None
+            known = memory.filters.get((index, key)) if key is not UNCACHED else None
         except BaseException as raised:
             return (
                 None,
-                self._questioner.failing_filter(plugin, pod, failed(plugin, "key", _plainly(raised, key))),
+                memory.questioner.failing_filter(plugin, pod, failed(plugin, "key", _plainly(raised, key))),
                 True,
             )
         if key is UNCACHED:
-            return None, self._questioner.filter_question(plugin, pod, cycle, stopwatch), True
+            return None, memory.questioner.filter_question(plugin, pod, cycle, stopwatch), True
         if known is not None and known.keep:
             return (index, key), known, False
         # what is kept outlives the cycle, so it gets a state of its own
-        made = self._questioner.filter_question(plugin, pod, CycleState(), stopwatch)
-        self._outlive_cycle(made)
+        made = memory.questioner.filter_question(plugin, pod, CycleState(), stopwatch)
+        self._outlive_cycle(memory, made)
         return (index, key), made, True
 
-    def _score_question(
-        self, index: int, plugin: ScorePlugin, pod: PodInfo, cycle: CycleState, stopwatch: Stopwatch
-    ) -> Found[ScoreQuestion]:
+    def _score_question(self, index: int, plugin: ScorePlugin, asked: "Asked") -> Found[ScoreQuestion]:
+        memory, _, pod, cycle, stopwatch = asked
         key: Hashable = UNCACHED
         try:
             key = plugin.score_key(pod)
-            known = self._scores.get((index, key)) if key is not UNCACHED else None
+            known = memory.scores.get((index, key)) if key is not UNCACHED else None
         except BaseException as raised:
             return (
                 None,
-                self._questioner.failing_score(plugin, pod, failed(plugin, "score_key", _plainly(raised, key))),
+                memory.questioner.failing_score(plugin, pod, failed(plugin, "score_key", _plainly(raised, key))),
                 True,
             )
         if key is UNCACHED:
-            return None, self._questioner.score_question(plugin, pod, cycle, stopwatch), True
+            return None, memory.questioner.score_question(plugin, pod, cycle, stopwatch), True
         if known is not None and known.keep:
             return (index, key), known, False
-        made = self._questioner.score_question(plugin, pod, CycleState(), stopwatch)
-        self._outlive_cycle(made)
+        made = memory.questioner.score_question(plugin, pod, CycleState(), stopwatch)
+        self._outlive_cycle(memory, made)
         return (index, key), made, True
 
-    def _outlive_cycle(self, question: FilterQuestion | ScoreQuestion) -> None:
+    def _outlive_cycle(self, memory: Memory, question: FilterQuestion | ScoreQuestion) -> None:
         """Have a new question kept true; classes that share it are made anew if its plugin fails."""
         trusted = type(question.plugin).__module__.startswith(IN_TREE)
-        question.outlive_cycle(self._classes.clear, trusted=trusted)
+        question.outlive_cycle(memory.classes.clear, trusted=trusted)
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
         filters = tuple([plugin.key(pod) for plugin in self._asking if plugin.key_of_template])
         if any(key is UNCACHED for key in filters):
             return UNKEPT
         scores = tuple(plugin.score_key(pod) for plugin in self._scoring if plugin.score_key_of_template)
-        known = self._templates.get((filters, scores))
+        memory, weight = self._memories.of(pod)
+        known = memory.templates.get((filters, scores))
         if known is None:
             known = TemplateKeys()
-            self._templates.put((filters, scores), known, pod.digest.weight)
+            memory.templates.put((filters, scores), known, weight)
         return known
+
+
+class Asked(NamedTuple):
+    """For which pod a class is made, in which cycle; and where its questions are remembered, with which weight."""
+
+    memory: Memory
+    weight: int
+    pod: PodInfo
+    cycle: CycleState
+    stopwatch: Stopwatch
+
+
+def _keep(known: Recent[Hashable, Q], found: Sequence[Found[Q]], weight: int) -> bool:
+    """Remember the new questions that may be kept; return whether all may.
+
+    One whose plugin failed may not: it is asked again.
+    """
+    kept = True
+    for key, question, new in found:
+        if key is None or not question.keep:
+            kept = False
+        elif new:
+            known.put(key, question, weight)
+    return kept
 
 
 def _plainly(raised: BaseException, key: Hashable) -> BaseException:

@@ -11,7 +11,8 @@ Filters and scores that look at several rows at once (spreading, affinity) stay 
 
 from collections.abc import Callable, Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar, cast
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,6 +26,7 @@ from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.plugin import MAX_NODE_SCORE
 from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.core.framework.row_questions import RowFilterQuestion
+from kubesched.core.framework.status import StatusTable
 
 # the rank of a row that is not feasible
 WORST = -(2**31)
@@ -33,12 +35,14 @@ Names = tuple[tuple[str, ...], tuple[str, ...]]
 # 32-bit or 64-bit integers
 Totals = NDArray[Any]
 Weighted = tuple[ScoreQuestion, int]
+MakeScores = Callable[[], tuple[Sequence[ScoreQuestion], Sequence[Weighted]]]
+C = TypeVar("C", bound=CombinedColumn)
 
 
 class Passing(CombinedColumn):
     """The rows with a node that every row-scoped filter lets through.
 
-    `version` is another object whenever the mask may differ; no two classes have an equal one.
+    `version` is another object whenever the mask may differ; no two columns have an equal one.
     """
 
     def __init__(self, table: NodeTable, filters: Sequence[FilterQuestion]) -> None:
@@ -154,6 +158,37 @@ class Ranking(CombinedColumn):
         return self._leaders.of(self.totals)
 
 
+class SharedColumns:
+    """The combined columns of a table; classes that ask the same questions share them.
+
+    A column exists as long as a class uses it. It refers to its questions, so their identities stay theirs.
+    """
+
+    def __init__(self, table: NodeTable) -> None:
+        self.table = table
+        self._known: WeakValueDictionary[tuple[object, ...], CombinedColumn] = WeakValueDictionary()
+
+    def passing(self, filters: Sequence[FilterQuestion]) -> Passing:
+        """Return the rows that pass some filters."""
+        return self._shared(("passing", *map(id, filters)), lambda: Passing(self.table, filters))
+
+    def base_scores(self, scores: Sequence[Weighted], dtype: type[np.int32] | type[np.int64]) -> BaseScores:
+        """Return the weighted sum of some scores."""
+        key = (dtype, *((id(question), weight) for question, weight in scores))
+        return self._shared(key, lambda: BaseScores(self.table, scores, dtype))
+
+    def ranking(self, passing: Passing, base_scores: BaseScores) -> Ranking:
+        """Return the ranking of the rows that pass by their base scores."""
+        return self._shared((id(passing), id(base_scores)), lambda: Ranking(self.table, passing, base_scores))
+
+    def _shared(self, key: tuple[object, ...], make: Callable[[], C]) -> C:
+        known = self._known.get(key)
+        if known is None:
+            made = self._known[key] = make()
+            return made
+        return cast("C", known)
+
+
 class PodClass:
     """The questions of one kind of pod, in the profile's order.
 
@@ -163,12 +198,16 @@ class PodClass:
 
     def __init__(
         self,
-        table: NodeTable,
+        columns: SharedColumns,
+        statuses: StatusTable,
         pre_filters: Sequence[FilterQuestion],
         filters: Sequence[FilterQuestion],
-        make_scores: Callable[[], tuple[Sequence[ScoreQuestion], Sequence[Weighted]]],
+        make_scores: MakeScores,
     ) -> None:
-        self.table = table
+        self.table = table = columns.table
+        self._columns = columns
+        # what the columns of the filters refer to
+        self.statuses = statuses
         self.pre_filters = pre_filters
         # the questions whose PreFilter outcome can change
         self.deciding = [q for q in pre_filters if type(q).begin is not FilterQuestion.begin]
@@ -177,7 +216,8 @@ class PodClass:
         self.filter_names: dict[tuple[bool, ...], Names] = {}
         self.score_names: dict[tuple[bool, ...], Names] = {}
         self.filters = filters
-        self._make_scores = make_scores
+        # until the scores are made: it refers to the pod and its cycle, which should not live as long as the class
+        self._make_scores: MakeScores | None = make_scores
         self.row_filters: list[FilterQuestion] = []
         self.wide_filters: list[FilterQuestion] = []
         self.alive_filters: list[FilterQuestion] = []
@@ -189,7 +229,7 @@ class PodClass:
             elif not question.skip:
                 # a row-scoped question knows for good whether it is skipped; the others decide anew in each cycle
                 self.row_filters.append(question)
-        self.passing = Passing(table, self.row_filters)
+        self.passing = columns.passing(self.row_filters)
         self.scoring_cursor = Cursor(table, ANYTHING)
         # made when it is known which scores are skipped
         self._base_scores: BaseScores | None = None
@@ -201,17 +241,22 @@ class PodClass:
     def take_scores(self, pre_scores: Sequence[ScoreQuestion], scores: Sequence[Weighted]) -> None:
         """Take the questions of PreScore, and those of Score with their weights."""
         self.pre_scores, self.scores = pre_scores, scores
+        self._make_scores = None
+
+    def _take_made_scores(self) -> None:
+        assert self._make_scores is not None, "the scores are taken already"
+        self.take_scores(*self._make_scores())
 
     @cached_property
     def pre_scores(self) -> Sequence[ScoreQuestion]:
         """Return the questions of PreScore."""
-        self.take_scores(*self._make_scores())
+        self._take_made_scores()
         return self.pre_scores
 
     @cached_property
     def scores(self) -> Sequence[Weighted]:
         """Return the questions of Score with their weights."""
-        self.take_scores(*self._make_scores())
+        self._take_made_scores()
         return self.scores
 
     @cached_property
@@ -242,8 +287,8 @@ class PodClass:
             self._active = active
             # half the memory unless weights are enormous
             highest = MAX_NODE_SCORE * sum(weight for _, weight in self.scores)
-            self._base_scores = BaseScores(self.table, active, np.int32 if highest < 2**30 else np.int64)
-            self._ranking = Ranking(self.table, self.passing, self._base_scores)
+            self._base_scores = self._columns.base_scores(active, np.int32 if highest < 2**30 else np.int64)
+            self._ranking = self._columns.ranking(self.passing, self._base_scores)
         self._base_scores.refresh()
         return self._base_scores.totals
 

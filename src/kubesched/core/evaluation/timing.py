@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.pod_class import Names, PodClass
 from kubesched.core.evaluation.pre_filtering import PreFiltered
-from kubesched.core.evaluation.question_cache import pre_filter_status
+from kubesched.core.evaluation.questioner import pre_filter_status
 from kubesched.core.framework.observer import FILTER, PRE_FILTER, PRE_SCORE, SCORE, Stopwatch
 from kubesched.core.framework.questions import Feasible, FilterQuestion, ScoreQuestion
 from kubesched.core.framework.status import SKIP, Code, Status, StatusTable

@@ -20,6 +20,7 @@ from kubesched.core.cluster.cluster import ClusterState, RemovedPods
 from kubesched.core.cluster.indexes import Index
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_totals import PodTotals
+from kubesched.core.cluster.restrictions import may_read
 from kubesched.core.framework.computed_values import ComputedValues
 from kubesched.core.framework.node_values import AssignedValues, NodeValues, Number, ValuesOfNodes, ValuesOfObjects
 from kubesched.core.framework.nodes import NodeRow, Nodes
@@ -42,8 +43,8 @@ class ClusterView:
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
-        # of PodDisruptionBudgets: those that select pods by namespace and labels, and selectors by name
-        self._budgets: dict[tuple[str, frozenset[tuple[str, str]]], list[PodDisruptionBudget]] = {}
+        # of PodDisruptionBudgets: the names of those that select pods by namespace and labels, and selectors by name
+        self._budgets: dict[tuple[str, frozenset[tuple[str, str]]], list[str]] = {}
         self._budgets_version = -1
         self._selectors: dict[str, tuple[PodDisruptionBudget, Selector]] = {}
         # stop what is kept up to date for the plugin
@@ -142,14 +143,14 @@ class ClusterView:
             self._budgets_version = version
             self._budgets = {}
         key = pod.namespace, frozenset(pod.labels.items())
-        found = self._budgets.get(key)
-        if found is None:
-            found = self._budgets[key] = [
-                budget
+        names = self._budgets.get(key)
+        if names is None:
+            names = self._budgets[key] = [
+                budget.full_name
                 for budget in self.all(PodDisruptionBudget)
                 if budget.metadata.namespace == pod.namespace and self._selector_of(budget).matches(pod.labels)
             ]
-        return found
+        return [self.get(PodDisruptionBudget, name) for name in names]
 
     def _selector_of(self, budget: PodDisruptionBudget) -> Selector:
         """Return the selector of a budget, which is read once."""
@@ -243,7 +244,7 @@ class ClusterView:
 
     def _look_around(self) -> None:
         """Raise PluginError if the answer of the plugin that is asked is kept: it must depend on one node alone."""
-        if not self._state.log.may_read & OTHER_ROWS:
+        if not may_read(self._state.log) & OTHER_ROWS:
             raise PluginError(
                 "pods elsewhere or other nodes are read, on which an answer that is kept must not depend: it would be "
                 "kept although they change; leave out `key`, or `score_key`"

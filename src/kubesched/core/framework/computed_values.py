@@ -23,7 +23,7 @@ class ComputedValues(NodeValues):
         self, table: NodeTable, compute: Callable[[Nodes], NDArray[Any]], reads: int, dtype: DTypeLike, default: Number
     ) -> None:
         super().__init__(table, reads | own_group(table), dtype, default)
-        self.held_to = reads
+        self.restricted_to = reads
         self.compute = compute
 
     def recompute(self) -> None:

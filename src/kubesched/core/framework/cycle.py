@@ -5,6 +5,7 @@ questions.
 """
 
 from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from weakref import ReferenceType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,12 +54,13 @@ class CycleState:
     `group` is the cycle state of the pod's group while the pod is scheduled as a part of it, else None.
     """
 
-    __slots__ = ("_slots", "group", "what_if_source")
+    __slots__ = ("_slots", "evaluation", "group")
 
     def __init__(self, group: "CycleState | None" = None) -> None:
         self.group = group
         self._slots: dict[StateKey[Any], Any] = {}
-        self.what_if_source: Any = None
+        # weak, so that an attempt leaves no reference cycle to the garbage collector
+        self.evaluation: ReferenceType[Any] | None = None
 
     def write(self, key: StateKey[T], value: T) -> None:
         """Put a value into a slot."""
@@ -75,11 +77,13 @@ class CycleState:
     def clone(self) -> "CycleState":
         """Return a copy whose states are clones where they can be cloned."""
         copy = CycleState(group=self.group)
-        copy.what_if_source = self.what_if_source
+        copy.evaluation = self.evaluation
         copy._slots = {key: value.clone() if hasattr(value, "clone") else value for key, value in self._slots.items()}
         return copy
 
     def what_if(self, rows: NDArray[np.intp]) -> WhatIf:
-        """Return a batch of worlds over `rows`, for the pod of this cycle."""
-        worlds: WhatIf = self.what_if_source(rows)
+        """Return a batch of worlds over `rows`, for the pod of this cycle; only while the pod is evaluated."""
+        evaluation = None if self.evaluation is None else self.evaluation()
+        assert evaluation is not None, "the pod is not evaluated any more"
+        worlds: WhatIf = evaluation.what_if(rows)
         return worlds

@@ -132,7 +132,13 @@ class Subject(NamedTuple):
 
 
 class Registration(NamedTuple):
-    """An event that can help pods which the plugin rejected, with its hint function; None means always.
+    """An event that can help pods which the plugin rejected, with a hint: a function that decides for each pod.
+
+    `hint(pod, old, new)` returns a `Hint`; without a hint the event always wakes the pod. `pod` is the rejected pod as
+    `PodInfo`. `old` and `new` are the object before and after the event: `old` is None when it was added, `new` is None
+    when it was deleted. Pods come as `PodInfo`, other objects as API structs. A hint that raises counts as QUEUE. One
+    answer serves all rejected pods with the same specification and labels, so a hint must not read the name, the
+    annotations or the status of `pod`.
 
     If the event concerns one of many objects, `subject` excludes the pods that do not use it.
     """

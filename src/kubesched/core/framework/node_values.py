@@ -19,6 +19,7 @@ from kubesched.core.cluster.changes import ANYTHING, EVERYWHERE, FIRST_OF_COLUMN
 from kubesched.core.cluster.columns import grown
 from kubesched.core.cluster.following import RowwiseColumn, most_rows
 from kubesched.core.cluster.objects import Objects
+from kubesched.core.cluster.restrictions import RESTRICTION, may_read
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.texts import described
@@ -66,7 +67,7 @@ class NodeValues(RowwiseColumn, ABC):
         return value
 
     def _check(self) -> None:
-        if self.reads & ~self.table.log.may_read:
+        if RESTRICTION.get() is not None and self.reads & ~may_read(self.table.log):
             raise PluginError(
                 "a column is read whose `reads` the plugin's own `reads` does not name: the answer would be kept "
                 "although it changes; set `reads` to what it is, | the column's `reads`"
@@ -116,7 +117,7 @@ class ValuesOfNodes(NodeValues):
                 "read them in the hook: node.pods, node.free, nodes.count_pods, ..., or sum them: cluster.pod_sums"
             )
         super().__init__(table, reads, dtype, default)
-        self.held_to = reads
+        self.restricted_to = reads
         self._value_of = value_of
 
     def _value(self, row: int) -> Number:

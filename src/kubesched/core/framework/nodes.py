@@ -18,6 +18,7 @@ from kubesched.api.pods import Taint
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.columns import Rows
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.restrictions import RESTRICTION, may_read
 from kubesched.core.cluster.row_amounts import Amounts, allocatable, amounts_by_row, free, requested
 from kubesched.core.cluster.table import EPHEMERAL_STORAGE, NodeTable
 from kubesched.core.framework.pod_matcher import PodMatcher
@@ -85,7 +86,7 @@ class NodeRow:
 
     def _reads(self, groups: int) -> None:
         """Raise PluginError if the plugin that is asked has named none of these groups."""
-        if not self._table.log.may_read & groups:
+        if RESTRICTION.get() is not None and not may_read(self._table.log) & groups:
             raise unnamed(Reads.PODS if groups & Reads.PODS else groups)
 
     # -- the object
@@ -99,7 +100,7 @@ class NodeRow:
     def node(self) -> Node:
         """Return the Node object."""
         node = self._object
-        if not self._table.log.may_read & Reads.ANNOTATIONS:
+        if RESTRICTION.get() is not None and not may_read(self._table.log) & Reads.ANNOTATIONS:
             metadata = msgspec.structs.replace(node.metadata, annotations=UNREAD)
             node = msgspec.structs.replace(node, metadata=metadata)
         return node
@@ -215,7 +216,7 @@ class Nodes:
 
     def _reads(self, groups: int) -> None:
         """Raise PluginError if the plugin that is asked has named none of these groups."""
-        if not self._table.log.may_read & groups:
+        if RESTRICTION.get() is not None and not may_read(self._table.log) & groups:
             raise unnamed(Reads.PODS if groups & Reads.PODS else groups)
 
     def __getattr__(self, name: str) -> Never:

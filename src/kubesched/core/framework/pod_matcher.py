@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.labels import Selector, selector_from_set
-from kubesched.core.cluster.pod_counts import PodMatch
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_matches import PodMatch
 from kubesched.core.cluster.table import NodeTable
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 
 import numpy as np
 
-from kubesched.core.cluster.changes import Reads
+from kubesched.core.cluster.changes import UNRESTRICTED, Reads
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.node_values import OWN_GROUPS, NodeValues, own_group
@@ -24,6 +24,8 @@ class PodSums(NodeValues):
         # sums that follow from another column, too, share its group, so that a plugin may have any number of them
         group = Reads.NOTHING if reads & OWN_GROUPS else own_group(table)
         super().__init__(table, reads | group, np.int64, 0)
+        # no restriction: the function may read more than the plugin that reads the sums
+        self.restricted_to = UNRESTRICTED
         self._value_of = value_of
 
     def recount(self) -> None:

@@ -38,7 +38,7 @@ class Question(DerivedColumn):
         self.table.log.wanted |= self.reads
         self._on_failure = on_failure
         if not trusted:
-            self.held_to = self.reads
+            self.restricted_to = self.reads
 
     def fail(self) -> None:
         """Keep the question no longer, since its plugin failed."""

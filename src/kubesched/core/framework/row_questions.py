@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.cluster.changes import UNHELD, Reads
+from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.following import RowwiseColumn
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.restrictions import restricted
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.answers import (
     checked_pre_filter_result,
@@ -76,6 +77,8 @@ class RowFilterQuestion(RowwiseColumn, FilterQuestion):
                 self.node_names = outcome.node_names
             elif outcome is not None and outcome.code is Code.SKIP:
                 self.skip = True
+                # no row is judged, so no change matters
+                self.reads = self.cursor.reads = Reads.PRESENCE
             elif outcome is not None and outcome.code is not Code.SUCCESS:
                 self.reject(outcome)
 
@@ -218,9 +221,8 @@ class RowScoreQuestion(RowwiseColumn, ScoreQuestion):
     def _ask_about(self, feasible: Feasible) -> None:
         """Call the plugin again for the feasible rows alone: a failure on an infeasible node does not matter."""
         rows = np.flatnonzero(feasible.mask)
-        self.table.log.may_read = self.held_to
-        values = self._ask(Nodes(self.table, rows))
-        self.table.log.may_read = UNHELD
+        with restricted(self.table.log, self.restricted_to):
+            values = self._ask(Nodes(self.table, rows))
         if isinstance(values, Status):
             self._fail(values)
             return

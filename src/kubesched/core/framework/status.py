@@ -5,6 +5,7 @@ From plugins to all other rooms. A status column holds indices into a `StatusTab
 
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import Final
 
 import msgspec
 
@@ -96,16 +97,26 @@ def error(*reasons: str) -> Status:
     return Status(Code.ERROR, reasons)
 
 
-class StatusTable:
-    """Statuses by small integer. Entry 0 is success; entries are never dropped while columns refer to them."""
+# So many reasons may there be in all statuses of a table.
+REASONS = 100_000
+# Columns refer to statuses by 16-bit integers; there may be so many until a new table is needed.
+STATUSES: Final = 30_000
 
-    __slots__ = ("_codes", "errors", "reasons", "statuses")
+
+class StatusTable:
+    """Statuses by small integer. Entry 0 is success; entries are never dropped while columns refer to them.
+
+    A table that is `full` takes more statuses for a while, but should be replaced with everything that refers to it.
+    """
+
+    __slots__ = ("_codes", "errors", "full", "reasons", "statuses")
 
     def __init__(self) -> None:
         # how often an internal error was interned
         self.errors = 0
         # how many reasons all entries have together
         self.reasons = 0
+        self.full = False
         self.statuses: list[Status] = [SUCCESS]
         self._codes: dict[Status, int] = {SUCCESS: 0}
 
@@ -127,6 +138,7 @@ class StatusTable:
             index = self._codes[status] = len(self.statuses)
             self.statuses.append(status)
             self.reasons += len(status.reasons)
+            self.full = index > STATUSES or self.reasons > REASONS
         return index
 
     def intern_all(self, statuses: Iterable[Status | None], plugin: str) -> list[int]:

@@ -14,6 +14,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import ClusterState
+from kubesched.core.cluster.kept_fields import is_report
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
 from kubesched.core.framework.observer import NOBODY, Observers
@@ -105,7 +106,8 @@ class EventHandlers:
         old = self._cluster.objects.get(kind, obj.full_name)
         self._cluster.add(obj)
         events = self._requeue(_resource_of(kind), Action.ADD if old is None else Action.UPDATE, old, obj)
-        self._requeue_for_tainted_slices(obj)
+        if old is None or not is_report(kind.__name__, old, obj):
+            self._requeue_for_tainted_slices(obj)
         return events
 
     def _drop(self, obj: ApiObject) -> Events:
@@ -168,7 +170,7 @@ class EventHandlers:
             known = None
         if pod.terminal:
             return self._drop_pod(known) if known is not None else ()
-        info = self._cluster.reader.read(pod)
+        info = self._cluster.reader.renew(pod, known)
         self._reported[pod.full_name] = info
         if pod.spec.node_name:
             return self._put_assigned(known, info)

@@ -40,8 +40,8 @@ CONDITION = "PodGroupScheduled"
 # the node name for the preemption of a pod group, which is not limited to one node
 CLUSTER = "cluster"
 
-# runs a cycle, and calls extenders for it
-Run = Callable[[Asking[GroupResult]], Awaitable[GroupResult]]
+# runs the cycle of so many pods, and calls extenders for it
+Run = Callable[[Asking[GroupResult], int], Awaitable[GroupResult]]
 
 
 class PodGroupScheduler:
@@ -121,7 +121,7 @@ class PodGroupScheduler:
         observers.group_attempt_began("/".join(group_of(pods[0].queued.pod) or ()))
         for pod in pods:
             observers.attempt_began(pod.queued.pod)
-        result = await self._run(schedule_group(self.context, profile, pods))
+        result = await self._run(schedule_group(self.context, profile, pods), len(pods))
         for pod in pods:
             observers.algorithm_ran(pod.stopwatch.seconds)
             pod.stopwatch.tell()

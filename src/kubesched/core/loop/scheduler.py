@@ -19,6 +19,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from kubesched.api.meta import ApiObject
+from kubesched.common.time_share import TimeShare
 from kubesched.config.load import Loaded
 from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.cluster.pod_groups import group_of
@@ -65,15 +66,19 @@ from kubesched.errors import InvalidObjectError
 T = TypeVar("T")
 SLICE_SECONDS = 0.005
 TICK_SECONDS = 1.0
+# The share of the time that attempts of pods may take that still back off, and the seconds that a pause saves up.
+EARLY_SHARE = 0.03
+MOST_EARLY_SECONDS = 1.0
 # No further pod is popped while so many pods are being bound.
 MOST_BINDINGS = 1000
 ENDS_OF_BINDINGS = (BindingDone, BindingVerified, BindingFailed)
 
 
 class LoopOptions(msgspec.Struct, frozen=True):
-    """The options of the loop."""
+    """The options of the loop; in virtual time each attempt takes `attempt_seconds`, since no time passes by itself."""
 
     seed: int = 0
+    attempt_seconds: float = 0.0
     max_in_unschedulable_seconds: float = FLUSH_AFTER_SECONDS
 
 
@@ -92,6 +97,7 @@ class Scheduler:
         self._note = services.note
         settings = partial(_queue_settings, options=options)
         self.configurations = Configurations(engine, extender_client, settings, services.waits.date)
+        self._attempt_seconds = options.attempt_seconds
         self._stopping = False
         self._held = False
         # all have to return True for pods to be scheduled
@@ -131,6 +137,7 @@ class Scheduler:
         self.bindings = Bindings(context, self.event_handlers, self._failures, bind_by_extender)
         self._context = CycleContext(engine, Random(options.seed).randrange)
         self._handlers = self._handlers_of_events()
+        self._early_attempts = TimeShare(self.busy_time, EARLY_SHARE, MOST_EARLY_SECONDS)
         self._pod_groups: PodGroupScheduler | None = None
         if engine.loaded.gates.enabled("GenericWorkload"):
             self._pod_groups = PodGroupScheduler(context, self._context, self.bindings, self._failures, self._drive)
@@ -336,15 +343,25 @@ class Scheduler:
 
     async def attempt_next(self) -> bool:
         """Pop a pod and run the scheduling cycle of it or its group; return whether there was one."""
-        queued = self.queue.pop()
-        if queued is None:
+        queued = self.queue.pop_active()
+        if queued is not None:
+            await self._begin_attempt(queued)
+            return True
+        # differs (a pod that backs off): the reference makes early attempts without a limit
+        if not self._early_attempts.available or (queued := self.queue.pop_backing_off()) is None:
             return False
+        began = self.busy_time()
+        await self._begin_attempt(queued)
+        self._early_attempts.charge(began, self.busy_time())
+        return True
+
+    async def _begin_attempt(self, queued: QueuedPod) -> None:
+        """Schedule a popped pod, alone or with its group."""
         self._record(Attempt(queued.uid))
         if self._pod_groups is not None and group_of(queued.pod) is not None:
             await self._pod_groups.attempt(queued)
         else:
             await self._attempt(queued)
-        return True
 
     async def _attempt(self, queued: QueuedPod) -> None:
         began = self.busy_time()
@@ -365,8 +382,10 @@ class Scheduler:
         else:
             self._failures.fail(outcome)
 
-    async def _drive(self, cycle: Asking[T]) -> T:
-        """Run a scheduling cycle; call extenders for it."""
+    async def _drive(self, cycle: Asking[T], pods: int = 1) -> T:
+        """Run the scheduling cycle of some pods; call extenders for it."""
+        if self._attempt_seconds:
+            await asyncio.sleep(self._attempt_seconds * pods)
         return await answered(cycle, self._ask)
 
     async def _ask(self, question: ExtenderArgs) -> ExtenderResult:

@@ -23,12 +23,11 @@ from kubesched.api.node_selectors import (
     RequiredNodeAffinity,
     parse_node_selector,
     parse_preferred_terms,
-    required_node_affinity,
 )
 from kubesched.api.nodes import Node
 from kubesched.config.args import NodeAffinityArgs
 from kubesched.core.cluster.changes import Reads
-from kubesched.core.cluster.node_matching import matching_rows
+from kubesched.core.cluster.node_matching import matching_rows, node_affinity_of, weights_of_rows
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
@@ -137,12 +136,8 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         preferred = self._preferred(pod)
         if isinstance(preferred, Status):
             return preferred
-        scores = np.zeros(len(nodes), np.int64)
         table, rows = table_rows(nodes)
-        for terms in preferred:
-            for weight, term in terms.terms:
-                scores += weight * matching_rows(table, term, rows)
-        return scores
+        return weights_of_rows(table, [term for terms in preferred for term in terms.terms], rows)
 
     def _preferred(self, pod: PodInfo) -> Sequence[PreferredTerms] | Status:
         preferred = pod.derive(preferred_of)
@@ -167,7 +162,7 @@ class NodeAffinity(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin):
         """Return whether the node matches and did not before; raises InvalidSelectorError for a malformed term."""
         if self._added is not None and not self._added.matches(new.metadata.labels, new.metadata.name):
             return Hint.QUEUE_SKIP
-        affinity = required_node_affinity(pod.spec)
+        affinity = pod.derive(node_affinity_of)
         if not _matches(affinity, new) or (old is not None and _matches(affinity, old)):
             return Hint.QUEUE_SKIP
         return Hint.QUEUE
@@ -180,13 +175,14 @@ def required_of(pod: PodInfo) -> Required:
     if required is None:
         # an empty nodeSelector counts, too
         asks = pod.spec.node_selector is not None
-        return Required(required_node_affinity(pod.spec) if asks else None, None)
-    return Required(required_node_affinity(pod.spec), named_nodes(required.node_selector_terms))
+        return Required(pod.derive(node_affinity_of) if asks else None, None)
+    return Required(pod.derive(node_affinity_of), named_nodes(required.node_selector_terms))
 
 
 def named_nodes(terms: Iterable[pods.NodeSelectorTerm]) -> frozenset[str] | None:
     """Return the names that the terms allow, or None if one of them allows any name."""
-    names: frozenset[str] | None = None
+    names: set[str] = set()
+    some = False
     for term in terms:
         of_term: frozenset[str] | None = None
         for field in term.match_fields:
@@ -195,8 +191,9 @@ def named_nodes(terms: Iterable[pods.NodeSelectorTerm]) -> frozenset[str] | None
                 of_term = values if of_term is None else of_term & values
         if of_term is None:
             return None
-        names = of_term if names is None else names | of_term
-    return names
+        some = True
+        names |= of_term
+    return frozenset(names) if some else None
 
 
 def preferred_of(pod: PodInfo) -> PreferredTerms | Status | None:

@@ -7,6 +7,7 @@ list of declared features is evaluated once.
 # upstream: nodedeclaredfeatures/nodedeclaredfeatures.go, component-helpers/nodedeclaredfeatures/features (v1.36)
 
 from collections.abc import Hashable, Iterable, Sequence
+from typing import Final
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.node_matching import by_distinct
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
 from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
@@ -78,7 +79,7 @@ class NodeDeclaredFeatures(PreFilterPlugin, FilterPlugin):
         node_event = ClusterEvent(Resource.NODE, Action.ADD | Action.UPDATE_NODE_DECLARED_FEATURE)
         return (
             Registration(node_event, after_node_change),
-            Registration(ClusterEvent(Resource.POD, Action.UPDATE), after_pod_update),
+            Registration(ClusterEvent(Resource.POD, Action.UPDATE), after_pod_update, ITSELF),
         )
 
 
@@ -115,3 +116,7 @@ def after_pod_update(pod: PodInfo, old: PodInfo, new: PodInfo) -> Hint:
     """Return whether the updated pod is this one, and now requires other features."""
     changed = new.uid == pod.uid and required_features(new) != required_features(old)
     return Hint.when(changed)
+
+
+# an update of a pod helps no other pod
+ITSELF: Final = Subject(lambda old, new: (new.uid,), lambda pod: (pod.uid,))

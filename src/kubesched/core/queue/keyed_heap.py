@@ -37,7 +37,10 @@ class KeyedHeap(Generic[V]):
         return None if entry is None else entry[3]
 
     def put(self, name: str, key: Any, value: V) -> None:
-        """Add a value, or give it another key."""
+        """Add a value, or give it another key; a value with the same key keeps its turn among equals."""
+        known = self._entries.get(name)
+        if known is not None and known[3] is value and known[0] == key:
+            return
         self._puts += 1
         entry = (key, self._puts, name, value)
         self._entries[name] = entry

@@ -74,6 +74,11 @@ class Places:
         """Move a pod to a place, with its current key."""
         self.remove(queued)
         queued.place = place
+        self.update(queued)
+
+    def update(self, queued: QueuedPod) -> None:
+        """Give a pod its current key in its place, or update what it waits for."""
+        place = queued.place
         if place is Place.ACTIVE:
             self.active.put(queued.uid, self._sort_key(queued), queued)
         elif place is Place.BACKOFF and queued.rejected and not queued.was_slow:

@@ -132,12 +132,13 @@ class QueueingHints:
         subjects = self._subjects.get(queued.pod.spec.scheduler_name)
         if subjects is None or not queued.rejected:
             return {ANYTHING}
-        found: set[WaitsFor] = set(queued.rejected_by)
-        for plugin in queued.rejected_by & subjects.keys():
-            for subject in subjects[plugin]:
-                names = _names_of(subject.of_pod, queued.pod)
-                found.update([ANYTHING] if names is None else [(plugin, name) for name in names])
-        return found
+        rejected_by = queued.rejected_by
+        return _subject_keys(queued.pod, subjects, rejected_by & subjects.keys()) | rejected_by
+
+    def may_wait_for(self, pod: PodInfo) -> set[WaitsFor]:
+        """Return the objects that a pod waits for if the plugins reject it that register events by subjects."""
+        subjects = self._subjects.get(pod.spec.scheduler_name)
+        return {ANYTHING} if subjects is None else _subject_keys(pod, subjects, subjects)
 
     def helps(self, event: ClusterEvent, old: Any, new: Any) -> Set[WaitsFor] | None:
         """Return the index keys of the pods that an event may help; None for all pods."""
@@ -245,6 +246,16 @@ class EventHints:
         observers.hint_failed(plugin, label, pod, answer.exception)
         # A needless attempt is better than a pod that is never retried.
         return Hint.QUEUE
+
+
+def _subject_keys(pod: PodInfo, subjects: Mapping[str, Collection[Subject]], plugins: Iterable[str]) -> set[WaitsFor]:
+    """Return the objects that a pod waits for according to the subjects of some plugins; ANYTHING if one fails."""
+    found: set[WaitsFor] = set()
+    for plugin in plugins:
+        for subject in subjects[plugin]:
+            names = _names_of(subject.of_pod, pod)
+            found.update([ANYTHING] if names is None else [(plugin, name) for name in names])
+    return found
 
 
 def _names_of(names: Callable[..., Collection[str] | None], *about: Any) -> set[str] | None:

@@ -172,15 +172,17 @@ class SchedulingQueue:
         old, queued.pod = queued.pod, pod
         if not self._hints.asks_plugins:
             events = (WAITING_POD_UPDATED,) if is_pod_updated(old.pod, pod.pod) else ()
+        else:
+            events = [event for event in events if self._hints.of_interest(event)]
         if queued.place is Place.IN_FLIGHT:
+            self._in_flight.update(queued)
             for event in events:
                 self._in_flight.note(event, old, pod)
             return
         self._renominate(pod)
+        self._places.update(queued)
         if queued.place in (Place.ACTIVE, Place.BACKOFF):
-            self._places.put(queued, queued.place)
             return
-        self._places.park(queued)
         for event in events:
             asked = self._hints.asking(event, old, pod)
             strategy = asked.strategy(queued) if self._hints.asks_plugins else QueueingStrategy.AFTER_BACKOFF
@@ -200,14 +202,24 @@ class SchedulingQueue:
 
     def pop(self) -> QueuedPod | None:
         """Return the next pod to schedule, now in flight, or None if there is none."""
+        return self.pop_active() or self.pop_backing_off()
+
+    def pop_active(self) -> QueuedPod | None:
+        """Return the next pod of activeQ, now in flight, or None if there is none."""
         queued = self._places.active.pop()
-        if queued is None and self.options.pop_from_backoff:
-            # An early attempt is better than an idle scheduler; pods that failed with an error wait nevertheless.
-            queued = self._places.backoff.pop()
-            if queued is not None:
-                self.moves[POPPED_FROM_BACKOFF, Place.BACKOFF, Place.ACTIVE] += 1
-                self._tell(queued, Place.ACTIVE, POPPED_FROM_BACKOFF)
         if queued is not None:
+            self._begin(queued)
+        return queued
+
+    def pop_backing_off(self) -> QueuedPod | None:
+        """Return the next pod of backoffQ before its backoff is over; None if there is none, or the gate is off."""
+        if not self.options.pop_from_backoff:
+            return None
+        # An early attempt is better than an idle scheduler; pods that failed with an error wait nevertheless.
+        queued = self._places.backoff.pop()
+        if queued is not None:
+            self.moves[POPPED_FROM_BACKOFF, Place.BACKOFF, Place.ACTIVE] += 1
+            self._tell(queued, Place.ACTIVE, POPPED_FROM_BACKOFF)
             self._begin(queued)
         return queued
 
@@ -303,15 +315,16 @@ class SchedulingQueue:
         concerns: Callable[[PodInfo], bool] | None = None,
     ) -> int:
         """Requeue the pods that an event helps, of those for which `concerns` holds; return how many were moved."""
-        if not self._hints.of_interest(event):
+        if not self._hints.of_interest(event) or not (self._places.unschedulable or self._in_flight):
             return 0
-        moved = 0
-        if self._places.unschedulable:
-            candidates = self._places.unschedulable.waiting_for(self._hints.helps(event, old, new))
-            if concerns is not None:
-                candidates = [queued for queued in candidates if concerns(queued.pod)]
+        helped, moved = self._hints.helps(event, old, new), 0
+        candidates = self._places.unschedulable.waiting_for(helped)
+        if concerns is not None:
+            candidates = [queued for queued in candidates if concerns(queued.pod)]
+        if candidates:
             moved = self._move(candidates, event, old, new, now, event.label)
-        self._in_flight.note(event, old, new)
+        if self._in_flight.may_wait_for(helped, self._hints.may_wait_for):
+            self._in_flight.note(event, old, new)
         return moved
 
     def _move(

@@ -13,7 +13,7 @@ from kubesched.api.meta import ResourceList
 from kubesched.api.nodes import Node, NodeCondition
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import quantity_of
-from kubesched.api.resources import RequestOptions, is_resize_infeasible, scaling_request
+from kubesched.api.resources import report_same_resources, reported_resources, scaling_request
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
@@ -50,7 +50,7 @@ def node_events(old: Node, new: Node, gates: FeatureGates) -> list[ClusterEvent]
 def _pod_actions(old: Pod, new: Pod, gates: FeatureGates) -> Iterator[Action]:
     if old.metadata.labels != new.metadata.labels:
         yield Action.UPDATE_POD_LABEL
-    if _scaled_down(old, new, request_options(gates)):
+    if _scaled_down(old, new, gates):
         yield Action.UPDATE_POD_SCALE_DOWN
     if old.spec.scheduling_gates and not new.spec.scheduling_gates:
         yield Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED
@@ -79,11 +79,15 @@ def _node_actions(old: Node, new: Node, gates: FeatureGates) -> Iterator[Action]
         yield Action.UPDATE_NODE_DECLARED_FEATURE
 
 
-def _scaled_down(old: Pod, new: Pod, options: RequestOptions) -> bool:
+def _scaled_down(old: Pod, new: Pod, gates: FeatureGates) -> bool:
     """Return whether any request became smaller or was dropped."""
-    if _resource_parts(old) == _resource_parts(new):
-        # Summing quantities is expensive, and almost no update changes them.
+    # Summing quantities is expensive, and almost no update changes them.
+    if old.spec is new.spec:
+        if report_same_resources(old, new):
+            return False
+    elif _resource_parts(old) == _resource_parts(new):
         return False
+    options = request_options(gates)
     new_requests = scaling_request(new, options)
     for name, request in scaling_request(old, options).items():
         if name not in new_requests or request.milli_value() > new_requests[name].milli_value():
@@ -93,18 +97,8 @@ def _scaled_down(old: Pod, new: Pod, options: RequestOptions) -> bool:
 
 def _resource_parts(pod: Pod) -> tuple[object, ...]:
     """Return all fields that a pod's requests depend on."""
-    spec, status = pod.spec, pod.status
-    return (
-        spec.containers,
-        spec.init_containers,
-        spec.overhead,
-        spec.resources,
-        status.container_statuses,
-        status.init_container_statuses,
-        status.resources,
-        status.allocated_resources,
-        is_resize_infeasible(pod),
-    )
+    spec = pod.spec
+    return spec.containers, spec.init_containers, spec.overhead, spec.resources, *reported_resources(pod)
 
 
 def _generated_claims(pod: Pod) -> tuple[object, ...]:

@@ -66,6 +66,11 @@ class Engine:
             )
         return self.evaluators[_scheduler_of(pod)].evaluation_of(pod)
 
+    def forget_unused(self) -> int:
+        """Forget what was read and asked for pods, but not used since the last call; return how many entries."""
+        evaluators = sum(evaluator.forget_unused() for evaluator in self.evaluators.values())
+        return evaluators + self.cluster.reader.forget_unused()
+
     # -- for trials of plugins
 
     def has_profile(self, pod: PodInfo) -> bool:

@@ -28,7 +28,7 @@ from kubesched.page.actions.requests import (
     ActionError,
     ActionRequest,
 )
-from kubesched.page.actions.trace_events import refuse_bare
+from kubesched.page.actions.trace_events import local_data, refuse_bare
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 JSON: Final = "application/json"
@@ -119,7 +119,7 @@ async def _refuse_local_data(rest: RestClient, nodes: tuple[str, ...], movable: 
             meta, volumes = document["metadata"], document["spec"].get("volumes") or ()
             name = f"{meta.get('namespace')}/{meta['name']}"
             if name in movable and any("emptyDir" in volume for volume in volumes):
-                raise ActionError(f"{name}: data in its emptyDir volumes would be lost; drain with force to delete it")
+                raise ActionError(local_data(name))
 
 
 def _pods_on(model: ClusterModel, node: str) -> list[Any]:

@@ -140,6 +140,8 @@ def _drain(trial: WhatIfTrial, asked: ActionRequest) -> str:
     nodes = asked.named_nodes(trial.model)
     pods = [pod for node in nodes for pod in trial.pods_on(node)]
     refuse_bare(pods, force=asked.force)
+    if not asked.force:
+        refuse_local_data(pods)
     cordon(trial, nodes)
     movable = [pod for pod in pods if not bound_to_node(pod) and not pod.terminating]
     held_up: list[str] = []
@@ -161,6 +163,19 @@ def refuse_bare(pods: list[PodInfo], *, force: bool) -> None:
             f"{', '.join(bare[:MOST_NAMED])}{more}: no controller would create {_them(bare)} again; "
             f"drain with force to delete {_them(bare)}"
         )
+
+
+def refuse_local_data(pods: list[PodInfo]) -> None:
+    """Raise ActionError, as `kubectl drain` does, if data in emptyDir volumes of pods would be lost."""
+    for pod in pods:
+        local = any(volume.empty_dir is not None for volume in pod.pod.spec.volumes)
+        if local and not bound_to_node(pod) and not pod.terminating:
+            raise ActionError(local_data(pod.full_name))
+
+
+def local_data(pod: str) -> str:
+    """Return the refusal of a drain because of a pod with an emptyDir volume."""
+    return f"{pod}: data in its emptyDir volumes would be lost; drain with force to delete it"
 
 
 def _them(pods: list[str]) -> str:

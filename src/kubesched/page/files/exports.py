@@ -39,8 +39,8 @@ def _snapshot(cluster: ClusterObjects, loaded: Loaded) -> ExportedFile:
 
 
 def _manifests(cluster: ClusterObjects, loaded: Loaded) -> ExportedFile:
-    """Return all objects as documents of YAML, workloads included."""
-    documents = [*map(_document, cluster.objects), *cluster.workloads]
+    """Return all objects as documents of YAML, with workloads and what the API server admits pods by."""
+    documents = [*map(_document, cluster.objects), *cluster.workloads, *cluster.admission]
     text = "---\n".join(dump(each, sort_keys=False) for each in documents)
     return ExportedFile("cluster.yaml", "application/yaml", text.encode())
 

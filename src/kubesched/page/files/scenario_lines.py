@@ -137,7 +137,7 @@ def _loaded(name: str, number: int, load: ConfigurationLoader, text: str) -> Loa
 def _pace(name: str, header: ScenarioHeader) -> Pace:
     try:
         pace = msgspec.convert(header.pace, Pace)
-        for field in ("binding_seconds", "starting_seconds", "stopping_seconds"):
+        for field in ("attempt_seconds", "binding_seconds", "starting_seconds", "stopping_seconds"):
             if not 0 <= getattr(pace, field) <= LONGEST_SECONDS:
                 raise msgspec.ValidationError(f"`{field}` is {getattr(pace, field):g}; expected seconds")
         return pace

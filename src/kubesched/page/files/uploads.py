@@ -19,7 +19,8 @@ import msgspec
 
 from kubesched.config.document import rough_values
 from kubesched.errors import KubeschedError
-from kubesched.page.files.scenario_lines import too_many_lines
+from kubesched.page.files.parquet_lines import Limits, as_lines
+from kubesched.page.files.scenario_lines import MOST_LINES, too_many_lines
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.opening import LONGEST_LINE
 from kubesched.simulate.traces.reading import Reading, way_of_reading
@@ -30,6 +31,8 @@ from kubesched.simulate.traces.trace import Trace, TraceEvent
 LARGEST_FILE: Final = 1 << 29
 # of a file that is read as a whole: a value takes up to a hundred bytes, and in YAML a few microseconds
 MOST_VALUES: Final = 5_000_000
+# of a file that is read as YAML: a text without end has few values, and takes a second for every few MiB
+LARGEST_YAML: Final = 1 << 26
 # of a trace whose lines stand for many: they come into memory together
 MOST_AT_ONCE: Final = 1_000_000
 GZIP: Final = b"\x1f\x8b"
@@ -67,6 +70,8 @@ def prepared(path: Path, opening: Opening) -> Path:
     with path.open("rb") as file:
         packed = file.read(len(GZIP)) == GZIP
     found = _unpacked(path, opening) if packed else path
+    if way_of_reading(found) is Reading.ROWS:
+        found = as_lines(found, opening.go_on, Limits(LARGEST_FILE, MOST_LINES, LONGEST_LINE))
     _weigh(found, opening)
     return found
 
@@ -102,18 +107,25 @@ def _unpacked(path: Path, opening: Opening) -> Path:
 def _weigh(path: Path, opening: Opening) -> None:
     """Raise TraceError for a file that takes too much memory or time to be read."""
     way = way_of_reading(path)
-    if way is Reading.ROWS:
-        return
     with path.open("rb") as file:
         if way is Reading.LINES:
             _weigh_lines(path.name, file, opening)
             return
+        if way is Reading.TEXT and path.stat().st_size > LARGEST_YAML and not _begins_as_json(file):
+            raise TraceError(
+                f"{path.name}: is YAML of more than {LARGEST_YAML >> 20} MiB; write it as JSON, or {_INSTEAD}"
+            )
         values = 0
         for piece in _pieces(file, opening):
             # any byte may be a value
             values += len(piece) if way is Reading.BINARY else rough_values(piece)
             if values > MOST_VALUES:
                 raise TraceError(f"{path.name}: may have more than {MOST_VALUES} values; {_INSTEAD}")
+
+
+def _begins_as_json(file: BufferedReader) -> bool:
+    """Return whether a file begins with a brace or a bracket; it stays at its beginning."""
+    return file.peek(_PIECE).lstrip()[:1] in (b"{", b"[")
 
 
 def _weigh_lines(name: str, file: BinaryIO, opening: Opening) -> None:

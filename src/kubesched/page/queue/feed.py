@@ -47,9 +47,9 @@ class QueueFeed:
         """Return who is asked now: a cluster that is started again may be elsewhere."""
         return self._scheduler or self._shown.model.source.server
 
-    async def answer(self) -> dict[str, Any]:
-        """Return the queue as it was read last."""
-        reading = self._latest or of_conditions(self._shown.model, self._now(), self._why)
+    async def answer(self, shown: ShownCluster | None = None) -> dict[str, Any]:
+        """Return the queue as it was read last; of files that of what is `shown` of them."""
+        reading = self._latest or of_conditions((shown or self._shown).model, self._now(), self._why)
         if self.target is None:
             self.history.note(reading.at.timestamp(), reading.counts)
         return answer_of(reading, self.history)

@@ -101,7 +101,7 @@ class ConfigurationRoutes:
     async def _compare(self, request: web.Request) -> web.StreamResponse:
         asked = await read_body(request, ConfigurationText)
         edited = await asyncio.to_thread(self._load, asked.yaml)
-        model, seq = self._shown.model, self._shown.seq
+        model, seq = self._state.written.model, self._shown.seq
         work = functools.partial(compared, model.objects_now(), model.loaded, edited, model.registry)
         answer = await self._in_turn(functools.partial(work, reschedule_all=asked.reschedule_all))
         return json_answer({"seq": seq, "comparison": answer})

@@ -55,7 +55,13 @@ class PageConnections:
         found = self._runner.server
         assert found is not None
 
+        # clients that send several requests at once take turns: one such request in each turn of the loop
+        several = asyncio.Lock()
+
         async def answered(request: web.BaseRequest) -> web.StreamResponse:
+            if isinstance(request.protocol, HttpConnection) and request.protocol.has_more:
+                async with several:
+                    await asyncio.sleep(0)
             try:
                 response = await found.request_handler(request)
             except (web.HTTPException, ConnectionError):

@@ -64,7 +64,7 @@ class ScenarioFileRoutes:
         if simulation is not None:
             scenario = await simulation.ask(lambda run: run.scenario, anywhere=True)
         else:
-            scenario = scenario_of(self._state.shown.model, self._state.configuration)
+            scenario = scenario_of(self._state.written.model, self._state.configuration)
         content = await asyncio.to_thread(lambda: b"".join(scenario_lines(scenario)))
         return _download(ExportedFile("scenario.jsonl", "application/jsonl", content))
 

@@ -18,6 +18,6 @@ def queue_routes(state: PageState, feed: QueueFeed | None) -> list[web.RouteDef]
         if state.simulation is not None:
             return json_answer(await state.simulation.ask(simulated_queue))
         assert feed is not None, "there is neither a cluster nor a simulation"
-        return json_answer(await feed.answer())
+        return json_answer(await feed.answer(state.shown))
 
     return [web.get("/v1/queue", queue)]

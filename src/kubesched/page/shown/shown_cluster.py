@@ -7,20 +7,23 @@ browser that falls behind gets less, and not more.
 import asyncio
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import msgspec
 
+from kubesched.api.devices import ResourceClaim, ResourceSlice
 from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.asking.answers import ObjectName, plain
+from kubesched.asking.capacity.node_kinds import ZONE, pool_label_of
 from kubesched.asking.model import ClusterModel, name_of_object
+from kubesched.asking.owners import Owners
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.page.shown.shown_objects import columns_of, shown_node, shown_pod
+from kubesched.page.shown.shown_objects import PLACED, columns_of, shown_node, shown_pod
 
 # changes beyond that are not kept: a browser that asks for them reads everything anew
 MOST_CHANGES = 200_000
@@ -28,13 +31,14 @@ FRESH_SECONDS = 1.0
 # answers to browsers that are at different numbers
 MOST_ENCODED = 4
 THERE, LOST = "there", "lost"
+ZONES = (ZONE, "failure-domain.beta.kubernetes.io/zone")
 
 
 class ShownCluster:
     """A model, its changes, and whether its source and the scheduler that is named answer.
 
     A copy of everything is given to whoever asks within `fresh_seconds`. What is `ordered` by name is the same to the
-    byte whichever way it came about.
+    byte whichever way it came about. `placed` are UIDs of pods that the page has placed itself.
     """
 
     def __init__(
@@ -44,11 +48,14 @@ class ShownCluster:
         *,
         fresh_seconds: float = FRESH_SECONDS,
         ordered: bool = False,
+        placed: Collection[str] = (),
     ) -> None:
         self.model = model
+        self._owners = Owners(model)
         self._clock = clock
         self._fresh_seconds = fresh_seconds
         self._ordered = ordered
+        self.placed = frozenset(placed)
         self.seq = 0
         self.source: dict[str, str] = {"state": THERE, "why": ""}
         # None where no scheduler is named, and until it was asked
@@ -78,7 +85,7 @@ class ShownCluster:
         if isinstance(obj, Pod) and old is not None and old.uid != obj.uid:
             self.drop(old)
         if self.model.take(name, obj):
-            self._note(obj)
+            self._note(obj, old)
             self._tell(old, obj)
 
     def drop(self, obj: ApiObject) -> None:
@@ -126,10 +133,10 @@ class ShownCluster:
         self._changes.clear()
         self._encoded = None
 
-    def _note(self, obj: ApiObject) -> None:
+    def _note(self, *changed: ApiObject | None) -> None:
+        """Give what an object touches, as it is and as it was, the next number."""
         self._advance(self.seq + 1)
-        if isinstance(obj, Node | Pod):
-            key = (type(obj).__name__, obj.name if isinstance(obj, Node) else obj.uid)
+        for key in dict.fromkeys(key for obj in changed if obj is not None for key in _touched_by(obj)):
             self._changes[key] = self.seq
             self._changes.move_to_end(key)
             if len(self._changes) > MOST_CHANGES:
@@ -141,8 +148,9 @@ class ShownCluster:
     def everything(self) -> dict[str, Any]:
         """Return the whole cluster, as columns."""
         source = self.model.source
-        nodes = [shown_node(node) for node in self._nodes()]
-        columns = columns_of(nodes, [shown_pod(self.model, pod) for pod in self._pods()])
+        shown = self._nodes()
+        nodes = [shown_node(self.model, node) for node in shown]
+        columns = columns_of(nodes, [self._shown_pod(pod) for pod in self._pods()])
         return {
             **columns,
             "seq": self.seq,
@@ -152,6 +160,7 @@ class ShownCluster:
             "source": self.source,
             "scheduler": self.scheduler,
             "gaps": [*plain(self.model.gaps), *columns["gaps"]],
+            "places": _places_of(shown),
         }
 
     def encoded(self) -> bytes:
@@ -161,9 +170,13 @@ class ShownCluster:
             known = self._encoded = (self.seq, now, msgspec.json.encode(self.everything()))
         return known[2]
 
-    def _nodes(self) -> Iterable[Node]:
-        nodes = (node for node in self.model.cluster.table.nodes if node is not None)
+    def _nodes(self) -> list[Node]:
+        nodes = [node for node in self.model.cluster.table.nodes if node is not None]
         return sorted(nodes, key=lambda node: node.name) if self._ordered else nodes
+
+    def _shown_pod(self, pod: PodInfo) -> dict[str, Any]:
+        found = shown_pod(self.model, self._owners, pod)
+        return {**found, "state": PLACED} if pod.uid in self.placed else found
 
     def _pods(self) -> Iterable[PodInfo]:
         pods = self.model.pods
@@ -187,9 +200,9 @@ class ShownCluster:
                 if node is None:
                     found["goneNodes"].append(name)
                 else:
-                    found["nodes"].append(shown_node(node))
+                    found["nodes"].append(shown_node(self.model, node))
             elif (pod := cluster.table.pods.get(name) or cluster.pending.get(name)) is not None:
-                found["pods"].append(shown_pod(self.model, pod))
+                found["pods"].append(self._shown_pod(pod))
             else:
                 found["gonePods"].append(name)
         return found
@@ -220,3 +233,23 @@ class ShownCluster:
         """Have browsers look."""
         for event in self._listeners:
             event.set()
+
+
+def _touched_by(obj: ApiObject) -> Iterator[tuple[str, str]]:
+    """Yield the kind, and the name or UID, of the nodes and pods that look different once an object has changed."""
+    if isinstance(obj, Node):
+        yield Node.__name__, obj.name
+    elif isinstance(obj, Pod):
+        yield Pod.__name__, obj.uid
+    elif isinstance(obj, ResourceSlice) and obj.spec.node_name:
+        yield Node.__name__, obj.spec.node_name
+    elif isinstance(obj, ResourceClaim):
+        for user in obj.status.reserved_for:
+            yield Pod.__name__, user.uid
+
+
+def _places_of(nodes: Collection[Node]) -> list[str]:
+    """Return the labels by which nodes are grouped unless a user chooses others: zone, then pool."""
+    keys = {key for node in nodes for key in node.metadata.labels}
+    zone = next((label for label in ZONES if label in keys), "")
+    return [label for label in (zone, pool_label_of(nodes)) if label]

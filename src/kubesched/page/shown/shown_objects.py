@@ -11,19 +11,24 @@ from kubesched.api.meta import RawQuantity
 from kubesched.api.nodes import Node
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.asking.model import ClusterModel, gates_of
+from kubesched.asking.owners import Owners
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import InvalidObjectError
+from kubesched.page.shown.reasons_in_words import in_plain_words
+from kubesched.page.shown.shown_devices import devices_held_by, devices_on
 
 HOSTNAME = "kubernetes.io/hostname"
 COMMON = ("cpu", "memory", "ephemeral-storage", "pods")
 BOUND, PENDING, TERMINATING, GATED = "bound", "pending", "terminating", "gated"
+# on a node by the page itself, as the scheduler would place it
+PLACED = "placed"
 # tenants name resources, kubelets labels, and each is a column of all pods or nodes
 MOST_RESOURCES = 100
 MOST_LABELS = 300
 Json = dict[str, Any]
 
 
-def shown_node(node: Node) -> Json:
+def shown_node(model: ClusterModel, node: Node) -> Json:
     """Return a node as the page shows it."""
     ready = next((each.status == "True" for each in node.status.conditions if each.type == "Ready"), True)
     offered = node.status.allocatable or node.status.capacity
@@ -33,7 +38,7 @@ def shown_node(node: Node) -> Json:
         "unschedulable": node.spec.unschedulable,
         "taints": [_taint(each.key, each.value, each.effect) for each in node.spec.taints],
         "labels": {key: value for key, value in node.metadata.labels.items() if key != HOSTNAME},
-        "allocatable": {name: _amount(name, raw) for name, raw in offered.items()},
+        "allocatable": {**{name: _amount(name, raw) for name, raw in offered.items()}, **devices_on(model, node)},
     }
 
 
@@ -49,9 +54,9 @@ def _taint(key: str, value: str, effect: str) -> str:
     return f"{key}={value}:{effect}" if value else f"{key}:{effect}"
 
 
-def shown_pod(model: ClusterModel, pod: PodInfo) -> Json:
+def shown_pod(model: ClusterModel, owners: Owners, pod: PodInfo) -> Json:
     """Return a pod as the page shows it."""
-    owner = next((each for each in pod.metadata.owner_references if each.controller), None)
+    owner = owners.of(pod)
     created = pod.metadata.creation_timestamp
     condition = next((each for each in pod.status.conditions if each.type == "PodScheduled"), None)
     return {
@@ -64,8 +69,8 @@ def shown_pod(model: ClusterModel, pod: PodInfo) -> Json:
         "owner": f"{owner.kind}/{owner.name}" if owner is not None else "",
         "nominated": pod.status.nominated_node_name,
         "created": None if created is None else created.timestamp(),
-        "why": condition.message if condition is not None and condition.status == "False" else "",
-        "requests": dict(pod.requests),
+        "why": in_plain_words(condition.message) if condition is not None and condition.status == "False" else "",
+        "requests": {**pod.requests, **devices_held_by(model, pod)},
     }
 
 

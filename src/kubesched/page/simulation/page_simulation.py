@@ -13,7 +13,7 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from kubesched.api.nodes import Node
-from kubesched.asking.cluster_objects import ClusterObjects
+from kubesched.asking.cluster_objects import ADMISSION_KINDS, ClusterObjects
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.records import PodRecords
 from kubesched.config.load import Loaded
@@ -219,7 +219,9 @@ class PageSimulation:
         self.shown.wake()
 
     def _empty(self, loaded: Loaded) -> ShownCluster:
-        source = ClusterObjects((), origin=f"simulation of {self.scenario.trace.name}")
+        # traces do not have them
+        unread = tuple(ADMISSION_KINDS)
+        source = ClusterObjects((), origin=f"simulation of {self.scenario.trace.name}", unread=unread)
         model = ClusterModel(source, loaded, self.scenario.registry)
         return ShownCluster(model, fresh_seconds=0.0, ordered=True)
 

@@ -89,7 +89,7 @@ class SteppedRun:
             observers=Observers(self.observers, clock=self.loop.time, note=self.note, timed=False),
             background=services.plugin_tasks,
         )
-        options = LoopOptions(self.scenario.seed)
+        options = LoopOptions(self.scenario.seed, self.scenario.pace.attempt_seconds)
         scheduler = scheduler_of(engine, services, options=options, of_class=SteppedScheduler)
         assert isinstance(scheduler, SteppedScheduler)
         self.scheduler = scheduler

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Collection, Mapping
 from sys import getsizeof
 
+from kubesched.common.time_share import TimeShare
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.decision_details import PlacementScores, RejectedNodes
 from kubesched.core.framework.extender_answers import BIND_CALL
@@ -23,7 +24,6 @@ from kubesched.serving.decisions.attempt_asides import (
     recorded_candidates,
     recorded_extender,
 )
-from kubesched.serving.decisions.detail_budget import DetailBudget
 from kubesched.serving.decisions.memory import DEFAULT_BYTES
 from kubesched.serving.decisions.records import ASSUMED, BOUND, GATED, SKIPPED
 from kubesched.serving.decisions.ring import (
@@ -35,6 +35,9 @@ from kubesched.serving.decisions.ring import (
     RingEntry,
 )
 
+# the share of the time that details may take, and the seconds that a pause saves up
+DETAIL_SHARE = 0.003
+MOST_DETAIL_SECONDS = 0.02
 # bounds of what an entry has
 MOST_CHARACTERS = 1024
 MOST_PLUGINS = 32
@@ -58,7 +61,7 @@ class DecisionRecorder(Observer):
         self._reasons = self.ring.reasons
         self._now = now
         self._clock = clock
-        self._budget = DetailBudget(clock)
+        self._budget = TimeShare(clock, DETAIL_SHARE, MOST_DETAIL_SECONDS)
         # of the attempts under way, by UID: what is told before the attempt has a record
         self._asides: dict[str, AttemptAside] = {}
 
@@ -80,7 +83,7 @@ class DecisionRecorder(Observer):
             chosen.node_name,
             chosen.feasible_nodes,
         )
-        if self._clock() >= self._budget.again_at:
+        if self._budget.available:
             scores = self._budget.spend(chosen.scores)
             entry.details = scores if scores is not None else ()
             entry.size += _scores_bytes(scores)
@@ -125,7 +128,7 @@ class DecisionRecorder(Observer):
             entry.size += len(entry.nominated)
         if before is not None:
             entry.woken_by = _last_event(before)
-        if failed.rejections is not None and self._clock() >= self._budget.again_at:
+        if failed.rejections is not None and self._budget.available:
             entry.details = rejected = _cut(self._budget.spend(failed.rejections))
             entry.size += _rejected_bytes(rejected)
         self._add(entry, reasons)
@@ -148,7 +151,7 @@ class DecisionRecorder(Observer):
     def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Mapping[str, PostFilterResult]) -> None:
         """Keep the candidates of a preemption for the record of the attempt, if it is time for them."""
         counts = [len(result.candidates) for result in plugins.values()]
-        if any(counts) and self._clock() >= self._budget.again_at:
+        if any(counts) and self._budget.available:
             aside = self._aside(pod.uid)
             aside.candidates = self._budget.spend(lambda: recorded_candidates(plugins))
             aside.candidate_count = sum(counts)

@@ -85,15 +85,21 @@ class Routes:
             "/metrics/resources": pages.resources,
         }.items():
             self._pages[path] = partial(self._metrics, metrics)
-        if pages.decisions is not None:
-            self._pages[PATH] = partial(self._decisions, decisions_page(pages.decisions))
-        if pages.queue is not None:
-            self._pages[QUEUE_PATH] = partial(self._queue, pages.queue)
         if pages.flags is not None:
             self._pages["/flagz"] = flagz(COMPONENT, pages.flags).with_cbor(pages.cbor).answer
         if pages.versions is not None:
             status = statusz(COMPONENT, pages.started_at, pages.versions, tuple(self._pages))
             self._pages["/statusz"] = status.with_cbor(pages.cbor).answer
+        self._pages |= self._unlisted(pages)
+
+    def _unlisted(self, pages: Pages) -> dict[str, Page]:
+        """Return the pages that /statusz does not list: those below /debug."""
+        found: dict[str, Page] = {}
+        if pages.decisions is not None:
+            found[PATH] = partial(self._decisions, decisions_page(pages.decisions))
+        if pages.queue is not None:
+            found[QUEUE_PATH] = partial(self._queue, pages.queue)
+        return found
 
     def close(self) -> None:
         """Write no further page."""

@@ -29,7 +29,7 @@ _WARNING = (
 
 
 class ComponentVersions(msgspec.Struct, frozen=True):
-    """The binary version and the emulation version."""
+    """The binary version and the emulation version, without a "v" before them."""
 
     binary: str
     emulation: str = ""
@@ -99,7 +99,7 @@ def flagz(component: str, flags: Callable[[], Mapping[str, str]]) -> ZPage:
 
 
 def statusz(component: str, started_at: float, versions: ComponentVersions, paths: Sequence[str]) -> ZPage:
-    """Return the page about the process; `started_at` is in seconds of the epoch, `paths` are all served paths."""
+    """Return the page about the process; `started_at` is in seconds of the epoch, `paths` are the listed paths."""
     started = datetime.fromtimestamp(int(started_at), UTC)
     folders = sorted({f"/{path.split('/')[1]}" for path in paths if path.strip("/")})
 

@@ -42,6 +42,11 @@ class Interval(NamedTuple):
     mean: float
     off: float | None
 
+    @property
+    def differs(self) -> bool:
+        """Return whether the mean is surely not 0, as of a difference."""
+        return abs(self.mean) > (self.off or 0.0)
+
 
 class Row(NamedTuple):
     """A figure under each configuration, and its differences from the first."""

@@ -5,13 +5,16 @@ the same ones. Of many seeds the first ones have curves.
 """
 
 from collections.abc import Sequence
+from math import isclose
 from typing import NamedTuple
 
-from kubesched.simulate.measuring.comparison import Interval, compared, requested
+from kubesched.simulate.measuring.comparison import Interval, Row, compared, requested
 from kubesched.simulate.measuring.figures import Figures
 
 # of each configuration
 MOST_CURVES = 5
+# curves whose values differ by less are drawn on top of each other
+_VISIBLE = 0.005
 # columns of the timeline: file name, title, unit, factor
 _COLUMNS = {
     "pending": ("pending", "Pods pending", "", 1.0),
@@ -76,6 +79,12 @@ class BarChart(NamedTuple):
     unit: str
     bars: Sequence[ConfigBar]
 
+    @property
+    def end(self) -> float:
+        """Return the end of the axis: 100 for percentages, or the longest bar with its interval."""
+        longest = max(bar.value.mean + (bar.value.off or 0.0) for bar in self.bars)
+        return max(longest, 100.0 if self.unit == "%" else 0.0)
+
 
 def configs_of_runs(figures: Sequence[Figures]) -> list[str]:
     """Return the configurations in their order."""
@@ -135,8 +144,9 @@ def waiting_chart(figures: Sequence[Figures]) -> CurveChart:
 
 
 def bar_charts(figures: Sequence[Figures]) -> list[BarChart]:
-    """Return the main figures under each configuration, without those that are zero."""
+    """Return the main figures under each configuration, without those that are zero; those that differ come first."""
     configs, rows = compared(figures)
+    rows.sort(key=_sameness)
     return [
         BarChart(
             _file(row.name),
@@ -147,6 +157,36 @@ def bar_charts(figures: Sequence[Figures]) -> list[BarChart]:
         for row in rows
         if (row.name in _BARS or row.name.endswith(" requested")) and any(each.mean for each in row.of)
     ]
+
+
+def _sameness(row: Row) -> int:
+    """Return 0 if a figure differs between configurations, 1 if that may be chance, 2 if it is the same."""
+    if any(each.differs for each in row.differences):
+        return 0
+    return 1 if any(each.mean for each in row.differences) else 2
+
+
+def legend_of(chart: CurveChart, configs: Sequence[str]) -> list[str]:
+    """Return the name of each configuration; of one whose curves another one's hide, also which one that is."""
+    curves = {config: [curve for curve in chart.curves if curve.config == config] for config in configs}
+    names: list[str] = []
+    for number, config in enumerate(configs):
+        same = next((other for other in configs[:number] if _coincide(curves[config], curves[other])), None)
+        names.append(config if same is None else f"{config} (same curve as {same})")
+    return names
+
+
+def _coincide(some: Sequence[Curve], others: Sequence[Curve]) -> bool:
+    """Return whether curves cannot be told apart in a picture."""
+    return bool(some) and len(some) == len(others) and all(map(_equal, some, others))
+
+
+def _equal(one: Curve, other: Curve) -> bool:
+    pairs = [(one.xs, other.xs), (one.ys, other.ys)]
+    return all(
+        len(mine) == len(theirs) and all(isclose(*each, rel_tol=_VISIBLE) for each in zip(mine, theirs, strict=True))
+        for mine, theirs in pairs
+    )
 
 
 def _title(name: str) -> str:

@@ -31,6 +31,7 @@ from kubesched.simulate.reports.curves import (
     CurveChart,
     bar_charts,
     configs_of_runs,
+    legend_of,
     timeline_charts,
     waiting_chart,
 )
@@ -116,11 +117,11 @@ def _timelines(figures: Sequence[Figures]) -> Iterator[Block]:
     if figures[0].measured_from:
         yield Paragraph("The warm-up has another background; it is in no other figure.", Tone.MUTED)
     for chart in timeline_charts(figures):
-        yield Picture(chart.title, timeline_svg(chart, configs), _curve_table(chart), _key(configs))
+        yield Picture(chart.title, timeline_svg(chart, configs), _curve_table(chart), _key(chart, configs))
 
 
-def _key(configs: Sequence[str]) -> Sequence[str]:
-    return configs if len(configs) > 1 else ()
+def _key(chart: CurveChart, configs: Sequence[str]) -> Sequence[str]:
+    return legend_of(chart, configs) if len(configs) > 1 else ()
 
 
 def _curve_table(chart: CurveChart) -> Table:
@@ -156,7 +157,7 @@ def _waiting(figures: Sequence[Figures]) -> Iterator[Block]:
         [f"{percent} %", *(f"{number_shown(curve.xs[percent])} s" for curve in first.values())] for percent in _PERCENTS
     ]
     table = Table(["pods", *first], rows, numeric=frozenset({"pods", *first}))
-    yield Picture(chart.title, waiting_svg(chart, configs), table, _key(configs))
+    yield Picture(chart.title, waiting_svg(chart, configs), table, _key(chart, configs))
     yield _waiting_table("By priority", "priority", figures, [each.waiting_by_priority for each in figures])
     yield _waiting_table("By size", "CPU requested", figures, [each.waiting_by_size for each in figures])
     yield _counts_table("Pods by attempts", "attempts", figures, [each.pods_by_attempts for each in figures])

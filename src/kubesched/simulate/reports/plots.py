@@ -19,6 +19,7 @@ from kubesched.simulate.reports.curves import (
     CurveChart,
     bar_charts,
     configs_of_runs,
+    legend_of,
     timeline_charts,
     waiting_chart,
 )
@@ -108,7 +109,7 @@ def timeline_drawing(chart: CurveChart, configs: Sequence[str]) -> Draw:
         axes.set_xlim(0, end or 1)
         axes.set_ylim(bottom=0)
         _titles(axes, chart.title, chart.unit)
-        _legend(axes, configs)
+        _legend(axes, legend_of(chart, configs))
 
     return draw
 
@@ -127,7 +128,7 @@ def waiting_drawing(chart: CurveChart, configs: Sequence[str]) -> Draw:
         axes.set_xlim(0, end)
         axes.set_ylim(0, 102)
         _titles(axes, chart.title, chart.unit)
-        _legend(axes, configs, loc="lower right")
+        _legend(axes, legend_of(chart, configs), loc="lower right")
 
     return draw
 
@@ -149,7 +150,7 @@ def bars_drawing(chart: BarChart, configs: Sequence[str]) -> Draw:
         axes.set_yticks(places, names)
         axes.set_ylim(len(names) - 0.6, -0.6)
         axes.grid(visible=False, axis="y")
-        axes.set_xlim(left=0)
+        axes.set_xlim(0, chart.end if chart.unit == "%" else None)
         _titles(axes, chart.title, "")
         axes.set_xlabel(chart.unit)
 
@@ -176,16 +177,16 @@ def _titles(axes: Any, title: str, unit: str) -> None:
     axes.set_ylabel(unit)
 
 
-def _legend(axes: Any, configs: Sequence[str], **place: Any) -> None:
+def _legend(axes: Any, names: Sequence[str], **place: Any) -> None:
     """Name the configurations by their colours, if there are several."""
-    if len(configs) < 2:
+    if len(names) < 2:
         return
     lines = extra_module("matplotlib.lines", "plots", "a picture")
     handles = [
         lines.Line2D(
-            [], [], color=_colour(number), linestyle="--" if number >= len(COLOURS) else "-", label=_label(config)
+            [], [], color=_colour(number), linestyle="--" if number >= len(COLOURS) else "-", label=_label(name)
         )
-        for number, config in enumerate(configs)
+        for number, name in enumerate(names)
     ]
     axes.legend(handles=handles, frameon=False, fontsize=8, **place)
 

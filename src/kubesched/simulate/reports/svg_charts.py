@@ -57,14 +57,16 @@ def waiting_svg(chart: CurveChart, configs: Sequence[str]) -> str:
 
 def bars_svg(chart: BarChart, configs: Sequence[str], texts: Sequence[str]) -> str:
     """Return a bar for each configuration, with its interval; `texts` are written beside them."""
-    largest = max(bar.value.mean + (bar.value.off or 0.0) for bar in chart.bars)
-    wide = (_WIDTH - 2 * _EDGE) / max(largest, 1e-9)
+    wide = (_WIDTH - 2 * _EDGE) / max(chart.end, 1e-9)
     parts = []
     for number, (bar, text) in enumerate(zip(chart.bars, texts, strict=True)):
         y, end = number * _ROW, _EDGE + max(bar.value.mean, 0) * wide
         colour = colour_class(configs.index(bar.config))
         parts.append(f'<text x="{_EDGE}" y="{y + 13}">{_text(bar.config)}</text>')
         parts.append(f'<text class="end" x="{_WIDTH - _EDGE}" y="{y + 13}">{_text(text)}</text>')
+        if chart.unit == "%":
+            # as long as the axis
+            parts.append(f'<rect class="shade" x="{_EDGE}" y="{y + 18}" width="{_WIDTH - 2 * _EDGE}" height="12"/>')
         parts.append(
             f'<rect class="bar {colour}" x="{_EDGE}" y="{y + 18}" width="{max(end - _EDGE, 0.5):.1f}" height="12"/>'
         )

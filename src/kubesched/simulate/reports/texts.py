@@ -69,7 +69,7 @@ def difference_shown(found: Interval, unit: str) -> str:
     """Return a difference with its sign; in parentheses if it may be none."""
     text = f"{'+' if found.mean > 0 else ''}{shown(found, unit)}"
     # an interval that holds 0 tells no difference
-    return text if found.off is None or abs(found.mean) > found.off else f"({text})"
+    return text if found.off is None or found.differs else f"({text})"
 
 
 def number_shown(value: float) -> str:

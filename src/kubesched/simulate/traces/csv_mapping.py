@@ -85,7 +85,7 @@ def mapping_of(name: str, document: Any) -> CsvMapping:
     try:
         mapping = msgspec.convert(document, CsvMapping)
     except msgspec.ValidationError as error:
-        raise TraceError(f"{name}: {error}") from None
+        raise TraceError(f"{name}: {_explained(error)}") from None
     if (mapping.api_version, mapping.kind) != (API_VERSION, KIND):
         raise TraceError(f"{name}: expected kind {KIND} of {API_VERSION}")
     if mapping.runs is not None and mapping.ends is not None:
@@ -93,6 +93,12 @@ def mapping_of(name: str, document: Any) -> CsvMapping:
     if len(mapping.delimiter) != 1:
         raise TraceError(f"{name}: delimiter is {mapping.delimiter!r}; expected one character")
     return mapping
+
+
+def _explained(error: msgspec.ValidationError) -> str:
+    """Return what is wrong with a document; of a column n, YAML makes the value false."""
+    text = str(error)
+    return f"{text}; YAML reads n, y, no, yes, off and on as booleans: quote it" if "got `bool`" in text else text
 
 
 class RowReader:

@@ -1,34 +1,35 @@
 """Parquet files as traces: our own columns, or those of others by a mapping.
 
-From rows, read in batches, to events. Our columns are the fields of the lines of a trace file (`at`, `template`,
+From rows to events. Our columns are the fields of the lines of a trace file (`at`, `template`,
 `object` and `change` as JSON texts, `from`, `name`, `namespace`, `count`, `runs`, `delete`), and for pods without an
 object `cpu` (cores), `memory` (bytes), `resources` and `labels` (maps, structs or JSON texts) and `priority`. Cells
-without a value are left out. What is wrong is told with the file, the row and the column.
+without a value are left out. Errors name the file, the row and the column. The page reads a file that somebody opened
+as lines, which a process of its own writes (`write_row_lines`).
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from string import Formatter
-from typing import Any
+from typing import Any, BinaryIO
 
 import msgspec
 
 from kubesched.api.pods import Pod
 from kubesched.api.tolerant_json import UNREADABLE
-from kubesched.common.extras import extra_module
 from kubesched.common.notes import Note
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.admission import TraceAdmission
 from kubesched.simulate.traces.csv_mapping import CsvMapping, RowReader
 from kubesched.simulate.traces.mapped_rows import mapped_rows, sized_pod, trace_of_rows
+from kubesched.simulate.traces.opening import LONGEST_LINE, decoded, opened_trace
+from kubesched.simulate.traces.parquet_rows import column_names, metadata_of, rows_of
 from kubesched.simulate.traces.pod_template import admitted_pod
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import Trace, TraceEvent
 from kubesched.simulate.traces.trace_file import Line, LineReader
 
-BATCH = 4096
 _TEXTS = ("template", "from", "name", "namespace", "delete")
 _DOCUMENTS = ("object", "change")
 _SIZES = ("cpu", "memory", "resources", "priority", "labels")
@@ -38,6 +39,10 @@ REPLACEMENTS = b"kubesched.io/replacements"
 # names of templates that are made here; no file can have them
 _OWN = "\0"
 MOST_SIZES = 10_000
+# resources or labels of a row
+MOST_NAMES = 1000
+# the end of the name of a file that `write_row_lines` wrote
+ROW_LINES = ".rows"
 
 
 class RowSize(msgspec.Struct, frozen=True):
@@ -50,50 +55,88 @@ class RowSize(msgspec.Struct, frozen=True):
     labels: dict[str, str] | None = None
 
 
+class _RowHead(msgspec.Struct, frozen=True):
+    """The first of the lines of `write_row_lines`."""
+
+    replacements: bool = False
+
+
+_decode_row = msgspec.json.Decoder(dict[str, Any]).decode
+_decode_head = msgspec.json.Decoder(_RowHead).decode
+
+
 def trace_of_parquet(path: Path) -> Trace:
     """Return the trace in a file with our columns, which is read when it is simulated; raises TraceError."""
-    with _opened(path) as file:
-        # pandas writes its index as a column
-        names = [name for name in file.schema_arrow.names if not name.startswith("__index_level_")]
-        has_replacements = REPLACEMENTS in (file.schema_arrow.metadata or {})
-    if "at" not in names:
-        raise TraceError(f"{path.name}: there is no column 'at'; give --mapping FILE, which says what its columns are")
-    unknown = [name for name in names if name not in COLUMNS]
+    # pandas writes its index as a column
+    names = [name for name in column_names(path) if not name.startswith("__index_level_")]
+    _check(path.name, names)
+    return _trace(path.name, lambda: rows_of(path, names), REPLACEMENTS in metadata_of(path))
+
+
+def write_row_lines(path: Path, out: BinaryIO, most_rows: int, longest_line: int) -> None:
+    """Write a file with our columns as lines that `trace_of_row_lines` reads; raises TraceError."""
+    names = [name for name in column_names(path) if not name.startswith("__index_level_")]
+    _check(path.name, names)
+    out.write(msgspec.json.encode(_RowHead(REPLACEMENTS in metadata_of(path))) + b"\n")
+    for number, row in enumerate(rows_of(path, names), 1):
+        line = msgspec.json.encode({name: _plain(value) for name, value in row.items()}, enc_hook=str)
+        if len(line) > longest_line:
+            raise TraceError(f"{path.name}, row {number}: has more than {longest_line >> 20} MiB")
+        out.write(line + b"\n")
+        # the reader refuses one that is too many
+        if number > most_rows:
+            break
+
+
+def trace_of_row_lines(path: Path) -> Trace:
+    """Return the trace in lines of `write_row_lines`; raises TraceError."""
+    name = path.name.removesuffix(ROW_LINES)
+
+    def rows() -> Iterator[dict[str, Any]]:
+        with opened_trace(path) as file:
+            file.readline(LONGEST_LINE)
+            for number, line in enumerate(iter(lambda: file.readline(LONGEST_LINE), b""), 1):
+                yield decoded(_decode_row, line, f"{name}, row {number}")
+
+    with opened_trace(path) as file:
+        head = decoded(_decode_head, file.readline(LONGEST_LINE), name)
+    return _trace(name, rows, head.replacements)
+
+
+def _check(name: str, columns: Sequence[str]) -> None:
+    if "at" not in columns:
+        raise TraceError(f"{name}: there is no column 'at'; give --mapping FILE, which says what its columns are")
+    unknown = [column for column in columns if column not in COLUMNS]
     if unknown:
         raise TraceError(
-            f"{path.name}: there is a column {unknown[0]!r}; columns of a trace are {', '.join(COLUMNS)}; "
+            f"{name}: there is a column {unknown[0]!r}; columns of a trace are {', '.join(COLUMNS)}; "
             "or give --mapping FILE"
         )
 
+
+def _trace(name: str, rows: Callable[[], Iterable[Mapping[str, Any]]], has_replacements: bool = False) -> Trace:
     def events(seed: int) -> Iterator[TraceEvent]:
-        reader = _PodRows(path.name)
-        for row in _rows(path, names):
+        reader = _PodRows(name)
+        for row in rows():
             yield from reader.events_of(row)
 
-    return Trace(path.name, events, has_replacements)
+    return Trace(name, events, has_replacements)
 
 
 def trace_of_records(name: str, records: Sequence[Mapping[str, Any]]) -> Trace:
     """Return a trace of rows with our columns, such as those of a DataFrame; raises TraceError when it is read."""
-
-    def events(seed: int) -> Iterator[TraceEvent]:
-        reader = _PodRows(name)
-        for record in records:
-            yield from reader.events_of(record)
-
-    return Trace(name, events)
+    return _trace(name, lambda: records)
 
 
 def trace_of_mapped_parquet(path: Path, mapping: CsvMapping, note: Note) -> Trace:
     """Return the pods in a file with other columns; raises TraceError."""
-    with _opened(path) as file:
-        names = list(file.schema_arrow.names)
+    names = column_names(path)
     RowReader(mapping, names, path.name)
     used = [name for name in names if name in _used_columns(mapping)]
     reader = RowReader(mapping, used, path.name)
 
     def rows() -> Iterator[tuple[str, list[str]]]:
-        for number, row in enumerate(_rows(path, used), 1):
+        for number, row in enumerate(rows_of(path, used), 1):
             yield f"row {number}", [_text(row[name]) for name in used]
 
     return trace_of_rows(path.name, mapped_rows(path.name, rows(), reader, note), mapping)
@@ -108,25 +151,6 @@ def _used_columns(mapping: CsvMapping) -> set[str]:
     return used | set(mapping.where)
 
 
-def _opened(path: Path) -> Any:
-    pyarrow = extra_module("pyarrow", "parquet", "Parquet")
-    files = extra_module("pyarrow.parquet", "parquet", "Parquet")
-    try:
-        return files.ParquetFile(path)
-    except (OSError, pyarrow.ArrowException) as error:
-        raise TraceError(f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-
-
-def _rows(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
-    pyarrow = extra_module("pyarrow", "parquet", "Parquet")
-    with _opened(path) as file:
-        try:
-            for batch in file.iter_batches(BATCH, columns=list(columns)):
-                yield from batch.to_pylist()
-        except (OSError, pyarrow.ArrowException) as error:
-            raise TraceError(f"{path}: cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-
-
 def _text(value: Any) -> str:
     """Return a cell as a CSV file has it; dates are seconds since 1970."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
@@ -138,6 +162,19 @@ def _text(value: Any) -> str:
     if isinstance(value, timedelta):
         return repr(value.total_seconds())
     return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _plain(value: Any) -> Any:
+    """Return a cell as JSON can have it."""
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "replace")
+    if isinstance(value, float) and math.isinf(value):
+        return str(value)
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if isinstance(value, dict):
+        return {str(key): _plain(each) for key, each in value.items()}
+    return value
 
 
 class _PodRows:
@@ -155,7 +192,7 @@ class _PodRows:
         unknown = next((name for name in row if name not in COLUMNS), None)
         if unknown is not None:
             raise self._reader.wrong(f"there is no column {unknown!r}; columns: {', '.join(COLUMNS)}")
-        given = {name: value for name, value in row.items() if not _missing(value)}
+        given = {name: _plain(value) for name, value in row.items() if not _missing(value)}
         size = {name: given.pop(name) for name in _SIZES if name in given}
         for name in _DOCUMENTS:
             if name in given:
@@ -193,11 +230,15 @@ class _PodRows:
         return known
 
     def _mapping(self, name: str, value: Any) -> Any:
-        if isinstance(value, list):
+        found = value if isinstance(value, list) else self._document(name, value)
+        if isinstance(value, list) and all(map(_is_pair, value)):
             # a map
-            return dict(value)
-        found = self._document(name, value)
-        return {key: each for key, each in found.items() if each is not None} if isinstance(found, dict) else found
+            found = dict(value)
+        if not isinstance(found, dict):
+            return found
+        if len(found) > MOST_NAMES:
+            raise self._reader.wrong(f"column {name!r} has {len(found)} names; expected at most {MOST_NAMES}")
+        return {key: each for key, each in found.items() if each is not None}
 
     def _pod(self, template: str, given: dict[str, Any]) -> Pod:
         try:
@@ -216,6 +257,10 @@ class _PodRows:
         if not isinstance(model, Pod):
             model = admitted_pod({}, {"name": "template", "namespace": "default"}, self._admission, self._name)
         return sized_pod(model, amounts, size.priority, size.labels or {})
+
+
+def _is_pair(value: Any) -> bool:
+    return isinstance(value, list | tuple) and len(value) == 2 and isinstance(value[0], str)
 
 
 def _missing(value: Any) -> bool:

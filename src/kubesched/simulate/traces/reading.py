@@ -20,7 +20,12 @@ from kubesched.simulate.traces.csv_mapping import mapping_of
 from kubesched.simulate.traces.csv_trace import trace_of_csv
 from kubesched.simulate.traces.foreign import foreign_reader, foreign_trace, head_of, is_map_of_msgpack
 from kubesched.simulate.traces.manifest_trace import trace_of_cluster
-from kubesched.simulate.traces.parquet_trace import trace_of_mapped_parquet, trace_of_parquet
+from kubesched.simulate.traces.parquet_trace import (
+    ROW_LINES,
+    trace_of_mapped_parquet,
+    trace_of_parquet,
+    trace_of_row_lines,
+)
 from kubesched.simulate.traces.perf.perf_cases import are_test_cases, runs_of, the_one
 from kubesched.simulate.traces.perf.perf_trace import trace_of_perf
 from kubesched.simulate.traces.recording.run_times import Durations
@@ -52,6 +57,8 @@ def read_traces(
     for path in paths:
         if path.endswith(".parquet"):
             traces.append(_parquet(Path(path), mapping, note))
+        elif path.endswith(ROW_LINES):
+            traces.append(trace_of_row_lines(Path(path)))
         elif (foreign := foreign_trace(path, durations, note)) is not None:
             traces.append(foreign)
         elif _is_trace(path):
@@ -88,6 +95,8 @@ def way_of_reading(path: Path) -> Reading:
     """Return how `read_traces` reads a file; raises TraceError."""
     if path.suffix == ".parquet":
         return Reading.ROWS
+    if path.suffix == ROW_LINES:
+        return Reading.LINES
     head = head_of(path)
     reader = foreign_reader(str(path), head)
     if reader is trace_of_simulator_records or (reader is None and _is_trace(str(path))):

@@ -142,7 +142,8 @@ class DaskWorkers:
         elif not _ADDRESS.fullmatch(address):
             raise SweepError(f"--dask {address}: expected the address of a scheduler, tcp://HOST:PORT, or local:2")
         try:
-            self._client = _client(self._distributed, address, connecting)
+            security = self._cluster.security if self._cluster is not None else None
+            self._client = _client(self._distributed, address, connecting, security)
         except (OSError, ValueError, TimeoutError) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise SweepError(
@@ -164,6 +165,9 @@ class DaskWorkers:
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
+                # who can connect can run code: others on this machine must not
+                protocol="tls://",
+                security=self._distributed.Security.temporary(),
                 dashboard_address=None,
                 worker_dashboard_address=None,
                 memory_limit=0,
@@ -197,14 +201,14 @@ class DaskWorkers:
                 self._cluster.close(timeout=CLOSING_SECONDS)
 
 
-def _client(distributed: Any, address: str, seconds: int) -> Any:
+def _client(distributed: Any, address: str, seconds: int, security: Any = None) -> Any:
     """Return a client that is connected, which its owner closes; one that was interrupted before is just left."""
 
     class ClosedClient(distributed.Client):  # type: ignore[misc]
         def __del__(self) -> None:
             """Do not wait for a scheduler that does not answer."""
 
-    return ClosedClient(address, timeout=seconds, set_as_default=False)
+    return ClosedClient(address, timeout=seconds, set_as_default=False, security=security)
 
 
 def _be_quiet(of: Any) -> None:

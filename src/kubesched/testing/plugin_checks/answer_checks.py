@@ -23,7 +23,7 @@ from kubesched.core.framework.plugin import FilterPlugin, QuestionFilterPlugin, 
 from kubesched.core.framework.status import Status
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing.plugin_checks.attempt_hooks import attempt_problems, plugin_in
-from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
+from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample, ExampleChange, difference
 from kubesched.testing.plugin_checks.plugin_answers import answers_in, answers_of, shown
 
@@ -39,8 +39,10 @@ def told(example: ClusterExample, lines: Iterable[str], changes: Sequence[Exampl
 
 def valid_answers(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     """Hold that no hook raises or returns what cannot be used, scores out of range included."""
-    failure = answers_of(plugin.engine(example.objects), example.asked[0]).failure
-    return told(example, [failure] if failure else [])
+    answers = answers_of(plugin.engine(example.objects), example.asked[0])
+    plugin.tally[Seen.REJECTED] += answers.rejects
+    plugin.tally[Seen.SCORES_DIFFER] += len(set(answers.scores.values())) > 1
+    return told(example, [answers.failure] if answers.failure else [])
 
 
 def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:

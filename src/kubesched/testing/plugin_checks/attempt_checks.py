@@ -15,7 +15,7 @@ from kubesched.core.framework.hooks import ask
 from kubesched.core.framework.status import Status
 from kubesched.testing.plugin_checks.answer_checks import Found, told
 from kubesched.testing.plugin_checks.attempt_hooks import PlacedPod, attempt_problems, placed, plugin_in
-from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
+from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample
 from kubesched.testing.plugin_checks.hint_checks import missed_event
 from kubesched.testing.plugin_checks.plugin_answers import shown
@@ -140,10 +140,12 @@ def events_open_gates(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     before = _gated(plugin, example.objects, pod)
     for changes, objects in example.states():
         after = _gated(plugin, objects, pod)
+        plugin.tally[Seen.GATED] += before
         if before and not after:
             missed = missed_event(plugin, pod, changes[-1], "is not gated any more and stays out of activeQ")
             if missed:
                 return told(example, [missed], changes)
+            plugin.tally[Seen.OPENED] += 1
         before = after
     return None
 

@@ -6,7 +6,9 @@ its own. What is wrong with the plugin is the PluginError of a scheduler that st
 
 import copy
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from enum import Enum, auto
 from functools import cached_property
 from typing import Any
 
@@ -26,6 +28,23 @@ from kubesched.core.scheduling.engine import Engine
 from kubesched.errors import PluginError
 
 
+class Seen(Enum):
+    """Something that happened in an example."""
+
+    # the plugin rejected the pod on some node
+    REJECTED = auto()
+    # the plugin gave nodes different scores
+    SCORES_DIFFER = auto()
+    # a change after which a rejected pod fits, and for which the plugin wakes it
+    WOKEN = auto()
+    # a change that does not help a rejected pod, and for which the plugin leaves it asleep
+    SKIPPED = auto()
+    # the pod was gated before a change
+    GATED = auto()
+    # a change after which a gated pod may be queued, and for which the plugin wakes it
+    OPENED = auto()
+
+
 class CheckedPlugin:
     """A plugin, enabled alone at all of its extension points; raises PluginError if it is none."""
 
@@ -42,6 +61,12 @@ class CheckedPlugin:
         self.name = found.name
         self.points = extension_points_of(found)
         self._args = args
+        # how often examples did what the checks are about
+        self.tally: Counter[Seen] = Counter()
+
+    def replaced_by(self, plugin: type[Plugin]) -> "CheckedPlugin":
+        """Return another class of the same name with the same arguments."""
+        return CheckedPlugin(plugin, self._args)
 
     @cached_property
     def config(self) -> str:

@@ -34,9 +34,17 @@ from kubesched.testing.plugin_checks.blocking_calls import blocking_calls
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample
 from kubesched.testing.plugin_checks.hint_checks import hints_wide_enough
+from kubesched.testing.plugin_checks.mutation import mutation_result
 from kubesched.testing.plugin_checks.plugin_report import CheckResult, Outcome, PluginReport
 from kubesched.testing.plugin_checks.plugin_speed import speed_result
 from kubesched.testing.plugin_checks.vocabulary import words_of
+from kubesched.testing.plugin_checks.what_was_tried import (
+    ExamplesTried,
+    passed,
+    tried_answers,
+    tried_gates,
+    tried_hints,
+)
 from kubesched.testing.plugin_checks.world_checks import filters, worlds_agree
 
 if TYPE_CHECKING:
@@ -58,14 +66,17 @@ def check_plugin(
     objects: "Objects | None" = None,
     speed: bool = True,
     stop_at_first: bool = False,
+    mutate: bool = False,
 ) -> PluginReport:
     """Return a report about a plugin, tried on `examples` random clusters for each check.
 
     `args` are its arguments, as in pluginConfig or an instance of their class. `objects` are objects of the kinds that
     it looks up; `nodes` and `pods` are for plugins that random ones say little to. Each is a list or a strategy of one.
     Without `speed` it is not measured at 5000 nodes; with `stop_at_first` the first check that fails is the last one.
+    With `mutate` the report also says which mutants of the plugin, broken on purpose, the checks would not notice.
     """
     try:
+        from kubesched.testing.plugin_checks.minimal_examples import drawn_examples
         from kubesched.testing.plugin_checks.strategies import ExampleStrategies
     except ModuleNotFoundError as missing:
         raise KubeschedError(
@@ -84,6 +95,9 @@ def check_plugin(
     # each example would wait
     if not blocking:
         results += _checked_by_examples(checked, parts, examples, one=stop_at_first)
+    if mutate and not blocking:
+        drawn = drawn_examples(parts.examples(asked=2, changes=MOST_CHANGES), examples, parts.simple_examples())
+        results.append(mutation_result(checked, {check.title: check.finds for check in _concerning(checked)}, drawn))
     if speed and _answers(checked) and not blocking:
         results.append(speed_result(checked))
     return PluginReport(checked.name, tuple(results))
@@ -94,7 +108,7 @@ def _checked_by_examples(
 ) -> Iterator[CheckResult]:
     from kubesched.testing.plugin_checks.minimal_examples import smallest_findings
 
-    checks = {check.title: partial(check.finds, plugin) for check in _CHECKS if check.concerns(plugin)}
+    checks = {check.title: partial(check.finds, plugin) for check in _concerning(plugin)}
     strategy = parts.examples(asked=2, changes=MOST_CHANGES)
     findings = smallest_findings(strategy, checks, examples, parts.simple_examples(), one=one)
     for check in _CHECKS:
@@ -103,9 +117,13 @@ def _checked_by_examples(
         elif findings and one:
             yield CheckResult(check.title, Outcome.SKIPPED, note="another check failed")
         elif check.title in checks:
-            yield CheckResult(check.title, Outcome.PASSED, note=f"{examples} examples")
+            yield passed(check.title, examples, check.tried, plugin)
         else:
             yield CheckResult(check.title, Outcome.SKIPPED, note="the plugin has no such hooks")
+
+
+def _concerning(plugin: CheckedPlugin) -> "list[ExampleCheck]":
+    return [check for check in _CHECKS if check.concerns(plugin)]
 
 
 def _name_of(plugin: Any) -> str:
@@ -131,18 +149,20 @@ class ExampleCheck(NamedTuple):
     title: str
     finds: Callable[[CheckedPlugin, ClusterExample], list[str] | None]
     concerns: Callable[[CheckedPlugin], bool] = _answers
+    # what its examples tried
+    tried: Callable[[CheckedPlugin], ExamplesTried] | None = None
 
 
 _CHECKS = (
-    ExampleCheck("hooks answer what they may, scores from 0 to 100", valid_answers),
+    ExampleCheck("hooks answer what they may, scores from 0 to 100", valid_answers, tried=tried_answers),
     ExampleCheck("the same answer when asked twice", asked_twice),
     ExampleCheck("hooks of an attempt answer what they may", valid_attempt, has_attempt_hooks),
     ExampleCheck("pods and nodes are not changed", inputs_unchanged, lambda plugin: True),
     ExampleCheck("forms agree", forms_agree, has_forms),
     ExampleCheck("kept answers equal fresh ones", kept_equals_fresh),
     ExampleCheck("what-if worlds agree with clusters", worlds_agree, filters),
-    ExampleCheck("events wake rejected pods", hints_wide_enough, rejects),
-    ExampleCheck("events open gates", events_open_gates, gates),
+    ExampleCheck("events wake rejected pods", hints_wide_enough, rejects, tried_hints),
+    ExampleCheck("events open gates", events_open_gates, gates, tried_gates),
     ExampleCheck("unreserve gives back what reserve took", unreserve_undoes, reserves),
     ExampleCheck("unreserve may come without reserve, and twice", unreserve_alone, reserves),
     ExampleCheck("pods have one order in the queue", one_order, sorts),

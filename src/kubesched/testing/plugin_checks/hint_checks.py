@@ -19,7 +19,7 @@ from kubesched.core.queue.queueing_hints import QueueingHints, QueueingStrategy
 from kubesched.core.queue.update_events import node_events, pod_events
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing.plugin_checks.answer_checks import Found, told
-from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
+from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample, ExampleChange
 from kubesched.testing.plugin_checks.plugin_answers import answers_of
 
@@ -30,11 +30,13 @@ def hints_wide_enough(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     before = answers_of(plugin.engine(example.objects), pod)
     for changes, objects in example.states():
         after = answers_of(plugin.engine(objects), pod)
-        # without nodes nobody was rejected by the plugin
-        if before.rejected and after.fits and (before.verdicts or before.pre_filter):
+        # a pod without any node was not rejected by the plugin
+        if before.rejected and (before.verdicts or before.pre_filter):
             missed = missed_event(plugin, pod, changes[-1])
-            if missed:
+            if missed and after.fits:
                 return told(example, [missed], changes)
+            plugin.tally[Seen.WOKEN] += after.fits
+            plugin.tally[Seen.SKIPPED] += bool(missed)
         before = after
     return None
 

@@ -54,6 +54,18 @@ def smallest_findings(
     return findings
 
 
+def drawn_examples(strategy: SearchStrategy[T], examples: int, first: Iterable[T] = ()) -> list[T]:
+    """Return the examples that checks would look at."""
+    drawn: list[T] = []
+
+    def keep(example: T) -> list[str] | None:
+        drawn.append(example)
+        return None
+
+    smallest_findings(strategy, {"": keep}, examples, first)
+    return drawn
+
+
 # so many smaller examples are tried
 MOST_ATTEMPTS = 150
 

@@ -40,13 +40,13 @@ class ObjectDetail:
         return msgspec.structs.replace(obj, **{part_name: msgspec.structs.replace(part, **{field: value})})
 
 
-def node_details(words: Sequence[str]) -> list[list[ObjectDetail]]:
-    """Return the details of nodes in groups of equal interest."""
+def node_details(words: Sequence[str], values: Sequence[str] = ()) -> list[list[ObjectDetail]]:
+    """Return the details of nodes in groups of equal interest; `values` are words of objects that plugins look up."""
     taints = [(), *((taint(f"{word}:NoSchedule"),) for word in ("dedicated", *_keys(words)))]
     allocatable = {"cpu": ("10m", "1", "4"), "memory": ("8Gi", "1Gi"), "pods": (110, 1, 0), **_extended(words)}
     return [
-        _entries(("metadata", "labels"), words),
-        _entries(("metadata", "annotations"), words),
+        _entries(("metadata", "labels"), words, values),
+        _entries(("metadata", "annotations"), words, values),
         [ObjectDetail(("status", "allocatable"), value, key) for key, all_ in allocatable.items() for value in all_],
         [
             *(ObjectDetail(("spec", "unschedulable"), value) for value in (True, False)),
@@ -55,13 +55,13 @@ def node_details(words: Sequence[str]) -> list[list[ObjectDetail]]:
     ]
 
 
-def pod_details(words: Sequence[str]) -> list[list[ObjectDetail]]:
-    """Return the details of pods in groups of equal interest."""
+def pod_details(words: Sequence[str], values: Sequence[str] = ()) -> list[list[ObjectDetail]]:
+    """Return the details of pods in groups of equal interest; `values` are words of objects that plugins look up."""
     requests: list[dict[str, str]] = [{"cpu": cpu} for cpu in ("50m", "900m", "2")] + [{"memory": "512Mi"}]
     requests += [{name: "1"} for name in _extended(words)]
     return [
-        _entries(("metadata", "labels"), words),
-        _entries(("metadata", "annotations"), words),
+        _entries(("metadata", "labels"), words, values),
+        _entries(("metadata", "annotations"), words, values),
         [ObjectDetail(("spec", "containers"), (a_container(requests=each),)) for each in requests],
         [
             *(ObjectDetail(("spec", "priority"), value) for value in (10, -5)),
@@ -82,16 +82,27 @@ def likely_details(groups: Sequence[Sequence[ObjectDetail]], most: int = 4) -> l
     return found
 
 
-def _entries(path: Path, words: Sequence[str]) -> list[ObjectDetail]:
+def _entries(path: Path, words: Sequence[str], values: Sequence[str] = ()) -> list[ObjectDetail]:
     """Return entries of a mapping: words that may be keys with all values, and without a value.
 
     As often as all of these together comes a word with the one that follows it in the code, as in
-    `labels.get("disk") == "ssd"`.
+    `labels.get("disk") == "ssd"`, and as often again a word with a value from an object that the plugin looks up.
     """
     keys = _keys(words) or ["app"]
     every = [ObjectDetail(path, value, key) for key in keys for value in (*words, *VALUES, None) if value != key]
     likely = [ObjectDetail(path, value, key) for key, value in pairwise(words) if key in keys]
-    return every + likely * (len(every) // max(len(likely), 1))
+    looked_up = looked_up_entries(path, words, values)
+    return every + _as_often(likely, len(every)) + _as_often(looked_up, len(every))
+
+
+def looked_up_entries(path: Path, words: Sequence[str], values: Sequence[str]) -> list[ObjectDetail]:
+    """Return entries whose keys are words of the code and whose values are words of objects."""
+    return [ObjectDetail(path, value, key) for value in values for key in _keys(words)]
+
+
+def _as_often(details: Sequence[ObjectDetail], count: int) -> list[ObjectDetail]:
+    """Return details as many times as gives about `count` of them."""
+    return list(details) * max(count // max(len(details), 1), 1)
 
 
 def _keys(words: Sequence[str]) -> list[str]:

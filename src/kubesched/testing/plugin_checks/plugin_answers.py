@@ -37,6 +37,11 @@ class PodAnswers:
         """Return whether the plugin rejects the pod everywhere."""
         return not self.failure and not self.fits and bool(self.pre_filter or self.verdicts)
 
+    @property
+    def rejects(self) -> bool:
+        """Return whether the plugin rejects the pod on some node."""
+        return not self.failure and bool(self.pre_filter or any(each != PASSES for each in self.verdicts.values()))
+
     def differences(self, found: "PodAnswers", expected_by: str, found_by: str) -> Iterator[str]:
         """Yield in words where other answers differ."""
         if self.failure != found.failure:

@@ -17,11 +17,20 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.testing.builders import a_node, a_pod
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample, ExampleChange, changed
-from kubesched.testing.plugin_checks.object_details import ObjectDetail, likely_details, node_details, pod_details
+from kubesched.testing.plugin_checks.given_examples import crowded_examples, examples_as_given
+from kubesched.testing.plugin_checks.object_details import (
+    ObjectDetail,
+    likely_details,
+    looked_up_entries,
+    node_details,
+    pod_details,
+)
+from kubesched.testing.plugin_checks.vocabulary import words_of_objects
 
 MOST_NODES = 3
 MOST_PODS = 3
 MOST_DETAILS = 6
+MOST_LOOKED_UP = 12
 # a list of objects, or a strategy of one
 Objects = SearchStrategy[Any] | Sequence[Any]
 
@@ -37,6 +46,10 @@ class ExampleStrategies:
     pod_changes: SearchStrategy[ObjectDetail] | None = None
     simple_node_details: Sequence[ObjectDetail] = ()
     simple_pod_details: Sequence[ObjectDetail] = ()
+    # the objects of an author, if they are lists and no strategies
+    given: Sequence[ApiObject] = ()
+    # labels of pods whose values are words of these objects
+    looked_up_details: Sequence[ObjectDetail] = ()
 
     @classmethod
     def for_words(
@@ -48,7 +61,8 @@ class ExampleStrategies:
         objects: Objects | None = None,
     ) -> "ExampleStrategies":
         """Return strategies for a plugin with these words in its code; an author's own objects come in their place."""
-        of_nodes, of_pods = _details(node_details(words)), _details(pod_details(words))
+        values = words_of_objects(_listed(objects))
+        of_nodes, of_pods = _details(node_details(words, values)), _details(pod_details(words, values))
         plain_nodes = [a_node(name) for name in ("n0", "n1", "n2")]
         plain_pods = [a_pod(name) for name in ("p0", "p1", "p2", "p3")]
         return cls(
@@ -59,6 +73,8 @@ class ExampleStrategies:
             of_pods if pods is None else None,
             likely_details(node_details(words)) if nodes is None else (),
             likely_details(pod_details(words)) if pods is None else (),
+            [*_listed(nodes), *_listed(pods), *_listed(objects)],
+            looked_up_entries(("metadata", "labels"), words, values)[:MOST_LOOKED_UP],
         )
 
     def simple_examples(self) -> Iterator[ClusterExample]:
@@ -78,10 +94,21 @@ class ExampleStrategies:
             on_node = detail.applied(placed)
             change = ExampleChange(on_node, placed)
             yield ClusterExample((node, on_node), (detail.applied(pod), other), (change,))
+            if detail.key:
+                matching, plain = detail.applied(a_node("n1")), a_node("n1")
+                wanting = (detail.applied(pod), other)
+                yield ClusterExample((node, plain), wanting, (ExampleChange(plain, matching),))
+                yield ClusterExample((node, matching), wanting, (ExampleChange(matching, plain),))
+        yield from crowded_examples(self.given, self.looked_up_details)
+        yield from examples_as_given(self.given)
 
     def examples(self, *, asked: int = 1, changes: int = 0) -> SearchStrategy[ClusterExample]:
         """Return a strategy of clusters with so many pods to ask about and so many changes."""
         return _examples(self, asked, changes)
+
+
+def _listed(objects: Objects | None) -> Sequence[Any]:
+    return () if objects is None or isinstance(objects, SearchStrategy) else objects
 
 
 def as_strategy(objects: Objects) -> SearchStrategy[Any]:

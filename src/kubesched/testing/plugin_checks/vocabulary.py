@@ -1,12 +1,15 @@
-"""The words of a plugin: texts in its code, which random labels and annotations are made of.
+"""The words of a plugin: texts in its code and in its objects, which random labels and annotations are made of.
 
-From a plugin class to texts. A filter that looks for the label `example.com/tenant` is asked about nodes that have it.
+From a plugin class, or objects that it looks up, to texts. A filter that looks for the label `example.com/tenant` is
+asked about nodes that have it, and one that looks up the License `cad` about pods with a label of that value.
 """
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
+from kubesched.api.codec import to_builtins
+from kubesched.api.meta import ApiObject
 from kubesched.core.framework.plugin import Plugin
 from kubesched.core.framework.registry import CLASS_OF_FUNCTION
 
@@ -16,8 +19,24 @@ LONGEST = 63
 
 def words_of(plugin: type[Plugin], args: Any = None) -> tuple[str, ...]:
     """Return the texts in the code of a plugin and its arguments that may be labels or values of labels."""
+    return _label_texts((*_texts_in(args), *_texts_of(plugin)))
+
+
+def words_of_objects(objects: Iterable[ApiObject]) -> tuple[str, ...]:
+    """Return the names of objects and the texts in them that may be values of labels, names first."""
+    documents = [to_builtins(obj) for obj in objects]
+    names = [document["metadata"]["name"] for document in documents]
+    contents = [{key: value for key, value in each.items() if key not in _NOT_CONTENT} for each in documents]
+    return _label_texts((*names, *_texts_in(contents)))
+
+
+_NOT_CONTENT = frozenset(("apiVersion", "kind", "metadata", "status"))
+
+
+def _label_texts(texts: Iterable[str]) -> tuple[str, ...]:
+    """Return the first texts that may be labels or values of labels."""
     found: dict[str, None] = {}
-    for text in (*_texts_in(args), *_texts_of(plugin)):
+    for text in texts:
         if text and len(text) <= LONGEST and all(each.isalnum() or each in "-_./" for each in text):
             found.setdefault(text)
     return tuple(found)[:MOST_WORDS]

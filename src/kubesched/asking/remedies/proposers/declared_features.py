@@ -4,6 +4,7 @@ From the features that a node does not declare to steps on the pod and on the no
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kubesched.api.nodes import Node
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, field, object_step, pod_step
@@ -64,4 +65,4 @@ def _enabled(node: Node, feature: str) -> Step:
         status["declaredFeatures"] = sorted({*status.get("declaredFeatures", ()), feature})
 
     text = f"enable feature {feature} on node {node.name}, so that its kubelet declares it"
-    return object_step(node, "feature", text, edit)
+    return replace(object_step(node, "feature", text, edit), outside=True)

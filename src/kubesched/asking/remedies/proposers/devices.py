@@ -10,7 +10,7 @@ from dataclasses import replace
 from kubesched.api.devices import ResourceClaim, ResourceSlice
 from kubesched.asking.model import name_of_object
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, creation, object_step, pod_step
-from kubesched.asking.remedies.steps import Document, Edit, Scope, Step, Steps
+from kubesched.asking.remedies.steps import Document, Edit, Rank, Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.devices.resource_claims import EXTENDED_RESOURCE_CLAIM
 from kubesched.core.plugins.dynamic_resources.filtering import STALE_CLAIM
@@ -57,7 +57,7 @@ def _is_of_earlier_attempt(trial: Trial, claim: ResourceClaim) -> bool:
 
 def _deleted(claim: ResourceClaim) -> Step:
     text = f"delete resource claim {claim.full_name}, which is of an earlier attempt"
-    return Step(name_of_object(claim), text, Scope.CLUSTER, "earlier claim", delete=True)
+    return Step(name_of_object(claim), text, Scope.CLUSTER, "earlier claim", delete=True, rank=Rank.FIX_CLAIM)
 
 
 def _deallocated(claim: ResourceClaim) -> Step:
@@ -65,7 +65,7 @@ def _deallocated(claim: ResourceClaim) -> Step:
         document.get("status", {}).pop("allocation", None)
 
     text = f"deallocate resource claim {claim.full_name}, which no pod uses"
-    return object_step(claim, "deallocate", text, edit)
+    return object_step(claim, "deallocate", text, edit, rank=Rank.FIX_CLAIM)
 
 
 def _fewer_devices(claim: ResourceClaim) -> Iterator[Step]:
@@ -81,7 +81,7 @@ def _counted(claim: ResourceClaim, request: str, old: int, less: int) -> Step:
             each["exactly"]["count"] = old - less
 
     text = f"lower the devices of request {request} of resource claim {claim.full_name} from {old} to {old - less}"
-    step = object_step(claim, "device count", text, edit, less / old)
+    step = object_step(claim, "device count", text, edit, less / old, Rank.CHANGE_POD)
     return replace(step, tuned=lambda number: _counted(claim, request, old, number), number=less)
 
 
@@ -90,7 +90,7 @@ def _any_devices(claim: ResourceClaim) -> Iterator[Step]:
     for request in claim.spec.devices.requests:
         if request.exactly is not None and request.exactly.selectors:
             text = f"remove the selectors of request {request.name} of resource claim {claim.full_name}"
-            yield object_step(claim, "device selector", text, _unselective(request.name), 1.0)
+            yield object_step(claim, "device selector", text, _unselective(request.name), 1.0, Rank.CHANGE_POD)
 
 
 def _unselective(request: str) -> Edit:
@@ -124,11 +124,13 @@ def _freed(trial: Trial, claim: ResourceClaim) -> Step:
     if not users:
         return _deallocated(claim)
     text = f"delete resource claim {claim.full_name} with pod {', '.join(users)}, which uses its devices"
-    return Step(name_of_object(claim), text, Scope.OTHERS, "free devices", 1.0, delete=True)
+    name = name_of_object(claim)
+    return Step(name, text, Scope.OTHERS, "free devices", 1.0, delete=True, rank=Rank.DISTURB_OTHERS)
 
 
 def _given_up(trial: Trial, name: str) -> Step:
-    return pod_step(trial, "device claim", f"remove resource claim {name} from the pod", _without(name), 2.0)
+    step = pod_step(trial, "device claim", f"remove resource claim {name} from the pod", _without(name), 2.0)
+    return replace(step, rank=Rank.GIVE_UP_CLAIM)
 
 
 def _without(name: str) -> Edit:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kubesched.asking.model import name_of_object
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.remedies.moving import places_of
-from kubesched.asking.remedies.steps import Scope, Step, Steps
+from kubesched.asking.remedies.steps import Rank, Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
@@ -35,7 +35,10 @@ def evictions(trial: Trial, targets: Sequence[int]) -> Iterator[tuple[int, Steps
     victims = [_potential(trial, row) for row in rows]
     pairs = [(row, pods) for row, pods in zip(rows, victims, strict=True) if pods]
     found = list(_single(trial, pairs)) or list(_several(trial, pairs))
-    found = [(row, pods) for row, pods in found if len(pods) <= MOST_VICTIMS]
+    found = [(row, list(dict.fromkeys([*pods, *trial.port_holders(row)]))) for row, pods in found]
+    found = [
+        (row, pods) for row, pods in found if len(pods) <= MOST_VICTIMS and all(_may_go(trial, pod) for pod in pods)
+    ]
     found.sort(key=lambda each: (len(each[1]), max(pod.priority for pod in each[1]), each[1][0].full_name))
     if len(targets) != 1:
         # pods that find another node come first
@@ -142,4 +145,5 @@ def _steps(trial: Trial, pods: Sequence[PodInfo]) -> Steps:
 def _step(trial: Trial, pod: PodInfo) -> Step:
     size = 1.0 + (1.0 if pod.priority > trial.pod.priority else 0.0)
     summary = f"evict pod {pod.full_name} from node {pod.spec.node_name}"
-    return Step(name_of_object(pod.pod), summary, Scope.OTHERS, TOPIC, size, delete=True)
+    name = name_of_object(pod.pod)
+    return Step(name, summary, Scope.OTHERS, TOPIC, size, delete=True, rank=Rank.DISTURB_OTHERS)

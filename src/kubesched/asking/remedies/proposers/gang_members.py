@@ -3,13 +3,14 @@
 From a pod of a gang with too few pods to steps that create the missing ones, like that pod.
 """
 
+from dataclasses import replace
 from itertools import count, islice
 
 from kubesched.api.codec import to_builtins
 from kubesched.asking.group_attempts import group_object
 from kubesched.asking.remedies.proposers.new_nodes import OF_ONE_OBJECT
 from kubesched.asking.remedies.proposers.obstacles import creation
-from kubesched.asking.remedies.steps import Document, Steps
+from kubesched.asking.remedies.steps import Document, Rank, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.pod_groups import group_of
 
@@ -28,9 +29,11 @@ def gang_members(trial: Trial) -> Steps:
     if not 0 < missing <= MOST_MEMBERS:
         return ()
     name, taken = trial.pod.name, trial.model.pods
-    names = (new for number in count(1) if f"{trial.pod.namespace}/{(new := f'{name}-new{number}')}" not in taken)
+    names = (new for number in count(1) if f"{trial.pod.namespace}/{(new := f'{name}-new-{number}')}" not in taken)
     summary = f"create {missing} more {'pod' if missing == 1 else 'pods'} of the gang, like {trial.pod.full_name}"
-    return tuple(creation(_like(trial, new), TOPIC, summary) for new in islice(names, missing))
+    steps = (creation(_like(trial, new), TOPIC, summary, rank=Rank.ADD_NODE) for new in islice(names, missing))
+    # of a model's pod not all fields are known
+    return tuple(replace(step, outside=True) for step in steps)
 
 
 def _like(trial: Trial, name: str) -> Document:

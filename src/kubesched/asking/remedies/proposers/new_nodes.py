@@ -6,6 +6,7 @@ small for the pod, it is a larger one.
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from itertools import count, islice
 from typing import Any
 
@@ -16,16 +17,17 @@ from kubesched.api.codec import to_builtins
 from kubesched.api.devices import ResourceSlice
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
-from kubesched.asking.amounts import quantity
+from kubesched.asking.amounts import quantity, rounded_up
 from kubesched.asking.remedies.proposers.node_selection import selected_labels
 from kubesched.asking.remedies.proposers.obstacles import creation
 from kubesched.asking.remedies.proposers.taints import OF_CONDITIONS, untolerated_of
-from kubesched.asking.remedies.steps import Document, Step, Steps
+from kubesched.asking.remedies.steps import Document, Rank, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.table import untimed
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 
 MOST_KINDS = 8
+TOPIC = "new node"
 HOSTNAME = "kubernetes.io/hostname"
 ZONE = "topology.kubernetes.io/zone"
 OF_ONE_OBJECT = ("uid", "resourceVersion", "creationTimestamp", "generation", "annotations", "ownerReferences")
@@ -53,7 +55,10 @@ def new_nodes(trial: Trial, how_many: int = 1) -> Iterator[Steps]:
 
 def _one(trial: Trial, node: Node, name: str, missing: dict[str, int], size: float) -> Iterator[Step]:
     """Yield the steps that create one node like another."""
-    yield creation(_fresh(node, name, missing), "new node", f"add a node like {node.name}{_with(missing)}", size)
+    text = f"add a node like {node.name}{_with(missing)}"
+    step = creation(_fresh(node, name, missing), TOPIC, text, size, Rank.ADD_NODE)
+    # a node joins by itself, when its machine runs
+    yield replace(step, outside=True)
     if trial.pod.spec.resource_claims:
         yield from _slices(trial, node.name, name)
 
@@ -121,13 +126,13 @@ def _too_small(trial: Trial, row: int, request: dict[str, int]) -> dict[str, int
 
 
 def _with(missing: dict[str, int]) -> str:
-    amounts = [f"{quantity(name, amount)} {name}" for name, amount in missing.items()]
+    amounts = [f"{rounded_up(name, amount)} {name}" for name, amount in missing.items()]
     return f" with {' and '.join(amounts)}" if amounts else ""
 
 
 def _new_names(trial: Trial, name: str) -> Iterator[str]:
     taken = trial.model.cluster.table.row_of
-    return (new for number in count(1) if (new := f"{name}-new{number}") not in taken)
+    return (new for number in count(1) if (new := f"{name}-new-{number}") not in taken)
 
 
 def _fresh(node: Node, name: str, more: dict[str, int]) -> Document:
@@ -160,4 +165,6 @@ def _slices(trial: Trial, old: str, new: str) -> Iterator[Step]:
             document["metadata"] = {"name": name}
             document["spec"]["nodeName"] = new
             document["spec"]["pool"] = {**document["spec"].get("pool", {}), "name": new}
-            yield creation(document, "new node", f"with the devices of resource slice {each.name}")
+            step = creation(document, TOPIC, f"with the devices of resource slice {each.name}", rank=Rank.ADD_NODE)
+            # its driver publishes it
+            yield replace(step, outside=True)

@@ -40,6 +40,12 @@ def node_selection(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
         yield tuple(labelled(node, labels))
 
 
+def unmet_demands(trial: Trial, node: Node) -> int:
+    """Return how many demands of the pod a node does not meet: of its selector, and of the nearest term."""
+    term = _nearest_term(trial, node)
+    return len(_unmet_selector(trial, node)) + (len(_unmet(term, node)) if term is not None else 0)
+
+
 def _unmet_selector(trial: Trial, node: Node) -> list[str]:
     wanted = trial.pod.spec.node_selector or {}
     return [key for key, value in wanted.items() if node.metadata.labels.get(key) != value]
@@ -55,6 +61,8 @@ def _selecting(trial: Trial, key: str, node: Node) -> Step:
 
     def edit(document: Document) -> None:
         selector = field(document, "spec", "nodeSelector")
+        if selector.get(key) != old:
+            return
         if value is None:
             selector.pop(key, None)
         else:
@@ -112,12 +120,13 @@ def _unmet(term: NodeSelectorTerm, node: Node) -> list[NodeSelectorRequirement]:
 def _terms(trial: Trial, term: NodeSelectorTerm | None, node: Node) -> Iterator[Step]:
     if term is None:
         return
-    unmet = _unmet(term, node)
+    # a requirement may be written twice
+    unmet = list(dict.fromkeys(_unmet(term, node)))
     if not unmet:
         yield _without_affinity(trial)
         return
     relaxed = [_relaxed(each, node) for each in unmet]
-    whole = len(term.match_expressions) + len(term.match_fields)
+    whole = len({*term.match_expressions, *term.match_fields})
     if relaxed.count(None) == whole:
         # a term without expressions would match no node
         yield _without_affinity(trial)
@@ -164,7 +173,7 @@ def _text(each: NodeSelectorRequirement) -> str:
 
 
 def _rewritten(term: NodeSelectorTerm, old: NodeSelectorRequirement, new: NodeSelectorRequirement | None) -> Edit:
-    """Return the edit of one expression of a term; another expression of it may be edited already."""
+    """Return the edit of one expression of a term, as often as it is there; another one may be edited already."""
     keys = [expression.key for expression in (*term.match_expressions, *term.match_fields)]
     before = to_builtins(old)
 
@@ -175,12 +184,10 @@ def _rewritten(term: NodeSelectorTerm, old: NodeSelectorRequirement, new: NodeSe
                 found: list[Document] = each.get(part, [])
                 there = [e.get("key", "") for p in ("matchExpressions", "matchFields") for e in each.get(p, ())]
                 if before in found and set(there) <= set(keys):
-                    index = found.index(before)
-                    if new is None:
-                        del found[index]
-                    else:
-                        found[index] = to_builtins(new)
-                    if not found:
+                    others = [] if new is None else [to_builtins(new)]
+                    left = [kept for e in found for kept in (others if e == before else [e])]
+                    each[part] = left
+                    if not left:
                         del each[part]
                     return
 

@@ -4,13 +4,14 @@ From a status of a plugin to steps on the pod, on a node or on another object.
 """
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 from kubesched.api.codec import decode
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.asking.model import name_of_object
-from kubesched.asking.remedies.steps import Document, Edit, Scope, Step, Steps
+from kubesched.asking.remedies.steps import Document, Edit, Rank, Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.framework.status import Status
 
@@ -33,26 +34,32 @@ def pod_step(trial: Trial, topic: str, summary: str, edit: Edit, size: float = 0
     return Step(name_of_object(trial.pod.pod), summary, Scope.POD, topic, size, edit)
 
 
-def object_step(obj: ApiObject, topic: str, summary: str, edit: Edit, size: float = 0.0) -> Step:
+def object_step(
+    obj: ApiObject, topic: str, summary: str, edit: Edit, size: float = 0.0, rank: Rank = Rank.CHANGE_NODE
+) -> Step:
     """Return a change of an object of the cluster."""
-    return Step(name_of_object(obj), summary, Scope.CLUSTER, topic, size, edit)
+    return Step(name_of_object(obj), summary, Scope.CLUSTER, topic, size, edit, rank=rank)
 
 
-def creation(document: Document, topic: str, summary: str, size: float = 0.0) -> Step:
+def creation(document: Document, topic: str, summary: str, size: float = 0.0, rank: Rank = Rank.FIX_CLAIM) -> Step:
     """Return the creation of an object."""
-    return Step(name_of_object(decode(document)), summary, Scope.CLUSTER, topic, size, create=document)
+    return Step(name_of_object(decode(document)), summary, Scope.CLUSTER, topic, size, create=document, rank=rank)
 
 
 def labelled(node: Node, labels: dict[str, str | None]) -> Iterator[Step]:
     """Yield steps that set labels of a node, or remove those without a value."""
     for key, value in labels.items():
         if value is None:
-            yield object_step(node, "label", f"remove label {key} from node {node.name}", _unset(key))
+            step = object_step(node, "label", f"remove label {key} from node {node.name}", _unset(key))
+            words: tuple[str, ...] = (f"{key}-",)
         elif key in node.metadata.labels:
             text = f"change label {key} of node {node.name} from {node.metadata.labels[key]} to {value}"
-            yield object_step(node, "label", text, _set(key, value), 1.0)
+            step = object_step(node, "label", text, _set(key, value), 1.0)
+            words = (f"{key}={value}", "--overwrite")
         else:
-            yield object_step(node, "label", f"add label {key}={value} to node {node.name}", _set(key, value))
+            step = object_step(node, "label", f"add label {key}={value} to node {node.name}", _set(key, value))
+            words = (f"{key}={value}",)
+        yield replace(step, command=("kubectl", "label", "nodes", node.name, *words))
 
 
 def may_label(node: Node, key: str) -> bool:
@@ -75,13 +82,13 @@ def entries(document: Document, *keys: str) -> list[Any]:
 
 
 def drop(document: Document, value: Any, *keys: str) -> None:
-    """Remove a value from a list inside of a document, and the list if it is empty then."""
+    """Remove a value from a list inside of a document, as often as it is there, and the list if it is empty then."""
     *parents, last = keys
     for key in parents:
         document = document.get(key) or {}
     found = document.get(last)
     if found and value in found:
-        found.remove(value)
+        found[:] = [each for each in found if each != value]
         if not found:
             del document[last]
 

@@ -4,6 +4,7 @@ From the rule that a node breaks to steps on the pod, on the node or a namespace
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.labels import EVERYTHING
@@ -136,4 +137,7 @@ def _labelled_namespace(namespace: Namespace, labels: dict[str, str]) -> Step:
     def edit(document: Document) -> None:
         field(document, "metadata", "labels").update(missing)
 
-    return object_step(namespace, "namespace label", f"add label {text} to namespace {namespace.name}", edit)
+    words = [f"{key}={value}" for key, value in missing.items()]
+    command = ("kubectl", "label", "namespace", namespace.name, *words, "--overwrite")
+    step = object_step(namespace, "namespace label", f"add label {text} to namespace {namespace.name}", edit)
+    return replace(step, command=command)

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kubesched.api.scheduling import PriorityClass
 from kubesched.asking.remedies.proposers.obstacles import field, pod_step
-from kubesched.asking.remedies.steps import Document, Scope, Step, Steps
+from kubesched.asking.remedies.steps import Document, Rank, Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 
 MOST_CLASSES = 4
@@ -40,4 +40,5 @@ def _raised(trial: Trial, chosen: PriorityClass, size: float) -> Step:
             spec["preemptionPolicy"] = chosen.preemption_policy or "PreemptLowerPriority"
 
     text = f"set the priority class to {chosen.name} (priority {chosen.value} in place of {trial.pod.priority})"
-    return replace(pod_step(trial, "priority", text, edit, size), scope=Scope.OTHERS, preempts=True)
+    step = pod_step(trial, "priority", text, edit, size)
+    return replace(step, scope=Scope.OTHERS, preempts=True, rank=Rank.DISTURB_OTHERS)

@@ -11,6 +11,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Container, Pod
 from kubesched.api.quantity import DECIMAL_SI, Quantity, from_milli_value, from_value, quantity_of
 from kubesched.api.resources import CPU, has_pod_level_requests, is_pod_level_resource
+from kubesched.asking.amounts import quantity_text, rounded_down
 from kubesched.asking.rejections import PODS, Shortage
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, object_step, pod_step
 from kubesched.asking.remedies.steps import Document, Step, Steps
@@ -43,7 +44,8 @@ def _more_pods(node: Node, shortage: Shortage) -> Step | None:
     def edit(document: Document) -> None:
         document["status"]["allocatable"][PODS] = str(wanted)
 
-    return object_step(node, "allocatable", f"allow {wanted} pods on node {node.name} in place of {old}", edit)
+    text = f"allow {wanted} pods on node {node.name} in place of {old}, with maxPods of its kubelet"
+    return replace(object_step(node, "allocatable", text, edit), outside=True)
 
 
 def _lowered(trial: Trial, shortage: Shortage) -> Step | None:
@@ -63,8 +65,9 @@ def _lowered(trial: Trial, shortage: Shortage) -> Step | None:
     texts = [_sentence(_container(pod, place), resource, amount) for place, amount in lowered.items()]
     new_level = room if of_pod is not None and of_pod > room else None
     if new_level is not None and pod.spec.resources is not None:
-        old = quantity_of(pod.spec.resources.requests[resource])
-        texts.insert(0, f"lower the {resource} request of the pod from {old} to {_quantity(resource, new_level, old)}")
+        old = quantity_text(resource, pod.spec.resources.requests[resource])
+        new = rounded_down(resource, new_level)
+        texts.insert(0, f"lower the {resource} request of the pod from {old} to {new}")
 
     def edit(document: Document) -> None:
         spec = document["spec"]
@@ -123,8 +126,7 @@ def _container(pod: Pod, place: tuple[str, int]) -> Container:
 
 
 def _sentence(container: Container, resource: str, amount: int) -> str:
-    old = quantity_of(container.resources.requests[resource])
-    new = _quantity(resource, amount, old)
+    old, new = quantity_text(resource, container.resources.requests[resource]), rounded_down(resource, amount)
     return f"lower the {resource} request of container {container.name} from {old} to {new}"
 
 
@@ -140,9 +142,10 @@ def _quantity(resource: str, amount: int, old: Quantity) -> Quantity:
 
 def _write(owner: Document, resource: str, amount: int) -> None:
     """Write a lower request, and the same limit where there is one that equals the request."""
-    resources = owner["resources"]
-    requests, limits = resources["requests"], resources.get("limits", {})
-    old = quantity_of(requests[resource])
+    resources = owner.setdefault("resources", {})
+    requests, limits = resources.setdefault("requests", {}), resources.get("limits", {})
+    # a template may leave the request to its limit, or to a LimitRange
+    old = quantity_of(requests.get(resource, limits.get(resource, 0)))
     text = str(_quantity(resource, amount, old))
     if resource in limits and quantity_of(limits[resource]) == old:
         limits[resource] = text

@@ -4,16 +4,20 @@ From the taints of a node that the pod does not tolerate to steps on the pod and
 """
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.api.tolerations import forbids_scheduling, tolerated_by_any
+from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, drop, entries, object_step, pod_step
-from kubesched.asking.remedies.steps import Document, Edit, Step, Steps
+from kubesched.asking.remedies.steps import Document, Edit, Rank, Step, Steps
 from kubesched.asking.remedies.trials import Trial
+from kubesched.core.cluster.pod_info import PodInfo
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
-# keys of taints of nodes that are not well or about to go, which a pod should not tolerate
+# keys of taints of nodes that are not well or about to go: a pod should not tolerate them, and a controller puts back
+# one that is removed
 OF_CONDITIONS = (
     "node.kubernetes.io/",
     "node.cloudprovider.kubernetes.io/",
@@ -24,20 +28,34 @@ OF_CONDITIONS = (
 
 
 def taints(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield tolerations for the taints, and their removal."""
+    """Yield tolerations for the taints, and their removal; nothing for a node that has to get well first."""
     if obstacle.row is None:
         return
     node = trial.node(obstacle.row)
     found = untolerated_of(trial, dict.fromkeys(node.spec.taints))
-    if not any(taint.key.startswith(OF_CONDITIONS) for taint in found):
-        yield tuple(_tolerating(trial, taint) for taint in found)
-    yield tuple(dict.fromkeys(_removing(node, taint) for taint in found))
+    of_cordon = [taint for taint in found if _is_of_cordon(node, taint)]
+    others = [taint for taint in found if taint not in of_cordon]
+    if any(taint.key.startswith(OF_CONDITIONS) for taint in others):
+        return
+    uncordon = (uncordoned(node),) if of_cordon else ()
+    if not of_cordon:
+        yield tuple(_tolerating(trial, taint) for taint in others)
+    yield (*uncordon, *(_removing(node, taint) for taint in others))
+
+
+def _is_of_cordon(node: Node, taint: Taint) -> bool:
+    return taint.key == UNSCHEDULABLE and node.spec.unschedulable
 
 
 def untolerated_of(trial: Trial, taints: Iterable[Taint]) -> list[Taint]:
     """Return the taints that keep the pod off a node."""
-    comparison = trial.model.loaded.gates.enabled("TaintTolerationComparisonOperators")
-    tolerations = trial.pod.spec.tolerations
+    return keeping_off(trial.model, trial.pod, taints)
+
+
+def keeping_off(model: ClusterModel, pod: PodInfo, taints: Iterable[Taint]) -> list[Taint]:
+    """Return the taints that keep a pod off a node."""
+    comparison = model.loaded.gates.enabled("TaintTolerationComparisonOperators")
+    tolerations = pod.spec.tolerations
     return [
         taint for taint in taints if forbids_scheduling(taint) and not tolerated_by_any(taint, tolerations, comparison)
     ]
@@ -51,7 +69,8 @@ def cordon(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
 
 def uncordoned(node: Node) -> Step:
     """Return the step of `kubectl uncordon`."""
-    return object_step(node, "uncordon", f"uncordon node {node.name}", _uncordon)
+    step = object_step(node, "uncordon", f"uncordon node {node.name}", _uncordon, rank=Rank.UNCORDON)
+    return replace(step, command=("kubectl", "uncordon", node.name))
 
 
 def text_of(taint: Taint) -> str:
@@ -71,9 +90,9 @@ def _tolerating(trial: Trial, taint: Taint) -> Step:
 
 
 def _removing(node: Node, taint: Taint) -> Step:
-    if taint.key == UNSCHEDULABLE and node.spec.unschedulable:
-        return uncordoned(node)
-    return object_step(node, "taint", f"remove taint {text_of(taint)} from node {node.name}", _untainted(taint))
+    text = f"remove taint {text_of(taint)} from node {node.name}"
+    command = ("kubectl", "taint", "nodes", node.name, f"{taint.key}:{taint.effect}-")
+    return replace(object_step(node, "taint", text, _untainted(taint)), command=command)
 
 
 def _untainted(taint: Taint) -> Edit:

@@ -38,7 +38,7 @@ def topology_spread(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     active = plugin.key(trial.pod).constraints
     hard = [constraint for constraint in own if constraint.when_unsatisfiable == DO_NOT_SCHEDULE]
     if own:
-        yield tuple(_softened(trial, constraint) for constraint in hard)
+        yield tuple(_softened(trial, constraint, own) for constraint in hard)
         yield tuple(_removed(trial, constraint) for constraint in hard)
     else:
         yield (_own_spread(trial, active),)
@@ -104,14 +104,25 @@ def _removed(trial: Trial, constraint: TopologySpreadConstraint) -> Step:
     return pod_step(trial, TOPIC, f"remove the spread over {constraint.topology_key}", edit, 2.0)
 
 
-def _softened(trial: Trial, constraint: TopologySpreadConstraint) -> Step:
-    text = f"set whenUnsatisfiable of the spread over {constraint.topology_key} to {SCHEDULE_ANYWAY}"
-    return pod_step(trial, TOPIC, text, _rewritten(constraint, "whenUnsatisfiable", SCHEDULE_ANYWAY), 1.0)
+def _softened(trial: Trial, constraint: TopologySpreadConstraint, own: Sequence[TopologySpreadConstraint]) -> Step:
+    """Return the step that makes a constraint a wish; a pod that has the wish already can do without it."""
+    key = constraint.topology_key
+    if any((each.topology_key, each.when_unsatisfiable) == (key, SCHEDULE_ANYWAY) for each in own):
+        return _removed(trial, constraint)
+    more = ", without its minDomains" if constraint.min_domains is not None else ""
+    text = f"set whenUnsatisfiable of the spread over {key} to {SCHEDULE_ANYWAY}{more}"
+
+    def soften(entry: Document) -> None:
+        entry["whenUnsatisfiable"] = SCHEDULE_ANYWAY
+        # which wishes cannot have
+        entry.pop("minDomains", None)
+
+    return pod_step(trial, TOPIC, text, _rewritten(constraint, soften), 1.0)
 
 
 def _with_skew(trial: Trial, constraint: TopologySpreadConstraint, skew: int) -> Step:
     text = f"raise maxSkew of the spread over {constraint.topology_key} from {constraint.max_skew} to {skew}"
-    step = pod_step(trial, "max-skew", text, _rewritten(constraint, "maxSkew", skew))
+    step = pod_step(trial, "max-skew", text, _rewritten(constraint, lambda entry: entry.update(maxSkew=skew)))
     return Step(
         step.object,
         text,
@@ -124,13 +135,13 @@ def _with_skew(trial: Trial, constraint: TopologySpreadConstraint, skew: int) ->
     )
 
 
-def _rewritten(constraint: TopologySpreadConstraint, key: str, value: object) -> Edit:
+def _rewritten(constraint: TopologySpreadConstraint, change: Edit) -> Edit:
     before = to_builtins(constraint)
 
     def edit(document: Document) -> None:
         for each in document.get("spec", {}).get("topologySpreadConstraints", ()):
             if each == before:
-                each[key] = value
+                change(each)
                 return
 
     return edit

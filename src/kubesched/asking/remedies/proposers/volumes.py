@@ -1,26 +1,26 @@
 """Plugins of volumes: claims that are missing, unbound or out of reach, volumes in another place, limits of nodes.
 
-From a pod's claims and what is wrong with each to steps: objects created, claims bound, volumes opened to a node, pods
-that hold a claim evicted, the claim replaced in the pod.
+From a pod's claims and what is wrong with each to steps: objects created, claims provisioned or bound, pods that have a
+claim to themselves evicted, the claim replaced in the pod. `new_volumes` makes the objects.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from kubesched.api.codec import to_builtins
 from kubesched.api.quantity import quantity_of
 from kubesched.api.storage import CSINode, CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim, StorageClass
 from kubesched.api.volumes import Volume
 from kubesched.asking.remedies.proposers.evictions import evicting
-from kubesched.asking.remedies.proposers.obstacles import (
-    Obstacle,
-    creation,
-    field,
-    labelled,
-    may_label,
-    object_step,
-    pod_step,
+from kubesched.asking.remedies.proposers.new_volumes import (
+    DEFAULT_SIZE,
+    binding,
+    new_claims,
+    new_class,
+    new_volume,
+    provisioned,
 )
-from kubesched.asking.remedies.steps import Document, Edit, Step, Steps
+from kubesched.asking.remedies.proposers.obstacles import Obstacle, field, labelled, may_label, object_step, pod_step
+from kubesched.asking.remedies.steps import Document, Edit, Rank, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.storage.free_volumes import affinity_selector, exact_size, is_free
 from kubesched.core.cluster.storage.volume_claims import (
@@ -29,21 +29,19 @@ from kubesched.core.cluster.storage.volume_claims import (
     ephemeral_claim_name,
     storage_class_name,
 )
-from kubesched.core.plugins.volume_binding.claims import BIND_COMPLETED, is_fully_bound
+from kubesched.core.plugins.volume_binding.claims import is_fully_bound
 from kubesched.core.plugins.volume_zone import TOPOLOGY_LABELS
 
 MOST_CLAIMS = 3
-NO_PROVISIONER = "kubernetes.io/no-provisioner"
-DEFAULT_SIZE = "1Gi"
+MOST_WAYS = 3
 
 
 def claims(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     """Yield steps for each claim of the pod that may be what is wrong."""
     wrong = list(_wrong(trial, obstacle))
-    yield tuple(step for steps in wrong for step in steps[:1])
-    for index in (1, 2):
-        for steps in wrong:
-            yield steps[index : index + 1]
+    yield tuple(step for ways in wrong for step in ways[0])
+    for ways in wrong:
+        yield from ways[1:MOST_WAYS]
     named = [(volume, name) for volume, name, ephemeral in _claims_of(trial) if not ephemeral]
     yield tuple(_emptied(trial, volume, name) for volume, name in named)
     for volume, name in named:
@@ -93,46 +91,24 @@ def _claims_of(trial: Trial) -> Iterator[tuple[Volume, str, bool]]:
             yield volume, ephemeral_claim_name(trial.pod.name, volume.name), True
 
 
-def _wrong(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield for each claim that may be in the way its alternatives, each of one step."""
+def _wrong(trial: Trial, obstacle: Obstacle) -> Iterator[list[Steps]]:
+    """Yield for each claim that may be in the way the ways to set it right."""
     for volume, name, ephemeral in _claims_of(trial):
         claim = _claim(trial, name)
         if claim is None:
-            steps = tuple(_created_claim(trial, volume, name, ephemeral))
+            ways = new_claims(trial, volume, name, ephemeral)
         elif claim.spec.volume_name and _volume(trial, claim.spec.volume_name) is None:
-            steps = (_created_volume(trial, claim, claim.spec.volume_name),)
+            ways = iter([tuple(new_volume(trial, claim, claim.spec.volume_name, obstacle.row))])
         elif is_fully_bound(claim):
-            steps = tuple(_within_reach(trial, claim, obstacle.row))
+            ways = ((step,) for step in _within_reach(trial, claim, obstacle.row))
         else:
-            steps = tuple(_bindable(trial, claim))
-        if steps:
-            yield steps
+            ways = _bindable(trial, claim, obstacle.row)
+        if found := [way for way in ways if way]:
+            yield found
 
 
-def _created_claim(trial: Trial, volume: Volume, name: str, ephemeral: bool) -> Iterator[Step]:
-    """Yield the creation of a claim, of a class that provisions volumes when they are needed."""
-    template = volume.ephemeral.volume_claim_template if volume.ephemeral is not None else None
-    for storage_class in trial.model.cluster.objects.of(StorageClass):
-        if storage_class.volume_binding_mode != WAIT_FOR_FIRST_CONSUMER:
-            continue
-        meta: Document = {"name": name, "namespace": trial.pod.namespace}
-        spec: Document = {
-            "accessModes": ["ReadWriteOnce"],
-            "resources": {"requests": {"storage": DEFAULT_SIZE}},
-            "storageClassName": storage_class.name,
-        }
-        if ephemeral:
-            meta["ownerReferences"] = [
-                {"apiVersion": "v1", "kind": "Pod", "name": trial.pod.name, "uid": trial.pod.uid, "controller": True}
-            ]
-            spec = to_builtins(template.spec) if template is not None else spec
-        document = {"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": meta, "spec": spec}
-        text = f"create claim {trial.pod.namespace}/{name} of storage class {spec.get('storageClassName', '')}"
-        yield creation(document, "claim", text)
-
-
-def _bindable(trial: Trial, claim: PersistentVolumeClaim) -> Iterator[Step]:
-    """Yield what an unbound claim may wait for: a volume, its class, capacity."""
+def _bindable(trial: Trial, claim: PersistentVolumeClaim, row: int | None) -> Iterator[Steps]:
+    """Yield what an unbound claim may wait for: its provisioner, a volume, its class, capacity."""
     objects = trial.model.cluster.objects
     class_name = storage_class_name(claim)
     storage_class = objects.get(StorageClass, class_name) if class_name else None
@@ -140,12 +116,14 @@ def _bindable(trial: Trial, claim: PersistentVolumeClaim) -> Iterator[Step]:
     if not waits:
         fitting = [v for v in objects.of(PersistentVolume) if is_free(v) and _serves(v, claim, class_name)]
         fitting.sort(key=lambda volume: (exact_size(volume.spec.capacity), volume.name))
-        yield from (_bound(claim, volume.name) for volume in fitting[:1])
+        yield from ((_bound(claim, volume.name),) for volume in fitting[:1])
     if class_name and storage_class is None:
-        yield _created_class(trial, class_name)
+        yield (new_class(trial, class_name),)
+    elif storage_class is not None and not waits:
+        yield provisioned(trial, claim, storage_class)
     if waits:
-        yield _created_volume(trial, claim, f"{claim.name}-volume")
-        yield from _more_capacity(trial, claim, class_name)
+        yield tuple(new_volume(trial, claim, f"{claim.name}-volume", row))
+        yield from ((step,) for step in _more_capacity(trial, claim, class_name))
 
 
 def _serves(volume: PersistentVolume, claim: PersistentVolumeClaim, class_name: str) -> bool:
@@ -155,7 +133,7 @@ def _serves(volume: PersistentVolume, claim: PersistentVolumeClaim, class_name: 
 
 
 def _within_reach(trial: Trial, claim: PersistentVolumeClaim, row: int | None) -> Iterator[Step]:
-    """Yield what brings a bound volume and a node together."""
+    """Yield what brings a bound volume and a node together: where a volume can be used from does not change."""
     volume = _volume(trial, claim.spec.volume_name)
     if volume is None or row is None:
         return
@@ -163,11 +141,6 @@ def _within_reach(trial: Trial, claim: PersistentVolumeClaim, row: int | None) -
     selector = affinity_selector(volume)
     if selector is None or selector.matches(node.metadata.labels, node.name):
         return
-
-    def edit(document: Document) -> None:
-        document.get("spec", {}).pop("nodeAffinity", None)
-
-    yield object_step(volume, "volume affinity", f"remove the node affinity of volume {volume.name}", edit, 1.0)
     terms = volume.spec.node_affinity.required if volume.spec.node_affinity is not None else None
     for term in terms.node_selector_terms[:1] if terms is not None else ():
         wanted = {e.key: e.values[0] for e in term.match_expressions if e.operator == "In" and e.values}
@@ -180,49 +153,8 @@ def _within_reach(trial: Trial, claim: PersistentVolumeClaim, row: int | None) -
 
 
 def _bound(claim: PersistentVolumeClaim, volume_name: str) -> Step:
-    def edit(document: Document) -> None:
-        document["spec"]["volumeName"] = volume_name
-        field(document, "metadata", "annotations")[BIND_COMPLETED] = "yes"
-
-    return object_step(claim, "bind claim", f"bind claim {claim.full_name} to volume {volume_name}", edit)
-
-
-def _created_volume(trial: Trial, claim: PersistentVolumeClaim, name: str) -> Step:
-    size = claim.spec.resources.requests.get("storage", DEFAULT_SIZE)
-    spec: Document = {
-        "capacity": {"storage": size},
-        "accessModes": list(claim.spec.access_modes) or ["ReadWriteOnce"],
-        "storageClassName": storage_class_name(claim),
-        "csi": {"driver": _driver(trial, claim), "volumeHandle": name},
-    }
-    document = {
-        "apiVersion": "v1",
-        "kind": "PersistentVolume",
-        "metadata": {"name": name},
-        "spec": spec,
-        "status": {"phase": "Available"},
-    }
-    text = f"create volume {name} of {size} for claim {claim.full_name}"
-    return creation(document, "volume", text)
-
-
-def _driver(trial: Trial, claim: PersistentVolumeClaim) -> str:
-    found = trial.model.cluster.objects.get(StorageClass, storage_class_name(claim))
-    return found.provisioner if found is not None else "example.com/driver"
-
-
-def _created_class(trial: Trial, name: str) -> Step:
-    others = trial.model.cluster.objects.of(StorageClass)
-    provisioners = [each.provisioner for each in others if each.provisioner != NO_PROVISIONER]
-    provisioner = provisioners[0] if provisioners else "example.com/driver"
-    document = {
-        "apiVersion": "storage.k8s.io/v1",
-        "kind": "StorageClass",
-        "metadata": {"name": name},
-        "provisioner": provisioner,
-        "volumeBindingMode": WAIT_FOR_FIRST_CONSUMER,
-    }
-    return creation(document, "storage class", f"create storage class {name} with provisioner {provisioner}")
+    text = f"bind claim {claim.full_name} to volume {volume_name}"
+    return object_step(claim, "bind claim", text, binding(volume_name), rank=Rank.FIX_CLAIM)
 
 
 def _more_capacity(trial: Trial, claim: PersistentVolumeClaim, class_name: str) -> Iterator[Step]:
@@ -235,7 +167,8 @@ def _more_capacity(trial: Trial, claim: PersistentVolumeClaim, class_name: str) 
                 document.pop("maximumVolumeSize", None)
 
             text = f"free storage up to {wanted} in {pool.full_name} of storage class {class_name}"
-            yield object_step(pool, "storage capacity", text, edit)
+            # its driver publishes how much is free
+            yield replace(object_step(pool, "storage capacity", text, edit, rank=Rank.FIX_CLAIM), outside=True)
 
 
 def _relabelled(volume: PersistentVolume, key: str, value: str | None) -> Step:
@@ -248,7 +181,10 @@ def _relabelled(volume: PersistentVolume, key: str, value: str | None) -> Step:
 
     old = volume.metadata.labels[key]
     text = f"change label {key} of volume {volume.name} from {old} to {value}"
-    return object_step(volume, "volume zone", text if value else f"remove label {key} from volume {volume.name}", edit)
+    text = text if value else f"remove label {key} from volume {volume.name}"
+    words = (f"{key}={value}", "--overwrite") if value else (f"{key}-",)
+    step = object_step(volume, "volume zone", text, edit, rank=Rank.GIVE_UP_CLAIM)
+    return replace(step, command=("kubectl", "label", "persistentvolume", volume.name, *words))
 
 
 def _limit(node: CSINode, driver: str, old: int, new: int) -> Step:
@@ -259,21 +195,15 @@ def _limit(node: CSINode, driver: str, old: int, new: int) -> Step:
 
     text = f"raise the limit of driver {driver} on node {node.name} from {old} to {new} volumes"
     step = object_step(node, "volume limit", text, edit)
-    return Step(
-        step.object,
-        text,
-        step.scope,
-        step.topic,
-        edit=edit,
-        tuned=lambda number: _limit(node, driver, old, number),
-        least=old,
-        number=new,
-    )
+    # the driver on the node says how many it takes
+    return replace(step, tuned=lambda number: _limit(node, driver, old, number), least=old, number=new, outside=True)
 
 
 def _emptied(trial: Trial, volume: Volume, name: str) -> Step:
-    text = f"replace claim {name} of volume {volume.name} by an empty directory"
-    return pod_step(trial, "pod's claim", text, _with_source(volume.name, {"emptyDir": {}}), 2.0)
+    loss = "without the data of the claim; what the pod writes there is lost with the pod"
+    text = f"replace claim {name} of volume {volume.name} by an empty directory, {loss}"
+    step = pod_step(trial, "pod's claim", text, _with_source(volume.name, {"emptyDir": {}}), 2.0)
+    return replace(step, rank=Rank.LOSE_DATA)
 
 
 def _replaced(trial: Trial, volume: Volume, name: str) -> Iterator[Steps]:
@@ -291,9 +221,9 @@ def _replaced(trial: Trial, volume: Volume, name: str) -> Iterator[Steps]:
         if claim.namespace == trial.pod.namespace and claim.name not in used and claim.name != name
     ]
     for other in sorted(others)[:MOST_CLAIMS]:
-        text = f"use claim {other} in place of {name} in volume {volume.name}"
+        text = f"use claim {other}, with its data, in place of {name} in volume {volume.name}"
         edit = _with_source(volume.name, {"persistentVolumeClaim": {"claimName": other}})
-        yield (pod_step(trial, "pod's other claim", text, edit, 1.0),)
+        yield (replace(pod_step(trial, "pod's other claim", text, edit, 1.0), rank=Rank.GIVE_UP_CLAIM),)
 
 
 def _with_source(volume_name: str, source: Document) -> Edit:

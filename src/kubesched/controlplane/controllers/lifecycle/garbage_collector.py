@@ -12,11 +12,11 @@ From deletions to deletions: dependents are indexed by each of their owners.
 from collections.abc import Callable, Collection
 
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import FIRST_DEPENDENTS, ORPHANS
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext
 from kubesched.controlplane.controllers.framework.views import ObjectMeta, OwnerReference, metadata_of
 from kubesched.controlplane.controllers.framework.workqueue import Workqueue
 from kubesched.controlplane.server.verbs.delete_options import BACKGROUND, FOREGROUND, ORPHAN
-from kubesched.controlplane.server.verbs.deleting import FIRST_DEPENDENTS, ORPHANS
 from kubesched.controlplane.storage.store import DELETED, Change, Changed, Stored
 
 _OWNERS = b'"ownerReferences"'

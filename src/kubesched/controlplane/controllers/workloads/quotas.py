@@ -16,8 +16,8 @@ from kubesched.controlplane.api.prefixes import PODS
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
 from kubesched.controlplane.kinds.pod.phases import TERMINAL
-from kubesched.controlplane.kinds.quota.charging import QUOTAS, contribution, counted_resources
-from kubesched.controlplane.kinds.quota.usage import Usage, measure_of
+from kubesched.controlplane.kinds.quota.charging import QUOTAS, contribution, counted_resources, measure_in
+from kubesched.controlplane.kinds.quota.usage import Measure, Usage
 from kubesched.controlplane.storage.store import DELETED, MODIFIED, Change, Changed, Stored
 
 _DELETION_TIMESTAMP = b'"deletionTimestamp"'
@@ -72,20 +72,19 @@ class ResourceQuotaController(Controller):
         counted = _Counted(quota, dict.fromkeys((quota["spec"].get("hard") or {}), from_value(0)))
         store, namespace = self.context.store, quota["metadata"]["namespace"]
         for resource in counted_resources(self.context.client.server.registry.catalog):
-            measure = measure_of(resource)
+            measure = self._measure(resource)
             if any(measure.concerns(name) for name in counted.totals):
                 for stored in store.set_of(resource.prefix).in_order(namespace):
                     self._add_usage(counted, resource, stored)
         return counted
 
     def _watcher(self, resource: Resource) -> Callable[[Change], None]:
-        measure = measure_of(resource)
-
         def changed(change: Change) -> None:
             stored = change.new
             quotas = self._counted.get(stored.namespace)
             if not quotas or not _may_matter(resource, change):
                 return
+            measure = self._measure(resource)
             for name, counted in quotas.items():
                 if any(measure.concerns(each) for each in counted.totals):
                     self._drop_usage(counted, (resource.prefix, stored.name))
@@ -96,13 +95,16 @@ class ResourceQuotaController(Controller):
         return changed
 
     def _add_usage(self, counted: _Counted, resource: Resource, stored: Stored) -> None:
-        used = contribution(measure_of(resource), stored.document(), counted.quota, self.context.now())
+        used = contribution(self._measure(resource), stored.document(), counted.quota, self.context.now())
         used = {name: amount for name, amount in used.items() if name in counted.totals}
         self._drop_usage(counted, (resource.prefix, stored.name))
         if used:
             counted.used[resource.prefix, stored.name] = used
             for name, amount in used.items():
                 counted.totals[name] += amount
+
+    def _measure(self, resource: Resource) -> Measure:
+        return measure_in(self.context.store, resource, self.context.now())
 
     def _drop_usage(self, counted: _Counted, place: _Place) -> None:
         for name, amount in counted.used.pop(place, {}).items():

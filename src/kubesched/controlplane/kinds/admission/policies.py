@@ -48,6 +48,7 @@ class _PolicyStrategy(KindStrategy):
     """The base class of the strategies of validating and mutating policies."""
 
     unconditional_update = False
+    qualifies_finalizers = False
     has_generation = True
     status_keeps_metadata = True
 
@@ -136,6 +137,7 @@ class PolicyBindingStrategy(KindStrategy):
     """The strategy of bindings of both kinds of policies; bindings of validating policies have validation actions."""
 
     unconditional_update = False
+    qualifies_finalizers = False
     has_generation = True
 
     def __init__(self, *, validating: bool) -> None:
@@ -281,7 +283,7 @@ def variables_of(spec: Document, *, always: bool = False) -> tuple[Names, list[s
             problems.append(invalid(child(here, "expression"), text, str(error)))
             found = DYN
         declared[name] = found
-    return Names(params=params, variables=declared if declared or always else None), problems
+    return Names(params=params, variables=declared if spec.get("variables") or always else None), problems
 
 
 def _validation_problems(path: str, validation: Document, names: Names) -> list[str]:

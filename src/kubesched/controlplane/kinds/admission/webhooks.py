@@ -35,6 +35,7 @@ class WebhookConfigurationStrategy(KindStrategy):
     """The strategy of validating and mutating webhook configurations; mutating ones have a reinvocationPolicy."""
 
     unconditional_update = False
+    qualifies_finalizers = False
     has_generation = True
 
     def __init__(self, *, mutating: bool) -> None:
@@ -96,7 +97,7 @@ def _hook_problems(path: str, hook: Document) -> list[str]:
         problems.append(invalid(child(path, "timeoutSeconds"), hook["timeoutSeconds"], why))
     for field in ("namespaceSelector", "objectSelector"):
         problems += label_selector_problems(child(path, field), hook[field])
-    problems += _client_problems(child(path, "clientConfig"), hook.get("clientConfig") or {})
+    problems += client_problems(child(path, "clientConfig"), hook.get("clientConfig") or {})
     return problems + condition_problems(child(path, "matchConditions"), hook.get("matchConditions") or ())
 
 
@@ -115,6 +116,14 @@ def _review_problems(path: str, versions: list[str] | None) -> list[str]:
     accepted = ", ".join(_REVIEWS)
     if not versions:
         return [required(path, f"must specify one of {accepted}")]
+    problems = review_version_problems(path, versions)
+    if not set(versions) & set(_REVIEWS):
+        problems.append(invalid(path, as_json(versions), f"must include at least one of {accepted}"))
+    return problems
+
+
+def review_version_problems(path: str, versions: list[str]) -> list[str]:
+    """Return the problems of single versions of reviews."""
     problems = []
     for number, version in enumerate(versions):
         here = index(path, number)
@@ -122,12 +131,11 @@ def _review_problems(path: str, versions: list[str] | None) -> list[str]:
             problems.append(invalid(here, version, "duplicate version"))
             continue
         problems += text_problems(here, version, dns_1035_problems)
-    if not set(versions) & set(_REVIEWS):
-        problems.append(invalid(path, as_json(versions), f"must include at least one of {accepted}"))
     return problems
 
 
-def _client_problems(path: str, client: Document) -> list[str]:
+def client_problems(path: str, client: Document) -> list[str]:
+    """Return the problems of the address of a webhook."""
     url, service = client.get("url"), client.get("service")
     if (url is None) == (service is None):
         return [required(path, "exactly one of url or service is required")]
@@ -136,9 +144,10 @@ def _client_problems(path: str, client: Document) -> list[str]:
     assert service is not None
     path = child(path, "service")
     problems = [required(child(path, field)) for field in ("name", "namespace") if not service.get(field)]
-    if wrong := port_problems("", service["port"]):
-        why = wrong[0].partition(f"{service['port']}: ")[2]
-        problems.append(invalid(child(path, "port"), service["port"], f"port is not valid: {why}"))
+    number = _HTTPS if service.get("port") is None else service["port"]
+    if wrong := port_problems("", number):
+        why = wrong[0].partition(f"{number}: ")[2]
+        problems.append(invalid(child(path, "port"), number, f"port is not valid: {why}"))
     return problems + _path_problems(child(path, "path"), service.get("path") or "")
 
 

@@ -5,7 +5,8 @@ from kubesched.controlplane.conversion import EventConversion
 from kubesched.controlplane.kinds.configuration import ConfigMapStrategy, SecretStrategy, ServiceAccountStrategy
 from kubesched.controlplane.kinds.events import EventStrategy
 from kubesched.controlplane.kinds.namespaces import NamespaceStrategy
-from kubesched.controlplane.kinds.network.services import EndpointsStrategy, ServiceStrategy
+from kubesched.controlplane.kinds.network.endpoints import EndpointsStrategy
+from kubesched.controlplane.kinds.network.services import ServiceStrategy
 from kubesched.controlplane.kinds.nodes import NodeStrategy
 from kubesched.controlplane.kinds.pod.strategy import PodStrategy
 from kubesched.controlplane.kinds.pod.subresources import PodEphemeralContainersStrategy, PodResizeStrategy
@@ -121,7 +122,15 @@ DECLARATIONS: tuple[Declaration, ...] = (
         load_order=LoadOrder.SERVICES,
     ),
     Declaration(
-        Resource("", "v1", "endpoints", "Endpoints", short_names=("ep",), printer=ENDPOINTS_PRINTER),
+        Resource(
+            "",
+            "v1",
+            "endpoints",
+            "Endpoints",
+            short_names=("ep",),
+            printer=ENDPOINTS_PRINTER,
+            warnings=("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice",),
+        ),
         "filled with the pods of a service; those that people write are mirrored as slices",
         EndpointsStrategy(),
     ),

@@ -61,7 +61,12 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource(
-            "coordination.k8s.io", "v1beta1", "leasecandidates", "LeaseCandidate", printer=LEASE_CANDIDATE_PRINTER
+            "coordination.k8s.io",
+            "v1beta1",
+            "leasecandidates",
+            "LeaseCandidate",
+            printer=LEASE_CANDIDATE_PRINTER,
+            warnings=("coordination.k8s.io/v1beta1 LeaseCandidate is deprecated in v1.36+, unavailable in v1.39+",),
         ),
         "kept; no controller chooses a leader",
         LeaseCandidateStrategy(),

@@ -11,6 +11,7 @@ import msgspec
 
 from kubesched.api.field_errors import as_json, child, duplicate, index, invalid, not_supported, required
 from kubesched.api.labels import label_key_problems, label_value_problems, subdomain_problems
+from kubesched.cel import compile_selector
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import dns_label_problems, driver_problems, text_problems, too_long, too_many
 
@@ -158,14 +159,18 @@ def itself(item: Any) -> Hashable:
 
 
 def selector_problems(path: str, selector: Document) -> list[str]:
-    """Return the problems of a device selector; its expression is not compiled."""
+    """Return the problems of a device selector, with the error of its expression's compilation."""
     if selector.get("cel") is None:
         return [required(child(path, "cel"))]
     here = f"{path}.cel.expression"
     expression = selector["cel"].get("expression") or ""
-    if not expression:
-        return [required(here)]
-    return [too_long(here, LONGEST_EXPRESSION)] if len(expression.encode()) > LONGEST_EXPRESSION else []
+    if len(expression.encode()) > LONGEST_EXPRESSION:
+        return [too_long(here, LONGEST_EXPRESSION)]
+    error = compile_selector(expression, list_attributes=False).error
+    # a scheduler with the gate of list attributes may know types that this server does not
+    if not error or not compile_selector(expression, list_attributes=True).error:
+        return []
+    return [invalid(here, expression, error)]
 
 
 def configuration_problems(path: str, configuration: Document) -> list[str]:

@@ -154,6 +154,8 @@ def _fill_in_claim(spec: Document) -> None:
             each["allocationMode"] = each.get("allocationMode") or "ExactCount"
             if each["allocationMode"] == "ExactCount":
                 each["count"] = each.get("count") or 1
+            for toleration in each.get("tolerations") or ():
+                toleration["operator"] = toleration.get("operator") or "Equal"
 
 
 # -- admin access

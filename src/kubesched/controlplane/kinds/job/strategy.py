@@ -26,8 +26,7 @@ from kubesched.controlplane.kinds.job.specs import (
     job_spec_problems,
 )
 from kubesched.controlplane.kinds.job.statuses import status_problems
-from kubesched.controlplane.kinds.kind_strategy import KindStrategy
-from kubesched.controlplane.kinds.workload.templates import match_problems
+from kubesched.controlplane.kinds.workload.templates import TemplateStrategy, match_problems
 from kubesched.controlplane.registry.strategy import StrategyContext
 
 JOB_NAME, OLD_JOB_NAME = "batch.kubernetes.io/job-name", "job-name"
@@ -37,7 +36,7 @@ _LONGEST_CRON_NAME: Final = 52
 _ZONE_PART = re.compile(r"[A-Za-z.\-_0-9+]{1,14}")
 
 
-class JobStrategy(KindStrategy):
+class JobStrategy(TemplateStrategy):
     """The strategy of jobs."""
 
     has_generation = True
@@ -136,10 +135,11 @@ def _selector_problems(spec: Document) -> list[str]:
         return problems
 
 
-class CronJobStrategy(KindStrategy):
+class CronJobStrategy(TemplateStrategy):
     """The strategy of cron jobs."""
 
     has_generation = True
+    template_at = ("spec", "jobTemplate", "spec", "template")
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Set defaults, and clear the status."""

@@ -8,8 +8,8 @@ from ipaddress import ip_address
 from kubesched.api.field_errors import child, duplicate, index, invalid, required
 from kubesched.api.labels import label_key_problems, label_value_problems, subdomain_problems
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.kinds.addresses import address_problems, reachable_problems
 from kubesched.controlplane.kinds.checks import (
-    address_problems,
     dns_label_problems,
     immutable,
     one_of,
@@ -129,16 +129,7 @@ def _address_problems(path: str, number: int, text: str, kind: str) -> list[str]
     address = ip_address(text)
     if address.version != _FAMILIES[kind]:
         problems.append(invalid(path, text, f"must be an {kind} address"))
-    if address.is_unspecified:
-        problems.append(invalid(here, text, f"may not be unspecified ({text})"))
-    if address.is_loopback:
-        problems.append(invalid(here, text, "may not be in the loopback range (127.0.0.0/8, ::1/128)"))
-    if address.is_link_local:
-        problems.append(invalid(here, text, "may not be in the link-local range (169.254.0.0/16, fe80::/10)"))
-    local = ip_address("224.0.0.0" if address.version == 4 else "ff02::")
-    if address.packed[: 3 if address.version == 4 else 2] == local.packed[: 3 if address.version == 4 else 2]:
-        problems.append(invalid(here, text, "may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)"))
-    return problems
+    return problems + reachable_problems(here, text)
 
 
 def _domain_problems(path: str, text: str) -> list[str]:

@@ -8,6 +8,7 @@ from ipaddress import ip_address, ip_network
 from kubesched.api.field_errors import as_json, child, forbidden, invalid, not_supported, required
 from kubesched.api.labels import subdomain_problems
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.kinds.addresses import network_problems
 from kubesched.controlplane.kinds.checks import (
     dns_label_problems,
     domain_path_problems,
@@ -46,7 +47,8 @@ class NetworkPolicyStrategy(KindStrategy):
         part(spec, "podSelector")
         for rule in (*(spec.get("ingress") or ()), *(spec.get("egress") or ())):
             for port in rule.get("ports") or ():
-                port["protocol"] = port.get("protocol") or "TCP"
+                if port.get("protocol") is None:
+                    port["protocol"] = "TCP"
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", *(["Egress"] if spec.get("egress") else ())]
 
@@ -104,13 +106,13 @@ def _block_problems(path: str, block: Document) -> list[str]:
     text = block.get("cidr") or ""
     if not text:
         return [required(child(path, "cidr"))]
-    problems = _network_problems(child(path, "cidr"), text)
+    problems = network_problems(child(path, "cidr"), text)
     if problems:
         return problems
     network = ip_network(text, strict=False)
     for number, each in enumerate(block.get("except") or ()):
         here = f"{path}.except[{number}]"
-        wrong = _network_problems(here, each)
+        wrong = network_problems(here, each)
         problems += wrong
         if wrong:
             continue
@@ -119,17 +121,6 @@ def _block_problems(path: str, block: Document) -> list[str]:
         if not inside or network.prefixlen >= other.prefixlen:
             problems.append(invalid(here, each, "must be a strict subset of `cidr`"))
     return problems
-
-
-def _network_problems(path: str, text: str) -> list[str]:
-    try:
-        ip_network(text, strict=False)
-    except ValueError:
-        text_is_network = False
-    else:
-        text_is_network = "/" in text
-    why = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
-    return [] if text_is_network else [invalid(path, text, why)]
 
 
 class IngressStrategy(KindStrategy):
@@ -248,7 +239,11 @@ def _backend_problems(path: str, backend: Document) -> list[str]:
     if service is not None and resource is not None:
         return [invalid(path, "", "cannot set both resource and service backends")]
     if resource is not None:
-        return [required(f"{path}.resource.{field}") for field in ("kind", "name") if not resource.get(field)]
+        problems = []
+        if resource.get("apiGroup") is not None:
+            problems += text_problems(f"{path}.resource.apiGroup", resource["apiGroup"], subdomain_problems)
+        missing = [field for field in ("kind", "name") if not resource.get(field)]
+        return problems + [required(f"{path}.resource.{field}") for field in missing]
     if service is None:
         return [invalid(path, "", "resource or service backend is required")]
     name = service.get("name") or ""
@@ -269,6 +264,8 @@ def _backend_problems(path: str, backend: Document) -> list[str]:
 class IngressClassStrategy(KindStrategy):
     """The strategy of ingress classes."""
 
+    change_first = True
+
     has_generation = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
@@ -288,7 +285,8 @@ class IngressClassStrategy(KindStrategy):
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
-        return immutable("spec.controller", new["spec"].get("controller"), old["spec"].get("controller"))
+        now, then = (each["spec"].get("controller") or "" for each in (new, old))
+        return immutable("spec.controller", now, then)
 
 
 def _parameters_problems(path: str, parameters: Document) -> list[str]:

@@ -31,8 +31,13 @@ _STRANGE_PORT = (
 def give_addresses(document: Document, context: StrategyContext) -> None:
     """Allocate the missing cluster IP and node ports of a service. Raises ApiError if a requested one is not free."""
     spec = document["spec"]
-    if spec["type"] == "ExternalName":
+    if spec.get("clusterIP") and not spec.get("clusterIPs"):
+        spec["clusterIPs"] = [spec["clusterIP"]]
+    if spec["type"] == "ExternalName" or (spec.get("clusterIPs") and not spec.get("clusterIP")):
+        # validation refuses these addresses
         return
+    if not context.imported:
+        _check_families(document, context)
     _give_cluster_ip(document, context)
     spec.setdefault("ipFamilies", ["IPv6" if ":" in spec["clusterIP"] else "IPv4"])
     spec.setdefault("ipFamilyPolicy", "SingleStack")
@@ -51,11 +56,8 @@ def node_ports(spec: Document) -> list[int]:
 
 def _give_cluster_ip(document: Document, context: StrategyContext) -> None:
     spec, uid = document["spec"], document["metadata"]["uid"]
-    if spec.get("clusterIP") and not spec.get("clusterIPs"):
-        spec["clusterIPs"] = [spec["clusterIP"]]
-    elif spec.get("clusterIPs") and not spec.get("clusterIP"):
-        spec["clusterIP"] = spec["clusterIPs"][0]
-    if spec.get("clusterIP") and spec["clusterIP"] == _had(document, context):
+    if spec.get("clusterIP") and _had(document, context):
+        # validation refuses another address
         return
     if spec.get("clusterIP"):
         if spec["clusterIP"] != NO_ADDRESS and not context.imported:
@@ -63,6 +65,21 @@ def _give_cluster_ip(document: Document, context: StrategyContext) -> None:
         return
     spec["clusterIP"] = _free_address(uid, _taken_addresses(uid, context))
     spec["clusterIPs"] = [spec["clusterIP"]]
+
+
+def _check_families(document: Document, context: StrategyContext) -> None:
+    """Raise ApiError if a service must have IPv6, which the cluster does not have."""
+    spec = document["spec"]
+    if spec.get("clusterIP") == NO_ADDRESS and not spec.get("selector"):
+        return
+    families = enumerate(spec.get("ipFamilies") or ())
+    why = "not configured on this cluster"
+    problems = [invalid(index("spec.ipFamilies", at), each, why) for at, each in families if each == "IPv6"]
+    if spec.get("ipFamilyPolicy") == "RequireDualStack":
+        why = "this cluster is not configured for dual-stack services"
+        problems.append(invalid("spec.ipFamilyPolicy", "RequireDualStack", why))
+    if problems:
+        raise statuses.invalid(context.resource, document["metadata"]["name"], problems)
 
 
 def _had(document: Document, context: StrategyContext) -> str:
@@ -91,7 +108,8 @@ def _check_cluster_ip(document: Document, taken: Container[str], context: Strate
     inside = address in SERVICE_NETWORK and address not in (SERVICE_NETWORK[0], SERVICE_NETWORK[-1])
     if inside and text not in taken:
         return
-    why = "provided IP is already allocated" if inside else "the provided network does not match the current range"
+    strange = f"the provided IP ({text}) is not in the valid range. The range of valid IPs is {SERVICE_NETWORK}"
+    why = "provided IP is already allocated" if inside else strange
     problem = invalid("spec.clusterIPs", as_json(spec["clusterIPs"]), f"failed to allocate IP {text}: {why}")
     raise statuses.invalid(context.resource, document["metadata"]["name"], [problem])
 

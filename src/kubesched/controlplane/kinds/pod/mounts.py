@@ -7,30 +7,19 @@ From the lists of a container to problems.
 # ValidateVolumeDevices) (v1.36)
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from kubesched.api.field_errors import forbidden, invalid, not_supported, required
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import config_key_problems, dns_label_problems, one_of, text_problems
+from kubesched.controlplane.kinds.pod.references import (
+    FIELDS_OF_VARIABLES,
+    field_problems,
+    resource_reference_problems,
+)
 from kubesched.controlplane.kinds.pod.volumes import descending, no_backsteps
 
-_FIELDS: Final = (
-    "metadata.name",
-    "metadata.namespace",
-    "metadata.uid",
-    "spec.nodeName",
-    "spec.serviceAccountName",
-    "status.hostIP",
-    "status.hostIPs",
-    "status.podIP",
-    "status.podIPs",
-)
-_RESOURCES: Final = tuple(
-    f"{kind}.{name}" for kind in ("limits", "requests") for name in ("cpu", "ephemeral-storage", "memory")
-)
-_HUGE_PAGES = ("limits.hugepages-", "requests.hugepages-")
 _SOURCES = ("fieldRef", "resourceFieldRef", "configMapKeyRef", "secretKeyRef", "fileKeyRef")
 _PROPAGATIONS = ("Bidirectional", "HostToContainer", "None")
 
@@ -88,16 +77,9 @@ def _value_from_problems(path: str, variable: Document) -> list[str]:
 
 def _reference_problems(path: str, kind: str, reference: Document) -> list[str]:
     if kind == "fieldRef":
-        field = reference.get("fieldPath") or ""
-        # subscripts name a label or an annotation
-        if not field or field.startswith(("metadata.labels[", "metadata.annotations[")):
-            return [] if field else [required(f"{path}.fieldPath")]
-        return one_of(f"{path}.fieldPath", field, _FIELDS)
+        return field_problems(path, reference, FIELDS_OF_VARIABLES)
     if kind == "resourceFieldRef":
-        resource = reference.get("resource") or ""
-        if not resource:
-            return [required(f"{path}.resource")]
-        return [] if resource.startswith(_HUGE_PAGES) else one_of(f"{path}.resource", resource, _RESOURCES)
+        return resource_reference_problems(path, reference)
     key = reference.get("key") or ""
     problems = [] if key else [required(f"{path}.key")]
     if kind == "fileKeyRef":

@@ -96,8 +96,9 @@ def _profiles_problems(path: str, context: Document) -> list[str]:
         else:
             problems += one_of(f"{path}.{field}.type", kind, _PROFILES)
         there = f"{path}.{field}.localhostProfile"
-        if kind == "Localhost" and not local:
+        if kind == "Localhost" and (local is None or (name == "AppArmor" and not local)):
             problems.append(required(there, f"must be set when {name} type is Localhost"))
         elif kind != "Localhost" and local is not None:
-            problems.append(invalid(there, local, f"can only be set when {name} type is Localhost"))
+            shown = as_json(profile) if name == "seccomp" else local
+            problems.append(invalid(there, shown, f"can only be set when {name} type is Localhost"))
     return problems

@@ -15,7 +15,8 @@ from kubesched.api.field_errors import as_json, duplicate, forbidden, invalid, r
 from kubesched.api.labels import label_key_problems, subdomain_problems
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.times import timestamp
-from kubesched.controlplane.kinds.checks import address_problems, dns_label_problems, immutable, text_problems
+from kubesched.controlplane.kinds.addresses import address_problems
+from kubesched.controlplane.kinds.checks import dns_label_problems, immutable, text_problems
 from kubesched.controlplane.kinds.pod.amounts import containers_of, resources_of
 
 _OF_THE_SYSTEM = ("PodScheduled", "Ready", "Initialized")

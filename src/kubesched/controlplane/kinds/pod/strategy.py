@@ -16,6 +16,7 @@ from kubesched.controlplane.kinds.pod.defaults import default_pod, default_statu
 from kubesched.controlplane.kinds.pod.status import keep_from_old, set_condition, status_problems
 from kubesched.controlplane.kinds.pod.updates import annotation_change_problems, change_problems
 from kubesched.controlplane.kinds.pod.validation import new_pod_problems, pod_problems
+from kubesched.controlplane.kinds.pod.warnings import name_warnings, pod_warnings
 from kubesched.controlplane.registry.strategy import Strategy, StrategyContext
 
 _GATED: Final = {
@@ -58,6 +59,10 @@ class PodStrategy(Strategy):
     def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new pod."""
         return new_pod_problems(new)
+
+    def warnings(self, new: Document, old: Document | None) -> list[str]:
+        """Return warnings about a new pod."""
+        return [] if old is not None else [*name_warnings(new["metadata"]["name"]), *pod_warnings(new)]
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Set defaults, and admit the changed pod."""

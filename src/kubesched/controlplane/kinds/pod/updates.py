@@ -126,6 +126,7 @@ def _rest_problems(spec: Document, before: Document) -> list[str]:
     if undone != before:
         # without the first two lines, the names of files
         diff = "".join([*unified_diff(_lines(before), _lines(undone))][2:])
+        diff = diff if diff.endswith("\n") else f"{diff}\n"
         problems.append(forbidden("spec", f"pod updates may not change fields other than {_UPDATABLE}\n{diff}"))
     return problems
 

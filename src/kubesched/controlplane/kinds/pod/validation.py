@@ -7,16 +7,18 @@ From a defaulted pod to problems, in the order of the reference. `spec_problems`
 # upstream: pkg/apis/core/validation/validation.go (ValidatePodSpec, validatePodMetadataAndSpec, ValidatePodCreate)
 # (v1.36)
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 from kubesched.api.field_errors import forbidden, invalid, not_supported, required
 from kubesched.api.labels import label_key_problems, parse_int64, subdomain_problems
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.kinds.addresses import address_problems
 from kubesched.controlplane.kinds.checks import (
-    address_problems,
     dns_label_problems,
     labels_problems,
     one_of,
+    search_domain_problems,
     text_problems,
 )
 from kubesched.controlplane.kinds.pod.containers import (
@@ -122,6 +124,7 @@ def spec_problems(path: str, spec: Document, meta: Document | None = None) -> li
     problems += labels_problems(f"{path}.nodeSelector", spec.get("nodeSelector"))
     problems += pod_security_problems(f"{path}.securityContext", spec)
     problems += _placement_problems(path, spec)
+    problems += _alias_problems(f"{path}.hostAliases", spec.get("hostAliases") or ())
     problems += _dns_problems(f"{path}.dnsConfig", spec)
     for number, gate in enumerate(spec.get("readinessGates") or ()):
         there = f"{path}.readinessGates[{number}].conditionType"
@@ -155,7 +158,9 @@ def _rest_problems(path: str, spec: Document) -> list[str]:
         why = f"must be between 1 and {MOST_INT32}, inclusive"
         problems.append(invalid(f"{path}.activeDeadlineSeconds", deadline, why))
     policy = spec.get("preemptionPolicy")
-    if policy is not None:
+    if policy == "":
+        problems.append(required(f"{path}.preemptionPolicy"))
+    elif policy is not None:
         problems += one_of(f"{path}.preemptionPolicy", policy, ("PreemptLowerPriority", "Never"))
     if spec.get("overhead"):
         problems += requirements_problems(f"{path}.overhead", {"limits": spec["overhead"]})
@@ -186,6 +191,15 @@ def _host_problems(path: str, spec: Document, *, of_pod: bool) -> list[str]:
     return problems
 
 
+def _alias_problems(path: str, aliases: Sequence[Document]) -> list[str]:
+    problems = []
+    for number, alias in enumerate(aliases):
+        problems += address_problems(f"{path}[{number}].ip", alias.get("ip") or "")
+        for place, name in enumerate(alias.get("hostnames") or ()):
+            problems += text_problems(f"{path}[{number}].hostnames[{place}]", name, subdomain_problems)
+    return problems
+
+
 def _dns_problems(path: str, spec: Document) -> list[str]:
     config = spec.get("dnsConfig")
     servers = (config or {}).get("nameservers") or ()
@@ -206,6 +220,11 @@ def _dns_problems(path: str, spec: Document) -> list[str]:
     searches = config.get("searches") or ()
     if len(searches) > MOST_SEARCHES:
         problems.append(invalid(f"{path}.searches", searches, f"must not have more than {MOST_SEARCHES} search paths"))
+    for number, search in enumerate(searches):
+        # a trailing dot and underscores are allowed
+        if search != ".":
+            here = f"{path}.searches[{number}]"
+            problems += text_problems(here, search.removesuffix("."), search_domain_problems)
     for number, option in enumerate(config.get("options") or ()):
         if not option.get("name"):
             problems.append(required(f"{path}.options[{number}]", "must not be empty"))

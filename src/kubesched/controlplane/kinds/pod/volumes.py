@@ -20,7 +20,13 @@ from kubesched.controlplane.kinds.checks import (
     one_of,
     text_problems,
 )
+from kubesched.controlplane.kinds.pod.references import (
+    FIELDS_OF_VOLUMES,
+    field_problems,
+    resource_reference_problems,
+)
 from kubesched.controlplane.kinds.volume.claims import claim_spec_problems
+from kubesched.controlplane.kinds.volume.sources import SHOWN_SOURCES, SOURCE_RULES, iscsi_problems
 
 # the sources in the order of validation, with their required fields
 _SOURCES: Final[dict[str, tuple[str, ...]]] = {
@@ -96,13 +102,15 @@ def _source_problems(path: str, volume: Document, pod_name: str) -> list[str]:
     if not given:
         return [required(path, "must specify a volume type")]
     problems = []
-    source, here = volume[given[0]], f"{path}.{given[0]}"
+    source, here = volume[given[0]], f"{path}.{SHOWN_SOURCES.get(given[0], given[0])}"
     for field in _SOURCES[given[0]]:
         if not source.get(field):
             problems.append(required(f"{here}.{field}"))
     rule = _RULES.get(given[0])
     if rule is not None and not problems:
         problems += rule(here, source)
+    if given[0] in SOURCE_RULES:
+        problems += SOURCE_RULES[given[0]](here, source)
     for other in given[1:]:
         problems.append(forbidden(f"{path}.{other}", "may not specify more than 1 volume type"))
     if given[0] == "ephemeral" and pod_name and volume.get("name"):
@@ -162,6 +170,26 @@ def _csi(path: str, source: Document) -> list[str]:
     secret = source.get("nodePublishSecretRef")
     if secret is not None and not secret.get("name"):
         problems.append(required(f"{path}.nodePublishSecretRef.name"))
+    elif secret is not None:
+        problems += text_problems(f"{path}.name", secret["name"], subdomain_problems)
+    return problems
+
+
+def _downward(path: str, source: Document) -> list[str]:
+    problems = _mode_problems(f"{path}.defaultMode", source.get("defaultMode"))
+    for item in source.get("items") or ():
+        text, field, resource = item.get("path") or "", item.get("fieldRef"), item.get("resourceFieldRef")
+        problems += _not_reserved(f"{path}.path", text) if text else [required(f"{path}.path")]
+        if field is not None:
+            problems += field_problems(f"{path}.fieldRef", field, FIELDS_OF_VOLUMES)
+            if resource is not None:
+                why = "fieldRef and resourceFieldRef can not be specified simultaneously"
+                problems.append(invalid(path, "resource", why))
+        elif resource is not None:
+            problems += resource_reference_problems(f"{path}.resourceFieldRef", resource, of_volume=True)
+        else:
+            problems.append(required(path, "one of fieldRef and resourceFieldRef is required"))
+        problems += _mode_problems(f"{path}.mode", item.get("mode"))
     return problems
 
 
@@ -216,6 +244,8 @@ _RULES: Final[dict[str, Callable[[str, Document], list[str]]]] = {
     "emptyDir": _empty_dir,
     "hostPath": _host_path,
     "secret": _files,
+    "iscsi": iscsi_problems,
+    "downwardAPI": _downward,
     "configMap": _files,
     "csi": _csi,
     "image": _image,

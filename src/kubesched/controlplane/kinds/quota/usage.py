@@ -16,11 +16,11 @@ import msgspec
 from kubesched.api.labels import DOES_NOT_EXIST, EXISTS, IN, NOT_IN, Requirement, Selector
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import Quantity, from_value, quantity_of
-from kubesched.api.resources import is_extended_resource, pod_requests
+from kubesched.api.resources import RequestRules, is_extended_resource, pod_limits, pod_requests
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.times import moment
-from kubesched.controlplane.kinds.pod.amounts import class_of_service, containers_of, resources_of, sum_of_containers
+from kubesched.controlplane.kinds.pod.amounts import class_of_service, containers_of, resources_of
 from kubesched.controlplane.kinds.pod.phases import TERMINAL
 from kubesched.controlplane.kinds.pod.requirements import HUGE_PAGES, is_native
 
@@ -34,7 +34,11 @@ PRIORITY_CLASS, CROSS_NAMESPACE = "PriorityClass", "CrossNamespacePodAffinity"
 VOLUME_ATTRIBUTES_CLASS = "VolumeAttributesClass"
 _ONE = from_value(1)
 _NOTHING = from_value(0)
-_REQUESTS: Final = "requests."
+REQUESTS: Final = "requests."
+# before the name of a device class: the extended resource that stands for the class
+IMPLICIT: Final = "deviceclass.resource.kubernetes.io/"
+# a pod that is resized counts with what its kubelet reports, too
+_WITH_STATUS: Final = RequestRules(status_resources=True)
 _COMPUTED = ("cpu", "memory", "ephemeral-storage")
 _OF_PODS = frozenset(
     ("count/pods", "pods", *_COMPUTED, *(f"{kind}.{name}" for kind in ("requests", "limits") for name in _COMPUTED))
@@ -90,20 +94,18 @@ def scopes_of(quota: Document) -> tuple[Scope, ...]:
 
 
 def _concerns_pods(name: str) -> bool:
-    if name in _OF_PODS or name.startswith((HUGE_PAGES, _REQUESTS + HUGE_PAGES)):
+    if name in _OF_PODS or name.startswith((HUGE_PAGES, REQUESTS + HUGE_PAGES)):
         return True
-    return name.startswith(_REQUESTS) and not is_native(name)
+    return name.startswith(REQUESTS) and (not is_native(name) or name.startswith(REQUESTS + IMPLICIT))
 
 
-def _pod_usage(pod: Document, now: datetime) -> Usage:
+def pod_usage(pod: Document, now: datetime) -> Usage:
+    """Return the amounts that a pod is charged with."""
     if is_terminal(pod, now):
         return {"count/pods": _ONE}
     spec = pod["spec"]
     bare = msgspec.convert({"spec": spec, "status": pod.get("status") or {}}, Pod)
-    limits = sum_of_containers(spec, "limits")
-    whole = (spec.get("resources") or {}).get("limits") or {}
-    limits |= {name: quantity_of(raw) for name, raw in whole.items()}
-    return {"count/pods": _ONE, **_compute_usage(pod_requests(bare), limits)}
+    return {"count/pods": _ONE, **_compute_usage(pod_requests(bare, _WITH_STATUS), pod_limits(bare))}
 
 
 def is_terminal(pod: Document, now: datetime) -> bool:
@@ -126,9 +128,9 @@ def _compute_usage(requests: Usage, limits: Usage) -> dict[str, Quantity]:
             used[f"limits.{name}"] = limits[name]
     for name, amount in requests.items():
         if name.startswith(HUGE_PAGES):
-            used[name] = used[_REQUESTS + name] = amount
-        elif is_extended_resource(name):
-            used[_REQUESTS + name] = amount
+            used[name] = used[REQUESTS + name] = amount
+        elif is_extended_resource(name) or name.startswith(IMPLICIT):
+            used[REQUESTS + name] = amount
     return used
 
 
@@ -254,7 +256,7 @@ def _claim_fits(claim: Document, scope: Scope) -> bool:
 
 
 _MEASURES: dict[str, Measure] = {
-    "pods": Measure(_concerns_pods, _pod_usage, _pod_fits, _missing_in_pod, _charge_changes),
+    "pods": Measure(_concerns_pods, pod_usage, _pod_fits, _missing_in_pod, _charge_changes),
     "services": Measure(_OF_SERVICES.__contains__, _service_usage, changes=lambda new, old: True),
     "persistentvolumeclaims": Measure(_concerns_claims, _claim_usage, _claim_fits, changes=lambda new, old: True),
 }

@@ -64,6 +64,9 @@ class PersistentVolumeClaimStrategy(KindStrategy):
         spec = part(document, "spec")
         default_claim_spec(spec)
         source, reference = spec.get("dataSource"), spec.get("dataSourceRef")
+        if source is not None and not reference and not _is_claim_or_snapshot(source):
+            del spec["dataSource"]
+            source = None
         if source and not reference:
             spec["dataSourceRef"] = dict(source)
         elif reference and not source and not reference.get("namespace"):
@@ -102,9 +105,16 @@ class PersistentVolumeClaimStrategy(KindStrategy):
         return problems
 
 
+def _is_claim_or_snapshot(source: Document) -> bool:
+    """Return whether `dataSource` may refer to this object; other objects are for `dataSourceRef`."""
+    what = (source.get("apiGroup") or "", source.get("kind"))
+    return what in (("", "PersistentVolumeClaim"), ("snapshot.storage.k8s.io", "VolumeSnapshot"))
+
+
 def default_claim_spec(spec: Document) -> None:
     """Set the defaults of the spec of a claim, or of a claim template."""
-    spec["volumeMode"] = spec.get("volumeMode") or "Filesystem"
+    if spec.get("volumeMode") is None:
+        spec["volumeMode"] = "Filesystem"
     for amounts in (spec.get("resources") or {}).values():
         write_canonically(amounts)
 
@@ -120,7 +130,7 @@ def claim_spec_problems(path: str, spec: Document) -> list[str]:
     for field in ("storageClassName", "volumeAttributesClassName"):
         if spec.get(field):
             problems += text_problems(child(path, field), spec[field], subdomain_problems)
-    if spec.get("volumeMode"):
+    if spec.get("volumeMode") is not None:
         problems += one_of(child(path, "volumeMode"), spec["volumeMode"], VOLUME_MODES)
     for field in ("dataSource", "dataSourceRef"):
         if spec.get(field):

@@ -65,13 +65,15 @@ class StorageClassStrategy(KindStrategy):
         """Return the problems of a change."""
         problems = []
         for field in ("parameters", "provisioner", "reclaimPolicy", "volumeBindingMode"):
-            problems += immutable(field, new.get(field) or None, old.get(field) or None)
+            empty: object = {} if field == "parameters" else ""
+            problems += immutable(field, new.get(field) or empty, old.get(field) or empty)
         return problems
 
 
 class VolumeAttributesClassStrategy(KindStrategy):
     """The strategy of VolumeAttributesClasses."""
 
+    change_first = True
     returns_deleted = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
@@ -143,6 +145,18 @@ class CSIDriverStrategy(KindStrategy):
             path, why = "spec.nodeAllocatableUpdatePeriodSeconds", "must be greater than or equal to 10 seconds"
             problems.append(invalid(path, period, why))
         return problems
+
+    def warnings(self, new: Document, old: Document | None) -> list[str]:
+        """Return the warning about a driver that gets tokens where they may be logged."""
+        spec = new["spec"]
+        is_new = old is None or spec.get("tokenRequests") != old["spec"].get("tokenRequests")
+        if not is_new or not spec.get("tokenRequests") or spec.get("serviceAccountTokenInSecrets") is not None:
+            return []
+        why = (
+            "is unset; if supported by this CSI driver, set to true to prevent possible logging of tokens in volume "
+            "attributes"
+        )
+        return [f"spec.serviceAccountTokenInSecrets {why}"]
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
@@ -247,6 +261,7 @@ class VolumeAttachmentStrategy(KindStrategy):
         else:
             why = "must specify non empty persistentVolumeName"
             problems.append(required(child(path, "persistentVolumeName"), why))
+            problems += text_problems(child(path, "persistentVolumeName"), "", subdomain_problems)
         return problems + text_problems("spec.nodeName", spec.get("nodeName") or "", subdomain_problems)
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
@@ -287,7 +302,8 @@ def _topology_problems(path: str, terms: Any) -> list[str]:
             if key in asked:
                 problems.append(duplicate(child(there, "key"), key))
             asked[key] = set(values)
-        if asked in seen:
+        # the reference takes a term without expressions for a duplicate, also the first one
+        if not asked or asked in seen:
             problems.append(duplicate(here, ""))
         seen.append(asked)
     return problems

@@ -12,6 +12,7 @@ from kubesched.controlplane.api.object_meta import IMMUTABLE
 from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.kinds.checks import (
     amount,
+    dns_label_problems,
     driver_problems,
     immutable,
     node_selector_problems,
@@ -22,6 +23,7 @@ from kubesched.controlplane.kinds.checks import (
 )
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.amounts import write_canonically
+from kubesched.controlplane.kinds.volume.sources import SHOWN_SOURCES, SOURCE_RULES, iscsi_volume_problems
 from kubesched.controlplane.registry.strategy import StrategyContext
 
 PENDING = "Pending"
@@ -54,6 +56,12 @@ SOURCES: dict[str, tuple[str, ...]] = {
     "storageos": (),
     "csi": ("volumeHandle",),
 }
+_CSI_SECRETS = (
+    "controllerPublishSecretRef",
+    "controllerExpandSecretRef",
+    "nodePublishSecretRef",
+    "nodeExpandSecretRef",
+)
 # beta labels that a change of node affinity may replace
 _RENAMED_LABELS = {
     "failure-domain.beta.kubernetes.io/zone": "topology.kubernetes.io/zone",
@@ -77,7 +85,8 @@ class PersistentVolumeStrategy(KindStrategy):
         """Set defaults."""
         spec = part(document, "spec")
         spec["persistentVolumeReclaimPolicy"] = spec.get("persistentVolumeReclaimPolicy") or "Retain"
-        spec["volumeMode"] = spec.get("volumeMode") or "Filesystem"
+        if spec.get("volumeMode") is None:
+            spec["volumeMode"] = "Filesystem"
         write_canonically(spec.get("capacity"))
         if spec.get("hostPath") is not None:
             spec["hostPath"].setdefault("type", "")
@@ -142,7 +151,7 @@ def volume_spec_problems(path: str, spec: Document, *, inline: bool = False) -> 
         problems.append(required(child(path, "volumeAttributesClassName"), "an empty string is disallowed"))
     if spec.get("volumeAttributesClassName") is not None and spec.get("csi") is None:
         problems.append(required(child(path, "csi"), "has to be specified when using volumeAttributesClassName"))
-    if spec.get("volumeMode"):
+    if spec.get("volumeMode") is not None:
         problems += one_of(child(path, "volumeMode"), spec["volumeMode"], VOLUME_MODES)
     return problems
 
@@ -184,16 +193,34 @@ def _source_problems(path: str, spec: Document) -> list[str]:
         return [required(path, "must specify a volume type")]
     problems = []
     first, *more = given
+    here = f"{path}.{SHOWN_SOURCES.get(first, first)}"
     for field in SOURCES[first]:
         if not spec[first].get(field):
-            problems.append(required(f"{path}.{first}.{field}"))
+            problems.append(required(f"{here}.{field}"))
     if first == "csi":
-        problems = driver_problems(f"{path}.csi.driver", spec["csi"].get("driver") or "") + problems
+        problems = driver_problems(f"{here}.driver", spec["csi"].get("driver") or "") + problems
+        problems += _secret_problems(here, spec["csi"])
+    if first == "iscsi":
+        problems += iscsi_volume_problems(here, spec["iscsi"])
+    elif first in SOURCE_RULES:
+        problems += SOURCE_RULES[first](here, spec[first])
     if first == "local" and spec.get("nodeAffinity") is None:
         problems.append(required(child(path, "nodeAffinity"), "Local volume requires node affinity"))
     if first in ("local", "hostPath") and ".." in (spec[first].get("path") or "").split("/"):
         problems.append(invalid(f"{path}.{first}.path", spec[first]["path"], "must not contain '..'"))
     return problems + [forbidden(child(path, each), "may not specify more than 1 volume type") for each in more]
+
+
+def _secret_problems(path: str, source: Document) -> list[str]:
+    """Return the problems of references to secrets of a CSI driver."""
+    problems = []
+    for field in _CSI_SECRETS:
+        secret = source.get(field)
+        if secret is not None:
+            for part_of, rule in (("name", subdomain_problems), ("namespace", dns_label_problems)):
+                here, text = f"{path}.{field}.{part_of}", secret.get(part_of) or ""
+                problems += text_problems(here, text, rule) if text else [required(here)]
+    return problems
 
 
 def _source_of(spec: Document, before: Document) -> Document:

@@ -12,6 +12,7 @@ from kubesched.controlplane.kinds.checks import (
     part,
 )
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
+from kubesched.controlplane.kinds.rbac import path_segment_problems
 from kubesched.controlplane.kinds.workload.templates import share_problems, too_large_share_problems
 from kubesched.controlplane.registry.strategy import StrategyContext
 
@@ -23,6 +24,10 @@ class PodDisruptionBudgetStrategy(KindStrategy):
 
     has_generation = True
     unconditional_update = False
+
+    def name_problems(self, name: str) -> tuple[str, ...]:
+        """Return the problems of a name."""
+        return path_segment_problems(name)
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Set defaults, and a status that allows no disruptions."""

@@ -4,16 +4,16 @@
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.checks import part
-from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.defaults import default_spec
-from kubesched.controlplane.kinds.workload.templates import template_problems
+from kubesched.controlplane.kinds.workload.templates import TemplateStrategy, template_problems
 from kubesched.controlplane.registry.strategy import StrategyContext
 
 
-class PodTemplateStrategy(KindStrategy):
+class PodTemplateStrategy(TemplateStrategy):
     """The strategy of pod templates."""
 
     has_generation = True
+    template_at = ("template",)
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Set defaults, and raise the generation if the template changes."""

@@ -19,10 +19,10 @@ from kubesched.controlplane.kinds.checks import (
     part,
     text_problems,
 )
-from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.defaults import default_spec
 from kubesched.controlplane.kinds.volume.claims import claim_spec_problems, default_claim_spec
 from kubesched.controlplane.kinds.workload.templates import (
+    TemplateStrategy,
     count_problems,
     lasting_template_problems,
     selector_problems,
@@ -48,7 +48,7 @@ _STATEFUL_REFUSAL = (
 )
 
 
-class _ReplicaStrategy(KindStrategy):
+class _ReplicaStrategy(TemplateStrategy):
     """The base class of the strategies of workloads with replicas."""
 
     has_generation = True
@@ -205,6 +205,14 @@ class StatefulSetStrategy(_ReplicaStrategy):
             here = index("spec.volumeClaimTemplates", number)
             problems += claim_spec_problems(child(here, "spec"), claim.get("spec") or {})
         return problems
+
+    def warnings(self, new: Document, old: Document | None) -> list[str]:
+        """Return warnings about the template, and about a history without a limit."""
+        found = super().warnings(new, old)
+        if (new["spec"].get("revisionHistoryLimit") or 0) < 0:
+            why = "a negative value retains all historical revisions; a value >= 0 is recommended"
+            found.append(f"spec.revisionHistoryLimit: {why}")
+        return found
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""

@@ -19,6 +19,7 @@ from kubesched.controlplane.kinds.checks import (
 from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.defaults import default_spec
 from kubesched.controlplane.kinds.workload.templates import (
+    TemplateStrategy,
     count_problems,
     lasting_template_problems,
     match_problems,
@@ -59,7 +60,7 @@ _DAEMON_COUNTS = (
 )
 
 
-class DeploymentStrategy(KindStrategy):
+class DeploymentStrategy(TemplateStrategy):
     """The strategy of deployments."""
 
     has_generation = True
@@ -156,9 +157,10 @@ def _collision_problems(new: Document, old: Document) -> list[str]:
     return [invalid("status.collisionCount", now, "cannot be decremented")] if now < then else []
 
 
-class DaemonSetStrategy(KindStrategy):
+class DaemonSetStrategy(TemplateStrategy):
     """The strategy of daemon sets."""
 
+    change_first = True
     has_generation = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:

@@ -24,9 +24,28 @@ from kubesched.controlplane.kinds.checks import (
     shown,
     text_problems,
 )
+from kubesched.controlplane.kinds.kind_strategy import KindStrategy
 from kubesched.controlplane.kinds.pod.validation import spec_problems
+from kubesched.controlplane.kinds.pod.warnings import pod_warnings
 
 _NOT_MATCHED = "`selector` does not match template `labels`"
+
+
+class TemplateStrategy(KindStrategy):
+    """The base class of the strategies of kinds with a pod template; `template_at` is the way to it."""
+
+    template_at: tuple[str, ...] = ("spec", "template")
+
+    def warnings(self, new: Document, old: Document | None) -> list[str]:
+        """Return warnings about a new or changed template."""
+        now, then = self._template(new), self._template(old or {})
+        return [] if now == then else pod_warnings(now, f"{'.'.join(self.template_at)}.")
+
+    def _template(self, document: Document) -> Document:
+        found = document
+        for field in self.template_at:
+            found = found.get(field) or {}
+        return found
 
 
 def count_problems(spec: Document, fields: Collection[str] = ("replicas", "minReadySeconds")) -> list[str]:

@@ -23,6 +23,7 @@ Definitions = dict[str, Schema]
 REFERENCE = "#/definitions/"
 WHICH_KIND = "x-kubernetes-group-version-kind"
 _MACHINERY = "io.k8s.apimachinery.pkg"
+QUANTITY = f"{_MACHINERY}.api.resource.Quantity"
 _META = f"{_MACHINERY}.apis.meta.v1"
 _META_VERSION = "meta.k8s.io/v1"
 _PLAIN: dict[Scalar, Schema] = {
@@ -44,8 +45,8 @@ _METADATA = {
 }
 # scalars with a definition
 _NAMED: dict[Scalar, tuple[str, Schema]] = {
-    Scalar.QUANTITY: (f"{_MACHINERY}.api.resource.Quantity", _QUANTITY),
-    Scalar.MILLI_QUANTITY: (f"{_MACHINERY}.api.resource.Quantity", _QUANTITY),
+    Scalar.QUANTITY: (QUANTITY, _QUANTITY),
+    Scalar.MILLI_QUANTITY: (QUANTITY, _QUANTITY),
     Scalar.TIME: (f"{_META}.Time", {"type": "string", "format": "date-time", "description": "A time, RFC 3339."}),
     Scalar.MICRO_TIME: (
         f"{_META}.MicroTime",

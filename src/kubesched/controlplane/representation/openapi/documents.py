@@ -14,6 +14,7 @@ from kubesched.controlplane.api.media_types import APPLY_PATCH
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.representation.openapi.custom_definitions import root_in_second
 from kubesched.controlplane.representation.openapi.definitions import (
+    QUANTITY,
     REFERENCE,
     WHICH_KIND,
     Schema,
@@ -58,8 +59,17 @@ def third_edition(resources: list[Resource], schemas: Schemas) -> Document:
         "openapi": "3.0.0",
         "info": _INFO,
         "paths": _paths(resources),
-        "components": {"schemas": {name: _in_third(schema) for name, schema in definitions.items()}},
+        "components": {"schemas": {name: _definition(name, schema) for name, schema in definitions.items()}},
     }
+
+
+def _definition(name: str, schema: Schema) -> Schema:
+    """Return a definition in OpenAPI v3, where a quantity is a text or a number; `kubectl explain` shows its name."""
+    found = _in_third(schema)
+    if name == QUANTITY:
+        del found["type"]
+        found["oneOf"] = [{"type": "string"}, {"type": "number"}]
+    return found
 
 
 def _in_third(schema: Schema) -> Schema:

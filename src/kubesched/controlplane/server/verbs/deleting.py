@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 import msgspec
 
 from kubesched.controlplane.api.documents import Document
+from kubesched.controlplane.api.object_meta import FIRST_DEPENDENTS, ORPHANS
 from kubesched.controlplane.api.requests import Request, Response, Target, answer
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import conflict, not_found
@@ -33,7 +34,6 @@ from kubesched.controlplane.storage.store import Stored
 # differs (a grace period of more than): the reference overflows into the past; no client waits longer than this
 LONGEST_GRACE = 2**31 - 1
 # the finalizers under which the garbage collector handles dependents
-ORPHANS, FIRST_DEPENDENTS = "orphan", "foregroundDeletion"
 _FINALIZERS = {ORPHAN: ORPHANS, FOREGROUND: FIRST_DEPENDENTS}
 
 

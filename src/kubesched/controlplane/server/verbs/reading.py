@@ -6,6 +6,7 @@ the history reaches back to it.
 
 # upstream: apiserver/pkg/endpoints/handlers/get.go, pkg/storage/continue.go (v1.36)
 
+import posixpath
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from bisect import bisect_right
 from datetime import timedelta
@@ -124,6 +125,10 @@ def _read_token(token: str) -> Continue:
         raise _no_token(f": server does not recognize this encoded version {where.v}")
     if not where.start or not where.version:
         raise _no_token(f": incorrect encoded start (version {TOKEN_VERSION})")
+    # a key with parts such as ".." was not given by any server
+    start = "/" + where.start.removeprefix("/")
+    if posixpath.normpath(start) != start:
+        raise _no_token("")
     return where
 
 

@@ -100,6 +100,13 @@ class Watch:
         self._send("BOOKMARK", self._encoder.bookmark(meta))
 
     def changed(self, change: Change) -> None:
+        """Send the event of a change; fail if the object cannot be converted to the version of the watch."""
+        try:
+            self._send_change(change)
+        except ApiError as error:
+            self.fail(error)
+
+    def _send_change(self, change: Change) -> None:
         """Send the event of a change: ADDED if the object begins to match the selectors, DELETED if it ceases to."""
         matches = self._matches
         if matches is None:
@@ -116,8 +123,12 @@ class Watch:
 
     def added(self, stored: Stored) -> None:
         """Send an ADDED event for an existing object that matches."""
-        if self._matches is None or self._matches(stored):
+        if self.ended or not (self._matches is None or self._matches(stored)):
+            return
+        try:
             self._send(ADDED, self._encoder.encode(stored))
+        except ApiError as error:
+            self.fail(error)
 
     def _last_match(self, change: Change) -> bytes:
         """Return the last matching state of an object, with the resource version of the change."""
@@ -182,6 +193,8 @@ class WatchVerb:
                 return watch
             for change in objects.since(version):
                 watch.changed(change)
+        if watch.ended:
+            return watch
         watch.begun()
         watch.on_end(store.watch(resource.prefix, watch.changed))
         watch.on_end(lambda: self.watches.pop(watch, None))

@@ -32,7 +32,12 @@ from kubesched.controlplane.api.times import timestamp
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.managed_fields.entries import ManagedFields, as_documents, entries_from_client, same
 from kubesched.controlplane.managed_fields.tracking import managed_fields_after, managed_fields_of_new
-from kubesched.controlplane.registry.metadata import fill_in, kept_metadata, metadata_problems
+from kubesched.controlplane.registry.metadata import (
+    fill_in,
+    kept_metadata,
+    metadata_problems,
+    without_repeated_owners,
+)
 from kubesched.controlplane.registry.registry import ResourceRegistry
 from kubesched.controlplane.registry.strategy import Strategy, StrategyContext
 from kubesched.controlplane.representation.encoders import encoder_for
@@ -153,6 +158,7 @@ class WriteVerbs:
             self._registry.schemas, resource, current, request, field_validation(request)
         )
         self.check_place(target, document)
+        warnings += without_repeated_owners(document, " after mutating admission happens")
         stored = self.replace(target, to_storage(resource, document), old, request, strategy, dry_run=dry_run)
         warnings += self._registry.strategy(resource).warnings(document, old.document())
         return self.answer(resource, request, stored, warnings)
@@ -248,7 +254,8 @@ class WriteVerbs:
 
     def decode(self, resource: Resource, request: Request) -> tuple[Document, list[str]]:
         """Decode the object in a request's body by the schema; return it and warnings."""
-        return self._registry.schemas.decode(resource, request.body, field_validation(request))
+        document, warnings = self._registry.schemas.decode(resource, request.body, field_validation(request))
+        return document, [*warnings, *without_repeated_owners(document)]
 
     def check_place(self, target: Target, document: Document) -> None:
         """Raise ApiError unless an object has the namespace and the name of the path."""

@@ -21,9 +21,9 @@ from kubesched.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from kubesched.core.cluster.changes import Reads
+from kubesched.core.cluster.changes import EVERYWHERE, Reads
 from kubesched.core.cluster.columns import grown
-from kubesched.core.cluster.following import EVERYTHING, Cursor
+from kubesched.core.cluster.following import EVERYTHING, Cursor, too_many
 from kubesched.core.cluster.interning import Interner
 from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.storage.csi_translation import CSIVolume
@@ -80,8 +80,8 @@ class AttachedVolumes:
         self._changed: set[Dependency] = set()
         self._attachments: dict[str, dict[str, VolumeAttachment]] = {}
         for kind in (CSINode, PersistentVolume, PersistentVolumeClaim, StorageClass):
-            objects.follow(kind, self._note)
-        objects.follow(VolumeAttachment, self._note_attachment)
+            objects.follow(kind, self._note, reports=False)
+        objects.follow(VolumeAttachment, self._note_attachment, reports=False)
 
     # -- reading
 
@@ -132,7 +132,7 @@ class AttachedVolumes:
     def refresh(self) -> None:
         """Bring everything up to date."""
         table = self._table
-        if self._cursor.seq == table.log.seq:
+        if self._cursor.seq == table.log.seq and not self._changed:
             return
         rows = table.volume_users.take_touched()
         changed = self._cursor.advance()
@@ -142,9 +142,7 @@ class AttachedVolumes:
         elif changed is not None:
             rows.update(changed.touching(Reads.PRESENCE))
         for dependency in self._changed:
-            rows |= self._dependents.get(dependency, set())
-            if dependency[0] is CSINode and (row := table.row_of.get(dependency[1])) is not None:
-                rows.add(row)
+            rows |= self._rows_of(dependency)
         self._changed.clear()
         if len(self.drivers) < table.capacity:
             self.drivers = grown(self.drivers, table.capacity)
@@ -158,8 +156,25 @@ class AttachedVolumes:
             self._change(type(obj), obj.full_name)
 
     def _change(self, kind: type[ApiObject], name: str) -> None:
-        if kind is CSINode or (kind, name) in self._dependents:
-            self._changed.add((kind, name))
+        rows = self._rows_of((kind, name))
+        if not rows:
+            return
+        self._changed.add((kind, name))
+        log = self._table.log
+        if too_many(len(rows), self._table.size):
+            # so many entries would push others out of the log
+            log.record(EVERYWHERE, Reads.VOLUMES)
+            return
+        for row in rows:
+            log.record(row, Reads.VOLUMES)
+
+    def _rows_of(self, dependency: Dependency) -> set[int]:
+        """Return the rows whose volumes or limits depend on an object."""
+        rows = self._dependents.get(dependency, set())
+        if dependency[0] is CSINode:
+            row = self._table.row_of.get(dependency[1])
+            return rows if row is None else rows | {row}
+        return rows
 
     def _note_attachment(self, old: ApiObject | None, new: ApiObject | None) -> None:
         for obj in (old, new):

@@ -3,11 +3,10 @@
 Functions over reported objects; the texts are the reference's.
 """
 
-from kubesched.api.storage import PersistentVolumeClaim
+from kubesched.api.storage import BETA_STORAGE_CLASS_ANNOTATION, PersistentVolumeClaim
 from kubesched.core.cluster.objects import Objects, full_name
 from kubesched.core.cluster.pod_info import PodInfo
 
-BETA_STORAGE_CLASS_ANNOTATION = "volume.beta.kubernetes.io/storage-class"
 READ_WRITE_ONCE_POD = "ReadWriteOncePod"
 WAIT_FOR_FIRST_CONSUMER = "WaitForFirstConsumer"
 

@@ -11,11 +11,15 @@ anything here; assuming is not logged, since no cached column may depend on it.
 from typing import Any, TypeVar
 
 from kubesched.api.meta import ObjectMeta
-from kubesched.api.storage import CSIStorageCapacity, PersistentVolume, PersistentVolumeClaim
+from kubesched.api.storage import (
+    BETA_STORAGE_CLASS_ANNOTATION,
+    CSIStorageCapacity,
+    PersistentVolume,
+    PersistentVolumeClaim,
+)
 from kubesched.core.cluster.objects import Objects, full_name
 from kubesched.core.cluster.storage.free_volumes import FreeVolumes, is_free
 from kubesched.core.cluster.storage.storage_pools import StoragePools
-from kubesched.core.cluster.storage.volume_claims import BETA_STORAGE_CLASS_ANNOTATION
 from kubesched.core.cluster.table import NodeTable
 from kubesched.errors import KubeschedError
 

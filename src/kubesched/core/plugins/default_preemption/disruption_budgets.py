@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
+from kubesched.api.meta import LabelSelector
 from kubesched.api.policy import PodDisruptionBudget
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_counts import LabelGroup
@@ -26,6 +27,8 @@ class DisruptionBudget(NamedTuple):
     selector: Selector
     disruptions_allowed: int
     disrupted: frozenset[str]
+    # the selector as written
+    written: LabelSelector | None
 
 
 class DisruptionBudgets:
@@ -36,6 +39,7 @@ class DisruptionBudgets:
         self._table = cluster.table
         self._version = -1
         self._budgets: list[DisruptionBudget] = []
+        self._by_name: dict[str, DisruptionBudget] = {}
         # label group -> the budgets that select its pods
         self._selecting: dict[int, tuple[int, ...]] = {}
 
@@ -78,8 +82,16 @@ class DisruptionBudgets:
         version = self._objects.versions.get(PodDisruptionBudget.__name__, 0)
         if version != self._version:
             self._version = version
-            self._budgets = [_compiled(budget) for budget in self._objects.of(PodDisruptionBudget)]
-            self._selecting.clear()
+            before = self._by_name
+            self._by_name = {
+                budget.full_name: _compiled(budget, before.get(budget.full_name))
+                for budget in self._objects.of(PodDisruptionBudget)
+            }
+            budgets = list(self._by_name.values())
+            # how many disruptions are allowed changes with every pod that becomes ready
+            if [_selection(budget) for budget in budgets] != [_selection(budget) for budget in self._budgets]:
+                self._selecting.clear()
+            self._budgets = budgets
         return bool(self._budgets)
 
     def _pairs(self, slots: NDArray[np.intp]) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -121,17 +133,24 @@ class DisruptionBudgets:
         )
 
 
-def _compiled(budget: PodDisruptionBudget) -> DisruptionBudget:
-    try:
-        selector = from_label_selector(budget.spec.selector)
-    except InvalidSelectorError:
-        selector = NOTHING
+def _compiled(budget: PodDisruptionBudget, before: DisruptionBudget | None) -> DisruptionBudget:
+    """Return a budget compiled; the selector of its version `before` is compiled again only if it changed."""
+    written, status = budget.spec.selector, budget.status
+    if before is not None and before.written == written:
+        selector = before.selector
+    else:
+        try:
+            selector = from_label_selector(written)
+        except InvalidSelectorError:
+            selector = NOTHING
     return DisruptionBudget(
-        budget.metadata.namespace,
-        selector,
-        budget.status.disruptions_allowed,
-        frozenset(budget.status.disrupted_pods),
+        budget.metadata.namespace, selector, status.disruptions_allowed, frozenset(status.disrupted_pods), written
     )
+
+
+def _selection(budget: DisruptionBudget) -> tuple[str, LabelSelector | None]:
+    """Return the fields that decide which pods a budget selects."""
+    return budget.namespace, budget.written
 
 
 def _means(budget: DisruptionBudget, group: LabelGroup) -> bool:

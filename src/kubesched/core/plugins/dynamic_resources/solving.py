@@ -5,7 +5,6 @@ by the allocator, and the answer is kept for the next claims with the same spec.
 for the chosen node. A failure (an invalid expression, a timeout) is never kept, and its message names its node.
 """
 
-from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 from uuid import NAMESPACE_OID, uuid5
@@ -16,6 +15,7 @@ from numpy.typing import NDArray
 
 from kubesched.api.devices import AllocationResult, ResourceClaim
 from kubesched.api.nodes import Node
+from kubesched.common.recent import Recent
 from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.devices import AllocationError, AllocationTimeoutError, Allocator, FailedOnNodeError
 from kubesched.core.devices.budget import TOO_MUCH_ON_A_NODE
@@ -27,8 +27,10 @@ CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")
 
 TOO_MUCH_ON_NODE = unresolvable(TOO_MUCH_ON_A_NODE)
 
-# How many kinds of claims are remembered; on how many nodes a failure gets its own message.
+# How many kinds of claims are remembered, with how many bytes of specifications; on how many nodes a failure gets its
+# own message.
 KINDS = 64
+KIND_BYTES = 4 << 20
 OWN_WORDS = 100
 
 UNKNOWN, FITS, FITS_NOT, TOO_COSTLY = 0, 1, 2, 3
@@ -68,7 +70,7 @@ class Solver:
         self._waits = waits
         # 0: no limit
         self._timeout_seconds = timeout_seconds
-        self._answers: OrderedDict[tuple[bytes, ...], Answers] = OrderedDict()
+        self._answers: Recent[tuple[bytes, ...], Answers] = Recent(KINDS, KIND_BYTES)
         self._true_for: tuple[object, object] = (None, None)
         self._encode = msgspec.msgpack.Encoder().encode
 
@@ -85,11 +87,8 @@ class Solver:
         kind = tuple([self._encode(claim.spec) for claim in claims])
         known = self._answers.get(kind)
         if known is None:
-            known = self._answers[kind] = Answers()
-            if len(self._answers) > KINDS:
-                self._answers.popitem(last=False)
-        else:
-            self._answers.move_to_end(kind)
+            known = Answers()
+            self._answers.put(kind, known, sum(map(len, kind)))
         known.resize(self._tracker.code_count)
         return known
 

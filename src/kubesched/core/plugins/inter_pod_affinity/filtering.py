@@ -19,8 +19,9 @@ from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.columns import ABSENT, Rows
 from kubesched.core.cluster.following import FEW_ROWS
-from kubesched.core.cluster.pod_counts import Carried, PodMatch
+from kubesched.core.cluster.pod_counts import Carried
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_matches import PodMatch
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.questions import FilterQuestion, FilterWorlds
 from kubesched.core.framework.status import Status, StatusTable, unresolvable, unschedulable
@@ -58,8 +59,14 @@ class AffinityFilterQuestion(FilterQuestion):
         self._cluster = cluster
         terms = pod.affinity
         self.affinity_terms = terms.required_affinity
-        self.anti_affinity_terms = terms.required_anti_affinity
-        self.has_terms = bool(self.affinity_terms or self.anti_affinity_terms)
+        self._required_anti_affinity = terms.required_anti_affinity
+        self.has_terms = bool(terms.required_affinity or terms.required_anti_affinity)
+        # of the anti-affinity terms those whose topology key some node has, with the pods that each selects
+        self.anti_affinity_terms: tuple[AffinityTerm, ...] = ()
+        self.anti_affinity_matches: tuple[PodMatch, ...] = ()
+        # whether an affinity term has a topology key that no node has, so that no node is near enough
+        self.nowhere = False
+        self._keys_version = -1
         self._selects_itself = bool(self.affinity_terms) and selects_itself(pod)
         if terms.errors:
             self.reject(unresolvable(f"parsing pod: {aggregate(terms.errors)}"))
@@ -68,9 +75,8 @@ class AffinityFilterQuestion(FilterQuestion):
         self.affinity = Tally(table, OccupiedDomains)
         self.anti_affinity = Tally(table, OccupiedDomains)
         self.existing = Tally(table, OccupiedDomains)
-        # the pods that all affinity terms select, if there are any, and those that each anti-affinity term selects
+        # the pods that all affinity terms select, if there are any
         self.affinity_match: PodMatch | None = None
-        self.anti_affinity_matches: tuple[PodMatch, ...] = ()
         self.matches_itself = False
         self._first_of_its_kind = False
         self._indices = np.array(statuses.intern_all(OBJECTIONS, plugin.name), np.int16)
@@ -102,6 +108,10 @@ class AffinityFilterQuestion(FilterQuestion):
 
     def catch_up(self, changes: Changes) -> None:
         """Judge again the rows of domains in which the first pod appeared or the last one vanished."""
+        if self._keys_version != self.table.labels.version:
+            self.evaluate()
+            self.generation += 1
+            return
         rows = changes.touching(self.reads)
         touched = self._count(rows)
         stale = set(changes.touching(Reads.LABELS | Reads.PRESENCE))
@@ -140,12 +150,16 @@ class AffinityFilterQuestion(FilterQuestion):
     # -- sources
 
     def _take_matches(self) -> bool:
-        """Look up the counts of the pods that the pod's terms select; return whether they are different counts now."""
-        cluster = self._cluster
-        affinity = match_of_all(self.affinity_terms, cluster) if self.affinity_terms else None
-        anti_affinity = tuple(match_of(term, cluster) for term in self.anti_affinity_terms)
-        changed = affinity is not self.affinity_match or anti_affinity != self.anti_affinity_matches
-        self.affinity_match, self.anti_affinity_matches = affinity, anti_affinity
+        """Look up the counts of the pods that the pod's terms select; return whether other pods are counted now."""
+        cluster, labels = self._cluster, self.table.labels
+        other_keys, self._keys_version = self._keys_version != labels.version, labels.version
+        self.nowhere = not all(labels.exists(term.topology_key) for term in self.affinity_terms)
+        affinity = match_of_all(self.affinity_terms, cluster) if self.affinity_terms and not self.nowhere else None
+        anti_affinity_terms = tuple(term for term in self._required_anti_affinity if labels.exists(term.topology_key))
+        anti_affinity = tuple(match_of(term, cluster) for term in anti_affinity_terms)
+        changed = other_keys or affinity is not self.affinity_match or anti_affinity != self.anti_affinity_matches
+        self.affinity_match = affinity
+        self.anti_affinity_terms, self.anti_affinity_matches = anti_affinity_terms, anti_affinity
         self.matches_itself = self._selects_itself and all(map(self._covers_its_namespace, self.affinity_terms))
         return changed
 
@@ -163,7 +177,9 @@ class AffinityFilterQuestion(FilterQuestion):
         return sources_by_key((term.topology_key, (match.rows, 1)) for term, match in matches)
 
     def _existing_sources(self) -> SourcesByKey:
-        return sources_by_key((carried.key.term.topology_key, (carried.rows, 1)) for carried in self.selecting.terms)
+        exists = self.table.labels.exists
+        keys = ((carried.key.term.topology_key, carried) for carried in self.selecting.terms)
+        return sources_by_key((key, (carried.rows, 1)) for key, carried in keys if exists(key))
 
     # -- objections
 
@@ -203,12 +219,16 @@ class AffinityFilterQuestion(FilterQuestion):
             else:
                 unmet = ~domains.occupied(rows)
             objections[unmet & present] = 1
+        if self.nowhere:
+            objections[present] = 1
         return objections
 
     def _objection(self, row: int) -> int:
         """Return an index into OBJECTIONS for one row."""
         if not self.table.present[row]:
             return 0
+        if self.nowhere:
+            return 1
         for domains in self.affinity:
             if self._first_of_its_kind:
                 unmet = domains.column.codes[row] == ABSENT

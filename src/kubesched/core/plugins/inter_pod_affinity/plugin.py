@@ -24,7 +24,7 @@ class InterPodAffinity(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Qu
 
     name = "InterPodAffinity"
     looks_up = ("Namespace",)
-    reads = Reads.PODS | Reads.LABELS | Reads.PRESENCE | Reads.NAMESPACES
+    reads = Reads.PODS | Reads.LABELS | Reads.PRESENCE | Reads.NAMESPACE_LABELS
     score_reads = reads
     in_range = True
     without_pre_filter = 'error reading "PreFilterInterPodAffinity" from cycleState: not found'

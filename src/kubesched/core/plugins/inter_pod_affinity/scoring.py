@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 from kubesched.api.field_errors import aggregate
 from kubesched.config.args import InterPodAffinityArgs
-from kubesched.core.cluster.affinity_terms import NO_TERMS
+from kubesched.core.cluster.affinity_terms import NO_TERMS, AffinityTerm
 from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.following import FEW_ROWS
-from kubesched.core.cluster.pod_counts import Carried, PodMatch, TermKey
+from kubesched.core.cluster.pod_counts import Carried, TermKey
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_matches import PodMatch
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, ScorePlugin
 from kubesched.core.framework.questions import Feasible, ScoreQuestion
 from kubesched.core.framework.status import Status, error
@@ -75,7 +76,10 @@ class AffinityScoreQuestion(ScoreQuestion):
             kinds.append(Carried.REQUIRED_AFFINITY)
         labels = dict(table.counts.mentioned(pod.labels))
         self._selecting = SelectingTerms(cluster, pod.namespace, labels, kinds)
+        # the terms whose topology key some node has, with their weights, and the pods that each selects
+        self._counting: tuple[tuple[AffinityTerm, int], ...] = ()
         self._matches: tuple[PodMatch, ...] = ()
+        self._keys_version = -1
         self._tally = Tally(table, Domains)
         self._scores: NDArray[np.int64] = np.zeros(0, np.int64)
         # the lowest and highest raw score that `_scores` was computed for, except these rows; None if not computed
@@ -97,8 +101,11 @@ class AffinityScoreQuestion(ScoreQuestion):
     def evaluate(self) -> None:
         """Score every row; count only changed rows again if they are known."""
         changes = self.cursor.named()
-        matches = tuple(match_of(term, self._cluster) for term, _ in self._terms)
-        if changes is None or matches != self._matches:
+        labels = self.table.labels
+        other_keys, self._keys_version = self._keys_version != labels.version, labels.version
+        self._counting = tuple(each for each in self._terms if labels.exists(each[0].topology_key))
+        matches = tuple(match_of(term, self._cluster) for term, _ in self._counting)
+        if changes is None or other_keys or matches != self._matches:
             self._matches = matches
             self._selecting.refresh()
             self._tally.start(self._sources())
@@ -108,6 +115,10 @@ class AffinityScoreQuestion(ScoreQuestion):
 
     def catch_up(self, changes: Changes) -> None:
         """Score again the rows of domains whose counted pods changed."""
+        if self._keys_version != self.table.labels.version:
+            self.evaluate()
+            self.generation += 1
+            return
         rows = changes.touching(self.reads)
         touched = self._count(rows)
         stale = set(changes.touching(Reads.LABELS | Reads.PRESENCE))
@@ -136,8 +147,13 @@ class AffinityScoreQuestion(ScoreQuestion):
         return self._tally.update(rows)
 
     def _sources(self) -> SourcesByKey:
-        own = ((term, match.rows, weight) for (term, weight), match in zip(self._terms, self._matches, strict=True))
-        carried = ((each.key.term, each.rows, self._weight(each.key)) for each in self._selecting.terms)
+        own = ((term, match.rows, weight) for (term, weight), match in zip(self._counting, self._matches, strict=True))
+        exists = self.table.labels.exists
+        carried = (
+            (each.key.term, each.rows, self._weight(each.key))
+            for each in self._selecting.terms
+            if exists(each.key.term.topology_key)
+        )
         return sources_by_key((term.topology_key, (rows, weight)) for term, rows, weight in chain(own, carried))
 
     def _weight(self, key: TermKey) -> int:

@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping
 from kubesched.api.nodes import Namespace
 from kubesched.core.cluster.affinity_terms import NO_LABELS, AffinityTerm
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.cluster.pod_counts import ALL_NAMESPACES, Carried, CarriedTerm, PodMatch
+from kubesched.core.cluster.pod_counts import ALL_NAMESPACES, Carried, CarriedTerm
+from kubesched.core.cluster.pod_matches import PodMatch
 
 
 def namespaces_of(term: AffinityTerm, cluster: ClusterState) -> frozenset[str] | None:

@@ -120,7 +120,7 @@ class AffinityWorlds(FilterWorlds):
         self._relations = Relations(question)
         self._rows = rows
         count = len(rows)
-        self._has_labels: NDArray[np.bool_] = np.ones(count, np.bool_)
+        self._has_labels: NDArray[np.bool_] = np.full(count, not question.nowhere)
         # the least number of wanted pods in any of the row's domains, as the table has it
         self._fewest: NDArray[np.int64] = np.full(count, np.iinfo(np.int64).max)
         for domains in question.affinity:

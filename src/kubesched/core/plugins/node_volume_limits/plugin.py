@@ -35,7 +35,8 @@ class NodeVolumeLimits(PreFilterPlugin, QuestionFilterPlugin):
 
     name = "NodeVolumeLimits"
     looks_up = ("CSINode", "CSIDriver", "PersistentVolume", "PersistentVolumeClaim", "StorageClass", "VolumeAttachment")
-    reads = Reads.VOLUMES | Reads.PRESENCE | Reads.STORAGE
+    # a changed claim, volume, class or CSINode changes the volumes of rows
+    reads = Reads.VOLUMES | Reads.PRESENCE
 
     def __init__(self, cluster: ClusterState, gates: FeatureGates | None = None) -> None:
         self._cluster = cluster

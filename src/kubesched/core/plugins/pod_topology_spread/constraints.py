@@ -9,13 +9,14 @@ values of the labels that matter get the same object.
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, NamedTuple
-from weakref import WeakValueDictionary
+from weakref import ReferenceType, WeakKeyDictionary, ref
 
 import msgspec
 
 from kubesched.api.labels import EQUALS, InvalidSelectorError, Requirement, Selector, from_label_selector
-from kubesched.api.node_selectors import RequiredNodeAffinity, required_node_affinity
+from kubesched.api.node_selectors import RequiredNodeAffinity
 from kubesched.api.pods import Toleration, TopologySpreadConstraint
+from kubesched.core.cluster.node_matching import node_affinity_of
 from kubesched.core.cluster.pod_info import PodInfo
 
 DO_NOT_SCHEDULE: Final = "DoNotSchedule"
@@ -54,12 +55,19 @@ class SpreadKey(msgspec.Struct, frozen=True, cache_hash=True, weakref=True):
     failure: str = ""
 
     @property
+    def topology_keys(self) -> frozenset[str]:
+        """Return the topology keys of all constraints."""
+        return frozenset(constraint.topology_key for constraint in self.constraints)
+
+    @property
     def honors_taints(self) -> bool:
         """Return whether taints of nodes matter."""
         return self.tolerations is not None
 
 
 NOTHING_ASKED: Final = SpreadKey()
+# the keys that exist, each with a reference to the object that stands for all equal ones
+InternedKeys = WeakKeyDictionary[SpreadKey, ReferenceType[SpreadKey]]
 
 
 class Written(NamedTuple):
@@ -113,10 +121,9 @@ class TemplateConstraints:
         defaults: Sequence[Written],
         match_label_keys: bool,
         require_all: bool,
-        interned: WeakValueDictionary[SpreadKey, SpreadKey],
+        interned: InternedKeys,
     ) -> None:
         self._hard = action == DO_NOT_SCHEDULE
-        self._spec = pod.spec
         self._namespace = pod.namespace
         self._interned = interned
         self._keys: dict[object, SpreadKey] = {}
@@ -162,16 +169,16 @@ class TemplateConstraints:
                 constraints = tuple(written.with_selector(selector) for written in self._written)
             if len(self._keys) >= _REMEMBERED_KEYS:
                 self._keys.clear()
-            known = self._keys[what] = self._make(constraints, labels)
+            known = self._keys[what] = self._make(pod, constraints)
         return known
 
-    def _make(self, constraints: tuple[SpreadConstraint, ...], labels: Mapping[str, str]) -> SpreadKey:
+    def _make(self, pod: PodInfo, constraints: tuple[SpreadConstraint, ...]) -> SpreadKey:
         if self._failure:
             made = SpreadKey(failure=self._failure)
         elif not constraints:
             made = NOTHING_ASKED
         else:
-            affinity = required_node_affinity(self._spec)
+            affinity, labels = pod.derive(node_affinity_of), pod.labels
             honors_affinity = affinity != _ANY_NODE and any(c.honor_affinity for c in constraints)
             honors_taints = any(c.honor_taints for c in constraints)
             made = SpreadKey(
@@ -179,8 +186,8 @@ class TemplateConstraints:
                 constraints=constraints,
                 self_matches=tuple(c.selector.matches(labels) for c in constraints) if self._hard else (),
                 affinity=affinity if honors_affinity else None,
-                tolerations=self._spec.tolerations if honors_taints else None,
+                tolerations=pod.spec.tolerations if honors_taints else None,
                 require_all=self._require_all,
             )
         # The same object for the same key, so that comparing keys is comparing identities.
-        return self._interned.setdefault(made, made)
+        return self._interned.setdefault(made, ref(made))() or made

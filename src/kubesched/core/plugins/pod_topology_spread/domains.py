@@ -8,7 +8,6 @@ Invariant: the included rows and their domains do not change during the life of 
 changed makes new ones.
 """
 
-from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +16,7 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.node_matching import matching_rows, tolerated_rows
-from kubesched.core.cluster.pod_counts import PodMatch
+from kubesched.core.cluster.pod_matches import PodMatch
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadKey
 
@@ -26,8 +25,9 @@ NO_MINIMUM = 2**31 - 1
 
 
 class Move(NamedTuple):
-    """A domain's total before and after a row was counted again."""
+    """A domain's total before and after one of its rows was counted again."""
 
+    row: int
     domain: int
     before: int
     after: int
@@ -36,7 +36,7 @@ class Move(NamedTuple):
 class DomainTotals:
     """`totals[code]` is the number of matching pods in a domain, `nodes[code]` the number of included nodes in it."""
 
-    __slots__ = ("_match", "_seen", "column", "included", "nodes", "totals")
+    __slots__ = ("_changes", "_match", "_seen", "column", "included", "nodes", "totals")
 
     def __init__(
         self, table: NodeTable, topology_key: str, match: PodMatch | None, included: NDArray[np.bool_]
@@ -44,6 +44,8 @@ class DomainTotals:
         self.column = table.label(topology_key)
         self.included = included
         self._match = match
+        # how many changes of the match are counted
+        self._changes = match.changes if match is not None else 0
         codes, domains = self.column.codes[: len(included)], len(self.column)
         self.nodes = np.bincount(codes, included, domains).astype(np.int64)
         # row -> pods at the last count, whether the row is included or not
@@ -52,11 +54,16 @@ class DomainTotals:
         counts = np.fromiter(self._seen.values(), np.int64, len(self._seen)) * included[rows]
         self.totals = np.bincount(codes[rows], counts, domains).astype(np.int64)
 
-    def update(self, rows: Iterable[int]) -> list[Move]:
-        """Count some rows again; return how totals moved, step by step."""
-        if self._match is None:
+    def update(self) -> list[Move] | None:
+        """Count the changed rows again; return how totals moved, step by step; None if too many changed."""
+        match = self._match
+        if match is None or self._changes == match.changes:
             return []
-        counts, seen, included, totals = self._match.rows, self._seen, self.included, self.totals
+        rows = match.changed_since(self._changes)
+        if rows is None:
+            return None
+        self._changes = match.changes
+        counts, seen, included, totals = match.rows, self._seen, self.included, self.totals
         codes = self.column.codes
         moves = []
         for row in rows:
@@ -71,7 +78,7 @@ class DomainTotals:
                 domain = int(codes[row])
                 before = int(totals[domain])
                 totals[domain] = after = before + new - old
-                moves.append(Move(domain, before, after))
+                moves.append(Move(row, domain, before, after))
         return moves
 
 
@@ -126,11 +133,19 @@ def match_of(table: NodeTable, namespace: str, constraint: SpreadConstraint) -> 
 def rows_with_keys(table: NodeTable, key: SpreadKey) -> NDArray[np.bool_]:
     """Return the rows of nodes that may count: with `require_all` those that have every topology key."""
     size = table.size
+    if not key.require_all:
+        return table.present[:size].copy()
+    if not all_keys_exist(table, key):
+        return np.zeros(size, np.bool_)
     mask = table.present[:size].copy()
-    if key.require_all:
-        for constraint in key.constraints:
-            mask &= table.label(constraint.topology_key).codes[:size] != ABSENT
+    for topology_key in key.topology_keys:
+        mask &= table.label(topology_key).codes[:size] != ABSENT
     return mask
+
+
+def all_keys_exist(table: NodeTable, key: SpreadKey) -> bool:
+    """Return whether every topology key is a label of some node."""
+    return all(map(table.labels.exists, key.topology_keys))
 
 
 def included_rows(table: NodeTable, key: SpreadKey, *, comparison: bool) -> list[NDArray[np.bool_]]:

@@ -7,11 +7,12 @@ so that rows change their verdict by whole domains.
 
 # upstream: podtopologyspread/filtering.go (v1.36)
 
+from itertools import islice
+
 import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.changes import Changes, Reads
-from kubesched.core.cluster.following import too_many
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.plugin import FilterPlugin
@@ -50,6 +51,8 @@ class SpreadFilterQuestion(FilterQuestion):
         table, key = self.table, self.key
         uneven, missing = self.statuses.intern_all((TOO_UNEVEN, MISSING_LABEL), self.plugin.name)
         masks = included_rows(table, key, comparison=self._comparison)
+        # a node that lacks the label of a constraint is rejected, whatever later constraints say
+        judging = _first_missing(table, key)
         self.hard = [
             HardConstraint(
                 constraint,
@@ -58,35 +61,41 @@ class SpreadFilterQuestion(FilterQuestion):
                 uneven,
                 missing,
             )
-            for constraint, self_match, mask in zip(key.constraints, key.self_matches, masks, strict=True)
+            for constraint, self_match, mask in islice(
+                zip(key.constraints, key.self_matches, masks, strict=True), judging
+            )
         ]
         self._gather()
 
     def catch_up(self, changes: Changes) -> None:
         """Count the changed rows again, and judge the rows of the domains whose status changed."""
-        rows = changes.touching(Reads.PODS)
-        if changes.groups & self._of_nodes or too_many(len(rows), self.table.size):
-            self.evaluate()
-            self.generation += 1
+        if changes.groups & self._of_nodes:
+            self._start_again()
             return
         single: list[int] = []
         gather = False
         for hard in self.hard:
-            moves = hard.counted.update(rows)
+            moves = hard.counted.update()
+            if moves is None:
+                self._start_again()
+                return
             if moves:
                 domains = hard.follow(moves)
                 if domains is None or any(hard.counted.column.counts[domain] > 1 for domain in domains):
                     gather = True
                 elif domains:
                     # each of these domains has a single row, which is among the changed ones
-                    codes = hard.counted.column.codes
-                    single += [row for row in rows if int(codes[row]) in domains]
+                    single += [move.row for move in moves if move.domain in domains]
         if gather:
             self._gather()
             self.generation += 1
         else:
             for row in single:
                 self._judge_row(row)
+
+    def _start_again(self) -> None:
+        self.evaluate()
+        self.generation += 1
 
     def _gather(self) -> None:
         """Give every row the first rejection among the statuses of its domains."""
@@ -119,3 +128,11 @@ class SpreadFilterQuestion(FilterQuestion):
         """Return worlds in which pods are added to and removed from one row each."""
         self.refresh()
         return SpreadWorlds.of_rows(self.table, self.key.namespace, self.hard, rows)
+
+
+def _first_missing(table: NodeTable, key: SpreadKey) -> int:
+    """Return how many constraints there are up to the first one with a topology key that no node has."""
+    for count, constraint in enumerate(key.constraints, 1):
+        if not table.labels.exists(constraint.topology_key):
+            return count
+    return len(key.constraints)

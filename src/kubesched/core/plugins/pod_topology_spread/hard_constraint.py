@@ -59,8 +59,8 @@ class HardConstraint:
 
     def follow(self, moves: Sequence[Move]) -> list[int] | None:
         """Apply changed totals; return the domains whose status changed, None if all may have."""
-        for _, before, after in moves:
-            self.minimum.move(before, after)
+        for move in moves:
+            self.minimum.move(move.before, move.after)
         limit = self._limit()
         if limit != self.limit:
             self.limit = limit

@@ -8,7 +8,7 @@ default constraints, which are the system's unless the profile lists some.
 
 from collections.abc import Sequence
 from typing import NamedTuple
-from weakref import WeakValueDictionary
+from weakref import WeakKeyDictionary
 
 from kubesched.api.pods import TopologySpreadConstraint
 from kubesched.config.args import PodTopologySpreadArgs
@@ -23,6 +23,7 @@ from kubesched.core.framework.status import StatusTable
 from kubesched.core.plugins.pod_topology_spread.constraints import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,
+    InternedKeys,
     SpreadKey,
     TemplateConstraints,
     Written,
@@ -72,7 +73,7 @@ class PodTopologySpread(PreFilterPlugin, QuestionFilterPlugin, PreScorePlugin, Q
             defaults = args.default_constraints
         self._hard_defaults = _defaults(defaults, DO_NOT_SCHEDULE)
         self._soft_defaults = _defaults(defaults, SCHEDULE_ANYWAY)
-        self._keys: WeakValueDictionary[SpreadKey, SpreadKey] = WeakValueDictionary()
+        self._keys: InternedKeys = WeakKeyDictionary()
         self._hints = SpreadHints(self.key)
 
     # -- keys

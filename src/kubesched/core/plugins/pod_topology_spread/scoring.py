@@ -19,9 +19,8 @@ from numpy.typing import DTypeLike, NDArray
 
 from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.columns import ABSENT
-from kubesched.core.cluster.following import too_many
-from kubesched.core.cluster.pod_counts import PodMatch
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.core.cluster.pod_matches import PodMatch
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.normalizing import invalid_score, truncated_quotient
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, ScorePlugin
@@ -30,6 +29,7 @@ from kubesched.core.framework.status import Status, error
 from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadKey
 from kubesched.core.plugins.pod_topology_spread.domains import (
     DomainTotals,
+    all_keys_exist,
     included_rows,
     match_of,
     nodes_read,
@@ -58,6 +58,10 @@ class SoftConstraint:
     def _size(self, parts: NDArray[np.int64], feasible: NDArray[np.int64]) -> int:
         raise NotImplementedError
 
+    def update(self, signatures: Signatures, index: int) -> bool | None:
+        """Follow the counts of pods; return whether scores may differ, None if too many rows changed."""
+        raise NotImplementedError
+
     def column(self, table: NodeTable) -> NDArray[Any]:
         """Return the part of every row."""
         raise NotImplementedError
@@ -73,11 +77,24 @@ class PerHost(SoftConstraint):
     def __init__(self, constraint: SpreadConstraint, match: PodMatch | None) -> None:
         super().__init__(constraint)
         self.match = match
+        # how many changes of the match are counted
+        self._changes = match.changes if match is not None else 0
         self._scores: NDArray[np.float64] = np.zeros(0)
 
-    def part(self, row: int) -> int:
-        """Return the part of one row that has the label."""
-        return 1 if self.match is None else 1 + self.match.rows.get(row, 0)
+    def update(self, signatures: Signatures, index: int) -> bool | None:
+        """Give the changed rows their new parts; return whether any signature changed, None if too many rows did."""
+        match = self.match
+        if match is None or self._changes == match.changes:
+            return False
+        rows = match.changed_since(self._changes)
+        if rows is None:
+            return None
+        self._changes = match.changes
+        counts, changed = match.rows, False
+        for row in rows:
+            if signatures.replace(row, index, 1 + counts.get(row, 0)):
+                changed = True
+        return changed
 
     def column(self, table: NodeTable) -> NDArray[np.int64]:
         """Return the part of every row."""
@@ -114,6 +131,11 @@ class PerDomain(SoftConstraint):
         self.counted = counted
         # A node without the label is in the same domain as a node with an empty label, but gets no score for it.
         self._blank = counted.column.of_value.get("", ABSENT)
+
+    def update(self, signatures: Signatures, index: int) -> bool | None:
+        """Count the changed rows again; return whether any total changed, None if too many rows did."""
+        moves = self.counted.update()
+        return None if moves is None else bool(moves)
 
     def column(self, table: NodeTable) -> NDArray[np.int32]:
         """Return the part of every row."""
@@ -175,36 +197,46 @@ class SpreadScoreQuestion(ScoreQuestion):
     def evaluate(self) -> None:
         """Count all pods and find every row's signature."""
         table, key = self.table, self.key
+        if key.require_all and not all_keys_exist(table, key):
+            self._leave_all_out()
+            return
         masks = included_rows(table, key, comparison=self._comparison)
-        self._soft = []
+        soft: list[SoftConstraint] = []
         for constraint, mask in zip(key.constraints, masks, strict=True):
             match = match_of(table, key.namespace, constraint)
             if constraint.topology_key == HOSTNAME:
-                self._soft.append(PerHost(constraint, match))
+                soft.append(PerHost(constraint, match))
             else:
                 counted = DomainTotals(table, constraint.topology_key, match, mask)
-                self._soft.append(PerDomain(constraint, counted))
+                soft.append(PerDomain(constraint, counted))
+        # the counts live as long as a constraint refers to them: the old ones go after the new ones are found
+        self._soft = soft
         self._signatures = Signatures(len(self._soft))
         self._signatures.assign(rows_with_keys(table, key), [soft.column(table) for soft in self._soft])
         self._feasible_version = None
         self._weighed = self._scored = False
 
+    def _leave_all_out(self) -> None:
+        """Score no row: no node has all topology keys, so that no constraint needs to be counted."""
+        self._soft = []
+        self._signatures = Signatures(0)
+        self._signatures.assign(np.zeros(self.table.size, np.bool_), ())
+        self._feasible_version = None
+        self._weighed = self._scored = False
+
     def catch_up(self, changes: Changes) -> None:
         """Count the changed rows again."""
-        rows = changes.touching(Reads.PODS)
         signatures = self._signatures
-        if changes.groups & self._of_nodes or too_many(len(rows), self.table.size) or signatures.crowded:
+        again = bool(changes.groups & self._of_nodes) or signatures.crowded
+        for index, soft in enumerate(() if again else self._soft):
+            changed = soft.update(signatures, index)
+            if changed is None:
+                again = True
+                break
+            if changed:
+                self._scored = False
+        if again:
             self.evaluate()
-            self.generation += 1
-            return
-        for index, soft in enumerate(self._soft):
-            if isinstance(soft, PerDomain):
-                if soft.counted.update(rows):
-                    self._scored = False
-            elif isinstance(soft, PerHost) and soft.match is not None:
-                for row in rows:
-                    if signatures.replace(row, index, soft.part(row)):
-                        self._scored = False
         if not self._scored:
             self.generation += 1
 
@@ -236,8 +268,8 @@ class SpreadScoreQuestion(ScoreQuestion):
 
     def _score(self) -> None:
         signatures = self._signatures
-        sums = self._soft[0].scores(signatures.part(0))
-        for index, soft in enumerate(self._soft[1:], 1):
+        sums = np.zeros(len(signatures), np.float64)
+        for index, soft in enumerate(self._soft):
             sums += soft.scores(signatures.part(index))
         # Rounded to the nearest; no sum lies halfway between integers, being an integer plus multiples of logarithms.
         raw = np.floor(sums + 0.5).astype(np.int64)

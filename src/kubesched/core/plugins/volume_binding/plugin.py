@@ -74,9 +74,10 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
         "StorageClass",
     )
     without_pre_filter = NOT_FOUND
-    reads = Reads.LABELS | Reads.STORAGE
+    # an answer that depends on volumes and claims is not kept
+    reads = Reads.LABELS
     key_of_template = True
-    score_reads = Reads.LABELS | Reads.STORAGE
+    score_reads = Reads.NOTHING
     score_key_of_template = True
     in_range = True
     parallel = True

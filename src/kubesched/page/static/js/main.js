@@ -2,6 +2,7 @@
 // table once a frame; clicks flow into the panel.
 
 import { Actions } from "./actions/actions.js";
+import { fitsDialog } from "./actions/fits.js";
 import { count, shortKey } from "./cluster/amounts.js";
 import { ConfigurationView } from "./configuration/configuration.js";
 import { partsOf } from "./panel/links.js";
@@ -17,13 +18,14 @@ import { QueueView } from "./queue/queue.js";
 import { SearchBox } from "./cluster/searchbox.js";
 import { Cluster } from "./cluster/state.js";
 import { NodeTable } from "./map/table.js";
+import { hintsAtMore } from "./page/scrolling.js";
 import { followTheme, theme } from "./page/theme.js";
+import { Totals } from "./page/totals.js";
 import { TimeBar } from "./time/time.js";
 import { Tooltip } from "./map/tooltip.js";
 import { Views } from "./page/views.js";
 import { Visits } from "./page/visits.js";
 
-const PREFERRED = ["topology.kubernetes.io/zone", "failure-domain.beta.kubernetes.io/zone"];
 const AGES = 1000; // milliseconds between two looks at how long pods wait
 const SLOWLY = 250; // milliseconds between two looks at everything: lane, table, search, counts
 
@@ -31,13 +33,19 @@ class Page {
   constructor() {
     this.server = new Server(takeToken());
     this.lost = new Map();
-    const on = { pod: (namespace, name) => this.openPod(namespace, name), node: (name) => this.openNode(name), closed: () => this.closed() };
+    const on = {
+      pod: (namespace, name) => this.openPod(namespace, name),
+      node: (name) => this.openNode(name),
+      fits: (pod) => fitsDialog(this.server, pod),
+      closed: () => this.closed(),
+    };
     this.map = new ClusterMap(byId("map"), { hover: (hit, x, y) => this.tooltip.show(hit, x, y), select: (hit) => this.select(hit) });
     this.tooltip = new Tooltip(byId("tooltip"), this);
     const isThere = ({ kind, key }) => (kind === "node" ? this.cluster.findNode(key) : this.cluster.findPod(key)) !== -1;
     this.panel = new Panel(byId("panel"), this.server, { ...on, isThere });
     this.lane = new PendingLane(byId("pending-list"), byId("pending-title"), on);
     this.table = new NodeTable(byId("table"), on);
+    this.totals = new Totals(byId("totals"), on);
     this.queue = new QueueView(byId("queue"), this.server, on);
     this.visits = new Visits((visit) => this.goBack(visit));
     this.configuration = new ConfigurationView(byId("configuration"), this.server, on);
@@ -81,6 +89,8 @@ class Page {
     const { origin, kubernetes, live } = this.cluster;
     const release = [kubernetes, live ? "live" : ""].filter(Boolean).join(" · ");
     byId("origin").replaceChildren(h("span.where", { title: origin }, origin), h("span.release", {}, origin && release ? `· ${release}` : release));
+    byId("placed-label").hidden = this.cluster.placed === null;
+    byId("placed").checked = this.cluster.placed === true;
     this.fillChoices();
     byId("gaps").replaceChildren(...[gapsView(this.cluster.gaps)].filter(Boolean));
     this.paint = undefined; // that of the cluster before
@@ -162,6 +172,8 @@ class Page {
     byId("map").querySelector(".empty").hidden = cluster.nodeCount > 0;
     byId("counts").textContent = `${count(cluster.nodeCount, "node")}, ${count(cluster.podTotal, "pod")}`;
     if (late.pending) this.lane.show(cluster, this.search);
+    if (late.pending || late.nodes.size) this.totals.show(cluster);
+    this.strokes();
     if (this.search.active && late.pods.size) this.searchBox.again(this.cluster);
     if (this.views.is("table")) this.showTable();
     this.tooltip.refresh();
@@ -213,6 +225,8 @@ class Page {
     byId("colour").addEventListener("change", () => this.recolour());
     byId("area").addEventListener("change", (event) => this.map.sizePodsBy(event.target.value));
     for (const id of ["group", "within"]) byId(id).addEventListener("change", () => this.regroup());
+    byId("placed").addEventListener("change", (event) => this.place(event.target));
+    for (const row of [byId("node-tools"), this.totals.line]) hintsAtMore(row);
     byId("zoom-in").addEventListener("click", () => this.map.zoom(1.5));
     byId("zoom-out").addEventListener("click", () => this.map.zoom(1 / 1.5));
     byId("zoom-fit").addEventListener("click", () => this.map.fit());
@@ -237,20 +251,19 @@ class Page {
     const { cluster } = this;
     const labels = [...cluster.labels.keys()].sort();
     const group = byId("group").value;
-    const zone = PREFERRED.find((key) => cluster.labels.has(key)) || "";
     for (const id of ["group", "within"]) {
       const chosen = byId(id).value;
       byId(id).replaceChildren(h("option", { value: "" }, "nothing"), ...labels.map((key) => h("option", { value: key, title: key }, shortKey(key))));
       byId(id).value = chosen && cluster.labels.has(chosen) ? chosen : "";
     }
-    if (!group && !this.chosen) byId("group").value = zone;
+    if (!group && !this.chosen) ["group", "within"].forEach((id, number) => (byId(id).value = cluster.places[number] ?? ""));
     this.chosen = true;
     const colour = byId("colour").value;
     byId("colour").replaceChildren(...measuresOf(cluster).map(({ title, options }) =>
       h("optgroup", { label: title }, options.map(({ id, label }) => h("option", { value: id }, label)))));
-    byId("colour").value = [...byId("colour").options].some((option) => option.value === colour) ? colour : "share:cpu";
+    byId("colour").value = [...byId("colour").options].some((option) => option.value === colour) ? colour : "scarcest";
     const area = byId("area").value;
-    const sizes = cluster.resources.filter((each) => each !== "pods");
+    const sizes = ["scarcest", ...cluster.resources.filter((each) => each !== "pods")];
     byId("area").replaceChildren(...sizes.map((each) => h("option", { value: each }, each)));
     byId("area").value = sizes.includes(area) ? area : sizes[0] || "";
     this.map.areas = byId("area").value;
@@ -278,6 +291,7 @@ class Page {
     const ends = this.paint.ends();
     const canvas = byId("legend-scale");
     canvas.hidden = ends === null;
+    byId("legend-what").textContent = ends ? byId("colour").selectedOptions[0]?.textContent.replace(/, %$/, "") : "";
     byId("legend-low").textContent = ends ? ends[0] : "a colour for each owner";
     byId("legend-high").textContent = ends ? ends[1] : "";
     const g = canvas.getContext("2d");
@@ -285,6 +299,26 @@ class Page {
       g.fillStyle = this.paint.scale[Math.round((x / 127) * 255)];
       g.fillRect(x, 0, 1, canvas.height);
     }
+  }
+
+  /** The legend of strokes, of those that are drawn. */
+  strokes() {
+    const { cluster } = this;
+    const rows = [...cluster.nodeRows()];
+    byId("legend-cordoned").hidden = !rows.some((node) => cluster.unschedulable[node]);
+    byId("legend-unready").hidden = !rows.some((node) => !cluster.ready[node]);
+  }
+
+  /** Show pods of manifests where the scheduler places them, or pending. */
+  async place(box) {
+    box.disabled = true;
+    try {
+      await this.server.post("/v1/placed", { placed: box.checked });
+    } catch (error) {
+      box.checked = this.cluster.placed === true;
+      this.actions.say(error.status ? error.message : "The page's server does not answer.", "failed");
+    }
+    box.disabled = false;
   }
 
   // ---- search
@@ -344,8 +378,8 @@ class Page {
 
   /** The registry is open to all parts: views.add({name, title, element, beside, shown, hidden}). */
   addViews() {
-    const beside = [byId("node-tools")];
-    this.views.add({ name: "map", title: "Map", element: byId("map"), beside });
+    const beside = [byId("node-tools"), byId("totals")];
+    this.views.add({ name: "map", title: "Map", element: byId("map"), beside: [...beside, byId("map-legend")] });
     this.views.add({ name: "table", title: "Table", element: byId("table"), beside, shown: () => this.showTable() });
     this.views.add({ name: "configuration", title: "Configuration", element: byId("configuration"), shown: () => this.showConfiguration(), hidden: () => this.foldLane(false) });
     this.views.add({ name: "queue", title: "Queue", element: byId("queue"), shown: () => this.queue.shown(), hidden: () => this.queue.hidden() });

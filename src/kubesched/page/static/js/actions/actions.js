@@ -8,7 +8,7 @@ import { h, isTyped } from "../page/dom.js";
 
 const SAID = 8000; // milliseconds that a sentence stays
 const AGAIN = 1000; // milliseconds between two looks at a drain that goes on
-const SCALABLE = ["ReplicaSet", "StatefulSet", "ReplicationController", "Job"];
+const SCALABLE = ["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Job"];
 // an action's title begins with what to do; a drain goes on, and its title tells how far
 const PAST = { Add: "Added", Cordon: "Cordoned", Create: "Created", Delete: "Deleted", Remove: "Removed", Scale: "Scaled", Uncordon: "Uncordoned" };
 

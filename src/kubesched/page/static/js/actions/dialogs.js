@@ -28,7 +28,8 @@ function dialog(actions, title, verb, fields, action) {
   return box;
 }
 
-function field(title, input, hint = "") {
+/** A labelled field of a form. */
+export function field(title, input, hint = "") {
   const id = `field-${++numbers}`;
   input.id = id;
   if (hint) input.setAttribute("aria-describedby", `${id}-hint`);

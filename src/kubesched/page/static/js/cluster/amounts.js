@@ -55,6 +55,13 @@ export function grouped(number) {
   return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 
+/** A text of at most so many characters: a longer one without its middle. */
+export function cutMiddle(text, most) {
+  if (text.length <= most) return text;
+  const kept = Math.max(2, most - 1);
+  return `${text.slice(0, Math.ceil(kept / 2))}…${text.slice(-Math.floor(kept / 2))}`;
+}
+
 /** The last part of a label's key: topology.kubernetes.io/zone: "zone". */
 export function shortKey(key) {
   return key.slice(key.lastIndexOf("/") + 1);

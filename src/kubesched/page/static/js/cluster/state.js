@@ -98,6 +98,8 @@ export class Cluster {
     this.live = Boolean(data.live);
     this.source = data.source || { state: "there", why: "" };
     this.gaps = data.gaps || [];
+    this.placed = data.placed ?? null;
+    this.places = data.places || [];
     this.takeClock(data.clock);
     this.resources = data.resources.slice();
     this.changed = { nodes: new Set(), pods: new Set(), layout: true, pending: true };
@@ -206,6 +208,16 @@ export class Cluster {
   share(resource, node) {
     const all = this.allocatable.get(resource)[node];
     return all ? this.requested.get(resource)[node] / all : NaN;
+  }
+
+  /** The resource of which the largest share of a node is requested, and that share; NaN if it offers nothing. */
+  scarcest(node) {
+    let found = { resource: "", share: NaN };
+    for (const resource of this.resources) {
+      const share = this.share(resource, node);
+      if (share > found.share || Number.isNaN(found.share)) found = { resource, share };
+    }
+    return found;
   }
 
   freeOf(resource, node) {

@@ -3,7 +3,7 @@
 
 const RAMPS = {
   dark: ["#1d2a3f", "#27507a", "#4a7f8c", "#93a97c", "#e0c35a", "#fff0b3"],
-  light: ["#e4ecf4", "#b5cfe3", "#7aaccd", "#4280b0", "#1f5288", "#0d2a52"],
+  light: ["#dbe5ee", "#a9c8de", "#6fa5c9", "#3d7bac", "#1f5288", "#0d2a52"],
 };
 const KINDS = {
   dark: ["#56b4e9", "#e69f00", "#2fb891", "#f0e442", "#cc79a7", "#e2703a", "#8ea2ff", "#b8c4d0"],

@@ -158,14 +158,19 @@ export function neighbour(placed, node, dx, dy) {
   return best;
 }
 
-/** Pods as blocks in a unit square, filled from the bottom: [pod, x, y, w, h, ...]; an area is a share of the node. */
-export function podBlocks(cluster, node, resource) {
+/**
+ * Pods as blocks in a unit square, filled from the bottom: [pod, x, y, w, h, ...]; an area is a share of the node's
+ * resource, of "scarcest" that of which most is requested there.
+ */
+export function podBlocks(cluster, node, chosen) {
+  const resource = chosen === "scarcest" ? cluster.scarcest(node).resource : chosen;
   const all = cluster.allocatable.get(resource)?.[node] || 0;
   const column = cluster.requests.get(resource);
   const pods = [...cluster.podsOf(node)];
   if (!pods.length) return [];
   const least = all ? all * 0.004 : 1;
-  const weights = new Map(pods.map((pod) => [pod, Math.max(least, column ? column[pod] : 0)]));
+  const amountOf = (pod) => (resource === "pods" ? 1 : column ? column[pod] : 0);
+  const weights = new Map(pods.map((pod) => [pod, Math.max(least, amountOf(pod))]));
   pods.sort((a, b) => weights.get(b) - weights.get(a) || a - b);
   const sum = pods.reduce((total, pod) => total + weights.get(pod), 0);
   const level = all ? Math.min(1, sum / all) : Math.min(1, pods.length * 0.05);

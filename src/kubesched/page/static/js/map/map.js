@@ -2,10 +2,13 @@
 // is pointed at, focused or selected. A frame draws all after the view moved, and only the changed cells otherwise.
 
 import { calm } from "../page/dom.js";
+import { fitted, inkOn } from "./labels.js";
 import { arrange, nodeAt, nodesByName, podBlocks } from "./layout.js";
 
 const PODS_FROM = 26; // pixels of a cell from which pods are drawn
 const NAMES_FROM = 84; // and node names
+const LINED_FROM = 8; // and an outline, so that an empty cell differs from the ground
+const POD_NAME = { w: 52, h: 15 }; // pixels of a block from which it has its pod's name
 const LARGEST = 560; // of a cell
 const FONT = "system-ui, sans-serif";
 
@@ -19,7 +22,7 @@ export class ClusterMap {
     this.view = { k: 1, x: 0, y: 0 };
     this.placed = null;
     this.keys = [];
-    this.areas = "cpu";
+    this.areas = "scarcest";
     this.blocks = new Map();
     this.hovered = { node: -1, pod: -1 };
     this.selected = { node: -1, pod: -1 };
@@ -306,11 +309,7 @@ export class ClusterMap {
     const nodes = ` ${block.nodes}`;
     const bottom = block.cellsY * this.view.k + this.view.y - 4;
     const pinned = Math.max(left, Math.min(4, left + block.w * this.view.k - 60));
-    let title = block.title;
-    if (g.measureText(title).width > room) {
-      while (title.length > 1 && g.measureText(`${title}…`).width > room) title = title.slice(0, -1);
-      title += "…";
-    }
+    const title = fitted(g, block.title, room);
     g.fillText(title, pinned, Math.max(bottom, top + size));
     const width = g.measureText(title).width;
     g.fillStyle = this.ink.faint;
@@ -337,6 +336,7 @@ export class ClusterMap {
     if (box.w < PODS_FROM) {
       g.fillStyle = colour;
       g.fillRect(box.x, box.y, box.w, box.h);
+      if (box.w >= LINED_FROM) this.drawLine(g, box);
     } else this.drawNode(g, node, box, colour, lit);
     if (!this.cluster.ready[node] || this.cluster.unschedulable[node]) this.drawClosed(g, node, box);
   }
@@ -349,12 +349,7 @@ export class ClusterMap {
       g.fillStyle = this.ink.text;
       g.font = `11px ${FONT}`;
       g.textBaseline = "top";
-      g.save();
-      g.beginPath();
-      g.rect(box.x + 4, box.y, box.w - 8, 20);
-      g.clip();
-      g.fillText(this.cluster.nodes.name[node], box.x + 4, box.y + 5);
-      g.restore();
+      g.fillText(fitted(g, this.cluster.nodes.name[node], box.w - 8), box.x + 4, box.y + 5);
     }
     const area = this.podArea(box);
     const blocks = this.blocksOf(node);
@@ -366,17 +361,31 @@ export class ClusterMap {
       if (searched) g.globalAlpha = this.search.pods[pod] ? 1 : 0.2;
       const w = Math.max(0.5, blocks[at + 3] * area.w - gap);
       const h = Math.max(0.5, blocks[at + 4] * area.h - gap);
-      g.fillRect(area.x + blocks[at + 1] * area.w, area.y + blocks[at + 2] * area.h, w, h);
+      const [x, y] = [area.x + blocks[at + 1] * area.w, area.y + blocks[at + 2] * area.h];
+      g.fillRect(x, y, w, h);
+      if (w >= POD_NAME.w && h >= POD_NAME.h) this.drawPodName(g, pod, x, y, w, h);
     }
     g.globalAlpha = lit ? 1 : 0.18;
     g.fillStyle = colour;
     g.fillRect(box.x, box.y + box.h - 2, box.w, 2);
+    this.drawLine(g, box);
+  }
+
+  drawPodName(g, pod, x, y, w, h) {
+    g.fillStyle = inkOn(g.fillStyle);
+    g.font = `10px ${FONT}`;
+    g.textBaseline = "middle";
+    g.fillText(fitted(g, this.cluster.podName[pod], w - 8), x + 4, y + h / 2 + 0.5);
+  }
+
+  drawLine(g, { x, y, w, h }) {
+    g.strokeStyle = this.ink.outline;
+    g.lineWidth = 1;
+    g.strokeRect(x + 0.5, y + 0.5, w - 1, h - 1);
   }
 
   /** One stroke through a cordoned node, two through one that is not ready. */
   drawClosed(g, node, { x, y, w, h }) {
-    g.strokeStyle = this.ink.closed;
-    g.lineWidth = Math.max(1, Math.min(2, w / 12));
     g.beginPath();
     g.moveTo(x + 1, y + h - 1);
     g.lineTo(x + w - 1, y + 1);
@@ -384,7 +393,13 @@ export class ClusterMap {
       g.moveTo(x + 1, y + 1);
       g.lineTo(x + w - 1, y + h - 1);
     }
-    g.stroke();
+    const width = Math.max(1, Math.min(2, w / 12));
+    // a border in the colour of the ground, so that the stroke is seen on any colour
+    for (const [colour, wide] of w >= PODS_FROM ? [[this.ink.back, width + 2], [this.ink.closed, width]] : [[this.ink.closed, width]]) {
+      g.strokeStyle = colour;
+      g.lineWidth = wide;
+      g.stroke();
+    }
   }
 
   drawMarks() {
@@ -421,7 +436,7 @@ function inkOf(host) {
   if (!inks.has(theme)) {
     const style = getComputedStyle(host);
     const read = (name) => style.getPropertyValue(`--${name}`).trim();
-    inks.set(theme, { back: read("map"), cell: read("cell"), text: read("text"), faint: read("faint"), accent: read("accent"), focus: read("focus"), closed: read("closed") });
+    inks.set(theme, { back: read("map"), cell: read("cell"), text: read("text"), faint: read("faint"), accent: read("accent"), focus: read("focus"), closed: read("closed"), outline: read("outline") });
   }
   return inks.get(theme);
 }

@@ -9,7 +9,7 @@ export function measuresOf(cluster) {
   const used = cluster.resources.map((name) => ({ id: `used:${name}`, label: `requested ${name}` }));
   const free = cluster.resources.map((name) => ({ id: `free:${name}`, label: `free ${name}` }));
   return [
-    { title: "Share that is allocated", options: shares },
+    { title: "Share that is allocated", options: [{ id: "scarcest", label: "scarcest resource, %" }, ...shares] },
     { title: "Requested amount", options: used },
     { title: "Free amount", options: free },
     {
@@ -43,6 +43,9 @@ function commonOwner(cluster, node) {
 /** A measure: its value of a node as a number or a text, as words, and the largest number of the scale. */
 function measure(id, cluster) {
   const [kind, resource] = [id.split(":")[0], id.slice(id.indexOf(":") + 1)];
+  if (kind === "scarcest") {
+    return { value: (node) => cluster.scarcest(node).share, top: () => 1, words: (value) => percent(value) };
+  }
   if (kind === "share") {
     return { value: (node) => cluster.share(resource, node), top: () => 1, words: (value) => percent(value) };
   }
@@ -113,6 +116,7 @@ export class Paint {
   /** What the measure says of a node, in words. */
   words(node) {
     if (this.id === "owner") return commonOwner(this.cluster, node) || "no pods";
+    if (this.id === "scarcest") return `${percent(this.measure.value(node))} of ${this.cluster.scarcest(node).resource}`;
     const value = this.id === "priority" ? highestPriority(this.cluster, node) : this.measure.value(node);
     if (Number.isNaN(value)) return this.id === "priority" ? "no pods" : "has none";
     return this.id === "priority" ? String(value) : this.measure.words(value);

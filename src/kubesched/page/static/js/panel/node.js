@@ -2,7 +2,7 @@
 // In: the answer of /v1/nodes/{name}. Out: elements.
 
 import { count, percent } from "../cluster/amounts.js";
-import { partsOf } from "./links.js";
+import { partsOf, podLink } from "./links.js";
 import { gapsView } from "./pod.js";
 import { bar, details, h, section } from "../page/dom.js";
 
@@ -46,13 +46,28 @@ function longList(items, view, on) {
   return [first, details(`${items.length - FIRST} more`, h("ul.plain", {}, items.slice(FIRST).map((each) => view(each, on))))];
 }
 
-export function nodeView({ explanation }, on) {
+/** Devices by driver: how many are free, and who has the others. */
+function devicesOf(devices, on) {
+  const drivers = new Map();
+  for (const each of devices) drivers.set(each.driver, [...(drivers.get(each.driver) ?? []), each]);
+  return [...drivers].map(([driver, all]) => {
+    const free = all.filter((each) => !each.claim).length;
+    return h("div.driver", {},
+      h("p", {}, `${driver}: ${free} of ${all.length} free`),
+      h("ul.plain.devices", {}, all.map((each) => h("li", {},
+        `${each.pool}/${each.device} `,
+        each.claim ? h("span.taken", {}, "taken by ", each.pods.length ? each.pods.map((pod) => [podLink(pod, on), " "]) : `claim ${each.claim}`) : h("span.fits", {}, "free")))));
+  });
+}
+
+export function nodeView({ explanation, devices }, on) {
   return [
     h("p.kicker", {}, "Node"),
     h("h2", { tabindex: "-1" }, explanation.node),
     h("p.verdict", {}, explanation.summary),
     explanation.notices.length ? h("ul.notices", {}, explanation.notices.map((each) => h("li", {}, each))) : null,
     section("Requested", h("ol.funnel", {}, explanation.resources.map(resourceLine))),
+    section("Devices", devicesOf(devices ?? [], on)),
     section(`Pods (${explanation.pods.length})`, longList(explanation.pods, heldPod, on)),
     section("Pending pods, seen from this node", longList(explanation.pending, pendingKind, on)),
     gapsView(explanation.gaps),

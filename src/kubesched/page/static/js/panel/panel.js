@@ -11,12 +11,12 @@ function titleOf({ kind, key }) {
 }
 
 export class Panel {
-  /** on: pod(namespace, name), node(name) open them; isThere({kind, key}); closed(). */
+  /** on: pod(namespace, name), node(name) open them; fits(key) asks how many like a pod fit; isThere({kind, key}); closed(). */
   constructor(aside, server, on) {
     this.aside = aside;
     this.body = aside.querySelector(".body");
     this.server = server;
-    this.on = { pod: (namespace, name) => on.pod(namespace, name), node: (name) => on.node(name) };
+    this.on = { pod: (namespace, name) => on.pod(namespace, name), node: (name) => on.node(name), fits: (key) => on.fits(key) };
     this.isThere = on.isThere;
     this.closed = on.closed;
     this.subject = null;

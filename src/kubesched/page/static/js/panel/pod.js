@@ -3,7 +3,6 @@
 
 import { count, grouped } from "../cluster/amounts.js";
 import { attemptsView } from "./attempts.js";
-import { commandOf } from "./commands.js";
 import { bar, details, h, section } from "../page/dom.js";
 import { nodeLink, podLink } from "./links.js";
 
@@ -123,7 +122,7 @@ function remediesView(remedies, on) {
 }
 
 function remedyView(remedy, on) {
-  const command = remedy.changes.map(commandOf).join("\n");
+  const command = (remedy.commands || []).join("\n");
   const copied = h("span.copied", { role: "status" });
   const copy = async () => {
     try {
@@ -167,14 +166,16 @@ export function gapsView(gaps) {
 }
 
 /** All of the panel. */
-export function podView({ explanation, funnel, recordsLater }, on) {
+export function podView({ explanation, funnel, recordsLater, placed }, on) {
   const decisions = explanation.decisions || [];
   const facts = [explanation.owner, `priority ${explanation.priority}`, explanation.nominatedNode ? `nominated to ${explanation.nominatedNode}` : null];
   return [
     h("p.kicker", {}, "Pod"),
     h("h2", { tabindex: "-1" }, explanation.pod),
     h("p.verdict", { "data-verdict": explanation.verdict }, h("span.tag", {}, explanation.verdict), ` ${explanation.summary}`),
+    placed ? h("p.notice", {}, "The page has placed this pod as the scheduler would. The manifests name no node.") : null,
     h("p.facts", {}, facts.filter(Boolean).join(" · ")),
+    h("div.asks", {}, h("button", { type: "button", onclick: () => on.fits(explanation.pod) }, "How many like it fit?")),
     funnelView(funnel, on),
     placementView("Chosen node", explanation.placement, on),
     placementView("Placed", explanation.placed, on),

@@ -18,7 +18,7 @@ export class TimeBar {
     this.on = on;
     this.mode = "";
     this.clock = null;
-    this.marks = new TimeMarks(byId("time-marks"));
+    this.marks = new TimeMarks(byId("time-marks"), byId("time-kinds"));
     this.slider = byId("time-slider");
     byId("time-play").addEventListener("click", () => this.toggle());
     byId("time-step").addEventListener("click", () => this.step());
@@ -51,6 +51,7 @@ export class TimeBar {
     const focused = byId("time").contains(document.activeElement) ? document.activeElement : null;
     byId("time").hidden = false;
     byId("time").dataset.mode = mode;
+    this.marks.dated = mode === "live";
     for (const id of ["time-play", "time-step", "time-back", "time-by", "time-end", "time-speed", "time-slider", "time-clock"]) byId(id).hidden = !simulated;
     byId("time-leave").hidden = !leavable;
     byId("time-try").hidden = simulated;

@@ -1,11 +1,7 @@
-"""Questions by (plugin, key), of which the least recently used are dropped.
+"""New questions of plugins.
 
 From a pod to the questions of its profile's plugins. Questions of plugins without a `key` are made anew for each pod.
 """
-
-from collections import OrderedDict
-from collections.abc import Hashable
-from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,49 +28,8 @@ from kubesched.core.framework.row_questions import RowFilterQuestion, RowScoreQu
 from kubesched.core.framework.status import SKIP, Status, StatusTable, error
 from kubesched.core.framework.verdict import Verdict
 
-V = TypeVar("V")
 _FILTER_QUESTION = instance_of(FilterQuestion)  # type: ignore[type-abstract]
 _SCORE_QUESTION = instance_of(ScoreQuestion)  # type: ignore[type-abstract]
-
-
-class Recent(Generic[V]):
-    """A dictionary of bounded size and weight that drops the least recently used entries."""
-
-    __slots__ = ("_entries", "_heaviest", "limit", "weight")
-
-    def __init__(self, limit: int, heaviest: int) -> None:
-        self.limit = limit
-        self.weight = 0
-        self._heaviest = heaviest
-        self._entries: OrderedDict[Hashable, tuple[V, int]] = OrderedDict()
-
-    def __len__(self) -> int:
-        return len(self._entries)
-
-    def get(self, key: Hashable) -> V | None:
-        """Return the entry, which is now the most recently used one."""
-        entry = self._entries.get(key)
-        if entry is None:
-            return None
-        self._entries.move_to_end(key)
-        return entry[0]
-
-    def put(self, key: Hashable, value: V, weight: int) -> None:
-        """Add an entry; a known entry keeps its weight."""
-        entry = (value, weight)
-        kept = self._entries.setdefault(key, entry)
-        if kept is not entry:
-            if kept[0] is not value:
-                self._entries[key] = (value, kept[1])
-            return
-        self.weight += weight
-        while len(self._entries) > self.limit or (self.weight > self._heaviest and len(self._entries) > 1):
-            self.weight -= self._entries.popitem(last=False)[1][1]
-
-    def clear(self) -> None:
-        """Forget everything."""
-        self._entries.clear()
-        self.weight = 0
 
 
 class Questioner:

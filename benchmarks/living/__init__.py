@@ -1,0 +1,1 @@
+"""A benchmark of a living cluster: pods start, fail, move and end while a scheduler works."""

@@ -1,0 +1,61 @@
+"""The answer about what is left of a cluster: values.
+
+From `remaining` to reports, JSON and notebooks.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+from kubesched.asking.answers import Answer
+from kubesched.asking.capacity.capacity_answer import TemplateCapacity
+from kubesched.asking.cluster_objects import Gap
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingResource(Answer):
+    """How much of a resource all nodes have, how much pods request, and how much is free.
+
+    `closed` is free on nodes that take no pod without tolerations; `stranded` is free on other nodes, on which a
+    typical pod does not fit. `largest` is the most that is free on one node, `largest_node`.
+    """
+
+    resource: str
+    allocatable: str
+    requested: str
+    free: str
+    closed: str
+    stranded: str
+    largest: str
+    largest_node: str
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingPlace(Answer):
+    """A zone or a pool: its nodes, and what they have and have free, by resource."""
+
+    name: str
+    nodes: int
+    allocatable: Mapping[str, str]
+    free: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class RemainingAnswer(Answer):
+    """What is left of a cluster.
+
+    `typical` says how many more pods with the median requests fit, what limits them, and the largest pod; such a pod
+    tolerates no taint. `closed_nodes` is how many nodes take no pod without tolerations.
+    """
+
+    ROWS: ClassVar[str] = "resources"
+
+    summary: str
+    nodes: int
+    closed_nodes: int
+    resources: tuple[RemainingResource, ...]
+    zones: tuple[RemainingPlace, ...]
+    pool_label: str
+    pools: tuple[RemainingPlace, ...]
+    typical: TemplateCapacity | None = None
+    gaps: tuple[Gap, ...] = ()

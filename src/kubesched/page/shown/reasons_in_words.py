@@ -1,0 +1,31 @@
+"""Why a pod is pending, in plain words: from the message of its condition PodScheduled.
+
+From a scheduler's message ("0/9 nodes are available: 1 node(s) were unschedulable, 8 Insufficient cpu. ...") to what
+`kubesched explain` says of the nodes ("Fits nowhere: 8 lack cpu, 1 is cordoned"). A message of another form is kept.
+"""
+
+import re
+from functools import lru_cache
+from typing import Final
+
+from kubesched.asking.explain.plain_words import counted
+
+FITS_NOWHERE: Final = "Fits nowhere: "
+_NODES: Final = re.compile(r"0/\d+ nodes are available: ")
+_REASON: Final = re.compile(r"(\d+) (.+)", re.DOTALL)
+# what preemption said follows after a full stop
+_END: Final = re.compile(r"\. (?=preemption:|no new claims to deallocate|not found$)|\.\s*$")
+_NEXT: Final = re.compile(r", (?=\d+ )")
+
+
+@lru_cache(maxsize=4096)
+def in_plain_words(message: str) -> str:
+    """Return why no node takes a pod, the reason of most nodes first."""
+    start = _NODES.match(message)
+    if start is None:
+        return message
+    told = _END.split(message[start.end() :], maxsplit=1)[0]
+    reasons = [_REASON.fullmatch(part) for part in _NEXT.split(told)]
+    if all(reasons):
+        told = counted((found[2], int(found[1])) for found in reasons if found is not None)
+    return FITS_NOWHERE + told

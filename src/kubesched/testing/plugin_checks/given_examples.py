@@ -1,0 +1,75 @@
+"""Examples that consist of the objects an author gives: the whole list as a cluster, and pods that crowd around them.
+
+From nodes, pods and other objects to examples. A plugin that counts pods against an object, such as seats of a licence,
+rejects a pod only where enough pods with the right label run, which random clusters rarely have.
+"""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from kubesched.api.meta import ApiObject
+from kubesched.api.nodes import Node
+from kubesched.api.pods import Pod
+from kubesched.testing.builders import a_node, a_pod
+from kubesched.testing.plugin_checks.cluster_example import ClusterExample, ExampleChange
+from kubesched.testing.plugin_checks.object_details import ObjectDetail
+
+MOST_CROWD = 4
+MOST_GIVEN = 12
+
+
+def crowded_examples(given: Sequence[ApiObject], details: Sequence[ObjectDetail]) -> Iterator[ClusterExample]:
+    """Yield clusters in which some pods on a node, and the pod that is asked about, have a detail in common.
+
+    One of the pods ends, and then one of the objects.
+    """
+    others = tuple(obj for obj in given if not isinstance(obj, Node | Pod))
+    node, asked, plain = _nodes(given)[0], a_pod("asked"), a_pod("asked1")
+    for detail in details:
+        for count in range(MOST_CROWD + 1):
+            crowd = tuple(detail.applied(a_pod(f"p{number}", node=node.name)) for number in range(count))
+            leaving = [*crowd[:1], *others[:1]]
+            changes = tuple(ExampleChange(obj, None) for obj in leaving)
+            yield ClusterExample((node, *others, *crowd), (detail.applied(asked), plain), changes)
+
+
+def examples_as_given(given: Sequence[ApiObject]) -> Iterator[ClusterExample]:
+    """Yield the given objects as one cluster, asked about a pod like each given one while each object goes and returns.
+
+    Without given nodes the pods run on a plain node.
+    """
+    nodes = _nodes(given)
+    pods = [_on(obj, nodes[0].name) for obj in given if isinstance(obj, Pod)]
+    if not pods:
+        return
+    others = [obj for obj in given if not isinstance(obj, Node | Pod)]
+    cluster = (*nodes, *others, *pods)
+    for pod in _distinct(pods)[:MOST_GIVEN]:
+        asked = (_waiting(pod, "asked"), _waiting(pod, "asked1"))
+        for obj in (*others, *pods, *nodes)[:MOST_GIVEN]:
+            yield ClusterExample(cluster, asked, (ExampleChange(obj, None), ExampleChange(None, obj)))
+
+
+def _nodes(given: Sequence[ApiObject]) -> list[Node]:
+    """Return the given nodes, else a plain one."""
+    return [obj for obj in given if isinstance(obj, Node)] or [a_node("n0")]
+
+
+def _distinct(pods: Sequence[Pod]) -> list[Pod]:
+    """Return a pod of each set of labels and specification, whatever its node."""
+    found: dict[bytes, Pod] = {}
+    for pod in pods:
+        plain = _waiting(pod, "asked")
+        found.setdefault(msgspec.json.encode(plain), pod)
+    return list(found.values())
+
+
+def _on(pod: Pod, node: str) -> Pod:
+    """Return a pod on a node: the one that it names, else this one."""
+    return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=pod.spec.node_name or node))
+
+
+def _waiting(pod: Pod, name: str) -> Pod:
+    metadata = msgspec.structs.replace(pod.metadata, name=name, uid=f"{pod.metadata.namespace}-{name}")
+    return msgspec.structs.replace(pod, metadata=metadata, spec=msgspec.structs.replace(pod.spec, node_name=""))
