@@ -9,7 +9,7 @@
 # make coverage  the quick tests, and which lines no test runs   make dist  wheels, source and bill of materials, into dist
 # make release VERSION=0.2.0   write the version into all files; prints the commands that follow
 # make release-check TAG=v0.2.0   whether all places name the version of a tag; prints its notes
-# make upstream SRC=...   compare our tables with a checkout of kubernetes (docs/next-release.md)
+# make upstream SRC=...   compare our tables with a checkout of kubernetes (docs/internals/next-release.md)
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
@@ -99,11 +99,11 @@ attack: $(READY)
 	$(BIN)/python -m attack $(ATTACK)
 
 docs: $(READY)
-	$(BIN)/python -m kubesched.controlplane.compatibility > docs/api-compatibility.md
-	$(BIN)/python -m tools.layers docs/architecture.md
-	$(BIN)/python -m tools.answer_forms docs/answers.md
-	$(BIN)/python -m tools.examples docs/cookbook.md docs/evaluating.md docs/truth.md
-	$(BIN)/python -m tools.plugin_api docs/plugin-api.md
+	$(BIN)/python -m kubesched.controlplane.compatibility > docs/reference/api-compatibility.md
+	$(BIN)/python -m tools.layers docs/internals/architecture.md
+	$(BIN)/python -m tools.answer_forms docs/reference/answers.md
+	$(BIN)/python -m tools.examples docs/guides/questions/cookbook.md docs/guides/questions/evaluating.md docs/verification/truth.md
+	$(BIN)/python -m tools.plugin_api docs/reference/plugin-api.md
 	$(BIN)/python -m tools.reference docs/reference
 
 # mkdocs has an environment of its own; a broken link is an error
@@ -118,7 +118,7 @@ $(SITE)/.ready: requirements-site.lock
 # SRC: a checkout, or a git directory with TO=TAG; FROM=TAG lists the named files that changed since; HELP: a file with
 # what kube-scheduler --help prints; WRITE=1 renews feature gates and types
 upstream: $(READY)
-	@test -n "$(SRC)" || { echo "make upstream SRC=<checkout of kubernetes>; see docs/next-release.md"; exit 2; }
+	@test -n "$(SRC)" || { echo "make upstream SRC=<checkout of kubernetes>; see docs/internals/next-release.md"; exit 2; }
 	$(BIN)/python -m tools.upstream $(SRC) $(if $(TO),--to $(TO)) $(if $(FROM),--from $(FROM)) \
 		$(if $(HELP),--help-text $(HELP)) $(if $(WRITE),--write)
 

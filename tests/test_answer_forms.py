@@ -1,4 +1,4 @@
-"""docs/answers.md lists the fields that answers have."""
+"""docs/reference/answers.md lists the fields that answers have."""
 
 from pathlib import Path
 
@@ -10,7 +10,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def test_the_fields_of_answers_are_those_of_their_classes() -> None:
-    text = (ROOT / "docs" / "answers.md").read_text()
+    text = (ROOT / "docs" / "reference/answers.md").read_text()
     assert text == answer_forms.written(text), "run `make docs`"
 
 

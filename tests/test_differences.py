@@ -1,4 +1,4 @@
-"""Marks in the code and rows in docs/differences.md belong together."""
+"""Marks in the code and rows in docs/reference/differences.md belong together."""
 
 import re
 from pathlib import Path
@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 MARK = re.compile(r"# differs(?: \((.*?)\))?:")
 ROWS = [
     line.split(" | ")[0].removeprefix("| ")
-    for line in (ROOT / "docs/differences.md").read_text().splitlines()
+    for line in (ROOT / "docs/reference/differences.md").read_text().splitlines()
     if line.startswith("| ") and not line.startswith("| what |")
 ]
 
@@ -26,7 +26,9 @@ def marks() -> list[tuple[str, str]]:
 
 @pytest.mark.parametrize(("path", "named"), sorted(set(marks())))
 def test_a_mark_names_one_row(path: str, named: str) -> None:
-    assert named, f"{path}: write `# differs (part of the first column of its row in docs/differences.md): ...`"
+    assert named, (
+        f"{path}: write `# differs (part of the first column of its row in docs/reference/differences.md): ...`"
+    )
     assert len([row for row in ROWS if named in row]) == 1, f"{path}: rows with {named!r} in their first column"
 
 

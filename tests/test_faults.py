@@ -1,10 +1,13 @@
-"""The numbers that tests and comments quote are those of docs/faults.md."""
+"""The numbers that tests and comments quote are those of docs/verification/faults.md."""
 
 import re
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-LISTED = [int(number) for number in re.findall(r"^\| (\d+) \|", (ROOT / "docs/faults.md").read_text(), re.MULTILINE)]
+LISTED = [
+    int(number)
+    for number in re.findall(r"^\| (\d+) \|", (ROOT / "docs/verification/faults.md").read_text(), re.MULTILINE)
+]
 QUOTED = re.compile(r"fault[_ ](\d+)(?:_and_(\d+))?")
 # not tested under their numbers; the page says where
 ELSEWHERE = {43, 44, 46, 56}

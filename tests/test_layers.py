@@ -1,4 +1,4 @@
-"""docs/architecture.md draws the layers that import-linter checks."""
+"""docs/internals/architecture.md draws the layers that import-linter checks."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ type = "forbidden"
 
 
 def test_the_drawing_of_layers_follows_the_contracts() -> None:
-    text = (ROOT / "docs" / "architecture.md").read_text()
+    text = (ROOT / "docs" / "internals/architecture.md").read_text()
     assert text == layers.drawn(text, layers.CONTRACTS.read_text()), "run `make docs`"
 
 

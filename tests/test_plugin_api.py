@@ -1,4 +1,4 @@
-"""docs/plugin-api.md says what is exported, as the source has it."""
+"""docs/reference/plugin-api.md says what is exported, as the source has it."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ PAGE = plugin_api.page()
 
 
 def test_the_page_is_the_one_that_the_source_makes() -> None:
-    text = (Path(__file__).parents[1] / "docs" / "plugin-api.md").read_text()
+    text = (Path(__file__).parents[1] / "docs" / "reference/plugin-api.md").read_text()
     assert text == PAGE, "run `make docs`"
 
 

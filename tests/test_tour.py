@@ -1,4 +1,4 @@
-"""docs/follow-one-pod.md names the functions that a pod comes by, in their order."""
+"""docs/internals/follow-one-pod.md names the functions that a pod comes by, in their order."""
 
 import re
 import sys
@@ -15,7 +15,7 @@ PACKAGE = f"{ROOT / 'src' / 'kubesched'}/"
 
 def told() -> list[tuple[str, str]]:
     """Return the files and functions of the tour."""
-    return STEP.findall((ROOT / "docs/follow-one-pod.md").read_text())
+    return STEP.findall((ROOT / "docs/internals/follow-one-pod.md").read_text())
 
 
 def traced() -> list[tuple[str, str]]:
@@ -48,6 +48,6 @@ def test_the_tour_follows_one_pod() -> None:
 
 
 def test_the_files_that_the_tour_ends_with_exist() -> None:
-    text = (ROOT / "docs/follow-one-pod.md").read_text()
+    text = (ROOT / "docs/internals/follow-one-pod.md").read_text()
     for file in re.findall(r"`([\w/]+\.py)[:`]", text):
         assert (ROOT / "src/kubesched" / file).exists() or (ROOT / file).exists(), file

@@ -1,4 +1,4 @@
-"""Write the JSON form of answers into a document: `python -m tools.answer_forms docs/asking.md`.
+"""Write the JSON form of answers into a document: `python -m tools.answer_forms docs/internals/asking.md`.
 
 From the dataclasses of answers to a table with a row for each: what it is, and its fields as JSON has them. It stands
 between two comments, which stay where they are.

@@ -1,4 +1,4 @@
-"""Documents whose examples are run: `python -m tools.examples docs/cookbook.md` writes what they print.
+"""Documents with tested examples: `python -m tools.examples docs/guides/questions/cookbook.md` writes their output.
 
 From a Markdown file to its sections, and from a section to what its examples print. In a console block, lines after
 `$ ` are commands and the lines below one are its output; a line `...` stands for any lines. `$ echo $?` prints the last

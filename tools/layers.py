@@ -1,4 +1,4 @@
-"""Draw the layers of import-linter's contracts into a document: `python -m tools.layers docs/architecture.md`.
+"""Draw the layers of import-linter's contracts: `python -m tools.layers docs/internals/architecture.md`.
 
 The drawing stands between two comments, which stay where they are.
 """

@@ -1,4 +1,4 @@
-"""Write the reference of the public API: `python -m tools.plugin_api docs/plugin-api.md`.
+"""Write the reference of the public API: `python -m tools.plugin_api docs/reference/plugin-api.md`.
 
 From what `kubesched` and `kubesched.testing` export to a page: each name with its signature as the source has it, its
 docstring, and for classes their attributes and methods; those of bases that are not public come with them.
@@ -25,7 +25,8 @@ INTRODUCTION = """\
 
 What `kubesched` and `kubesched.testing` export is public and stays as it is within a major version; all else is private
 and may change.
-[Writing plugins](plugins.md) says how it is used. This page is written by `make docs` from the source.
+[Writing plugins](../guides/plugins/plugins.md) says how it is used.
+This page is written by `make docs` from the source.
 """
 # the headings, with the modules whose names come under them
 GROUPS: dict[str, dict[str, tuple[str, ...]]] = {

@@ -1,4 +1,4 @@
-"""The examples of plugins, run as their pages in docs/contrib say: `kubesched up --once`, and servers beside it."""
+"""The examples of plugins, run as their pages in docs/guides/plugins/contrib say, with `kubesched up --once`."""
 
 import json
 import os
@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 CONTRIB = Path(__file__).parents[1]
-PAGES = CONTRIB.parent / "docs" / "contrib"
+PAGES = CONTRIB.parent / "docs" / "guides" / "plugins" / "contrib"
 ENTRY_POINTS: dict[str, str] = tomllib.loads((CONTRIB / "pyproject.toml").read_text())["project"]["entry-points"][
     "kubesched.plugins"
 ]

@@ -47,8 +47,8 @@ def test_an_entry_point_has_the_name_of_its_plugin_and_a_page_of_documentation(n
     module, _, attribute = ENTRY_POINTS[name].partition(":")
     assert getattr(import_module(module), attribute).name == name
     page = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
-    assert (CONTRIB.parent / "docs" / "contrib" / f"{page}.md").is_file()
-    assert f"docs/contrib/{page}.md" in (CONTRIB / "README.md").read_text()
+    assert (CONTRIB.parent / "docs" / "guides" / "plugins" / "contrib" / f"{page}.md").is_file()
+    assert f"docs/guides/plugins/contrib/{page}.md" in (CONTRIB / "README.md").read_text()
     assert (CONTRIB / "examples" / page / "config.yaml").is_file()
 
 
@@ -63,7 +63,7 @@ def test_a_definition_is_named_after_its_group_and_plural(file: Path) -> None:
 @pytest.mark.parametrize("folder", sorted(path.name for path in (CONTRIB / "examples").iterdir()))
 def test_pages_show_the_configuration_of_their_example(folder: str) -> None:
     config = (CONTRIB / "examples" / folder / "config.yaml").read_text().rstrip()
-    page = (CONTRIB.parent / "docs" / "contrib" / f"{folder}.md").read_text()
+    page = (CONTRIB.parent / "docs" / "guides" / "plugins" / "contrib" / f"{folder}.md").read_text()
     assert f"```yaml\n{config}\n```\n" in page
 
 

@@ -1,4 +1,4 @@
-"""docs/benchmarking.md: its commands can be given, and it names every opcode."""
+"""docs/guides/research/benchmarking.md: its commands can be given, and it names every opcode."""
 
 import re
 import shlex
@@ -9,7 +9,7 @@ import pytest
 from kubesched.bench.command import bench
 from kubesched.simulate.traces.perf.operations import OPCODES
 
-PAGE = Path("docs/benchmarking.md").read_text()
+PAGE = Path("docs/guides/research/benchmarking.md").read_text()
 COMMANDS = re.findall(r"^\$ kubesched bench(.*)$", PAGE.replace("\\\n", " "), re.MULTILINE)
 
 

@@ -10,10 +10,12 @@ from click.testing import CliRunner
 from kubesched.cli import main
 from tools.examples import ROOT, DocumentRunner, DocumentSection, commands_in, matches, run_together, sections
 
-RECIPES = sections((ROOT / "docs/cookbook.md").read_text())
+RECIPES = sections((ROOT / "docs/guides/questions/cookbook.md").read_text())
 # sections of other documents that are run
 OTHERS = [
-    section for name in ("docs/evaluating.md", "docs/truth.md") for section in sections((ROOT / name).read_text())
+    section
+    for name in ("docs/guides/questions/evaluating.md", "docs/verification/truth.md")
+    for section in sections((ROOT / name).read_text())
 ]
 # tests/documents/test_in_order.py runs those that need a cluster
 EXAMPLES = [section for section in (*RECIPES, *OTHERS) if section.is_run]
@@ -33,7 +35,7 @@ def test_a_recipe_prints_what_it_shows(
 def test_the_tutorial_prints_what_it_shows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.delenv("KUBECONFIG", raising=False)
-    (steps,) = run_together((ROOT / "docs/tutorial.md").read_text())
+    (steps,) = run_together((ROOT / "docs/get-started/tutorial.md").read_text())
     assert len(steps) >= 4
     runner = DocumentRunner(tmp_path)
     differences = [str(each) for step in steps for each in runner.differences(step)]

@@ -20,7 +20,7 @@ from kubesched.run.go_flags import parse_flags
 from kubesched.testing import a_node, a_pod
 
 ROOT = Path(__file__).parents[2]
-DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
+DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
 
 
@@ -90,7 +90,7 @@ def test_there_are_commands_to_look_at() -> None:
     assert {"up", "evaluate", "config", "run"} <= {call[0] for path in DOCUMENTS for call in commands(path)}
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/plugins.md"])
+@pytest.mark.parametrize("name", ["README.md", "docs/guides/plugins/plugins.md"])
 def test_code_works_as_it_is_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
@@ -108,7 +108,7 @@ def test_code_works_as_it_is_shown(
             test(**{fixture: request.getfixturevalue(fixture) for fixture in inspect.signature(test).parameters})
 
 
-@pytest.mark.parametrize("name", ["docs/plugins.md"])
+@pytest.mark.parametrize("name", ["docs/guides/plugins/plugins.md"])
 def test_commands_work_as_they_are_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for block in blocks(ROOT / name, "yaml") + blocks(ROOT / name, "python"):
@@ -123,14 +123,14 @@ def test_commands_work_as_they_are_shown(name: str, tmp_path: Path, monkeypatch:
 
 
 def test_the_configuration_of_a_trial_is_one() -> None:
-    (text,) = blocks(ROOT / "docs/running.md", "yaml")
+    (text,) = blocks(ROOT / "docs/guides/operator/running.md", "yaml")
     assert load(text).profiles[0].scheduler_name == "trial"
 
 
 def test_the_plugins_of_the_ladder_do_what_is_said() -> None:
-    (block,) = (text for text in blocks(ROOT / "docs/plugins.md", "python") if "OneCacheANode" in text)
+    (block,) = (text for text in blocks(ROOT / "docs/guides/plugins/plugins.md", "python") if "OneCacheANode" in text)
     defined: dict[str, Any] = {"__name__": "ladder"}
-    exec(compile(block, "docs/plugins.md", "exec"), defined)
+    exec(compile(block, "docs/guides/plugins/plugins.md", "exec"), defined)
     registry = Registry()
     for name in ("OneCacheANode", "Cheapest"):
         registry.register(defined[name])

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.support.processes import eventually
 
 from kubesched.common import files
 from kubesched.common.files import UnusableFileError, oddity, read_at_most, writing_problem

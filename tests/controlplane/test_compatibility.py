@@ -15,7 +15,7 @@ from kubesched.controlplane.compatibility.texts import (
 from kubesched.controlplane.server.catalog import DECLARATIONS, RESOURCES
 from kubesched.controlplane.server.subresources.connect import CONNECT_HANDLERS
 
-PAGE = Path(__file__).parents[2] / "docs" / "api-compatibility.md"
+PAGE = Path(__file__).parents[2] / "docs" / "reference/api-compatibility.md"
 SERVED = {(each.api_version, each.kind) for each in RESOURCES}
 SENTENCES = {(each.resource.api_version, each.resource.kind): each.sentence for each in DECLARATIONS}
 SUBRESOURCES = {f"{each.plural}/{name}" for each in RESOURCES for name in each.subresources}

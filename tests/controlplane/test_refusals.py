@@ -1,7 +1,7 @@
 """The embedded API server accepts and refuses what kube-apiserver does, with the same words.
 
 The corpus (tests/controlplane/data/README.md) has several thousand requests with one thing wrong. What still differs is
-listed here with its reason, and in docs/differences.md; the list only gets shorter.
+listed here with its reason, and in docs/reference/differences.md; the list only gets shorter.
 """
 
 import re
@@ -148,8 +148,8 @@ def test_a_known_difference_only_shrinks(known: Difference) -> None:
 
 def test_the_documents_give_the_number() -> None:
     count = sum(each.count for each in DIFFERENCES)
-    assert f"{count} differ." in (DOCS / "differences.md").read_text()
-    assert f"{len(cases()) - count} equal, {count} listed" in (DOCS / "verification.md").read_text()
+    assert f"{count} differ." in (DOCS / "reference/differences.md").read_text()
+    assert f"{len(cases()) - count} equal, {count} listed" in (DOCS / "verification/verification.md").read_text()
 
 
 def test_every_other_answer_is_that_of_the_reference() -> None:

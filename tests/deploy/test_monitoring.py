@@ -17,7 +17,7 @@ from kubesched.serving.metrics.families import HISTOGRAM, Metric
 ROOT = Path(__file__).parents[2]
 PROMETHEUS = ROOT / "deploy" / "prometheus"
 DASHBOARD = json.loads((ROOT / "deploy" / "grafana" / "kubesched.json").read_text())
-RUNBOOKS = "https://github.com/kubesched/kubesched/blob/main/docs/alerts.md#"
+RUNBOOKS = "https://github.com/kubesched/kubesched/blob/main/docs/guides/operator/alerts.md#"
 METRICS = {each.name: each for each in vars(catalog).values() if isinstance(each, Metric)}
 # what Prometheus adds
 TARGET = {"job", "instance"}
@@ -76,7 +76,7 @@ def test_the_values_of_labels_are_those_that_the_scheduler_tells() -> None:
 
 
 def test_every_alert_says_what_to_do() -> None:
-    headings = re.findall(r"^## (\w+)$", (ROOT / "docs" / "alerts.md").read_text(), re.MULTILINE)
+    headings = re.findall(r"^## (\w+)$", (ROOT / "docs" / "guides/operator/alerts.md").read_text(), re.MULTILINE)
     assert headings == [rule["alert"] for rule in ALERTS]
     for rule in ALERTS:
         assert rule["labels"]["severity"] in ("critical", "warning", "info")

@@ -77,7 +77,7 @@ def folder(tmp_path: Path, environment: dict[str, str]) -> Path:
     shutil.copy(ROOT / "examples/plugins/custom-scores.yaml", tmp_path)
     for name in ("monday.jsonl.gz", "pods.jsonl.gz"):
         (tmp_path / name).write_bytes(gzip.compress((ROOT / "examples/simulate/small.jsonl").read_bytes(), mtime=0))
-    for document in ("README.md", "docs/running.md"):
+    for document in ("README.md", "docs/guides/operator/running.md"):
         for block in blocks(ROOT / document, "yaml") + blocks(ROOT / document, "python"):
             if block.startswith("# "):
                 text = block.replace("/home/me/.kube/config", environment["KUBECONFIG"])

@@ -24,23 +24,23 @@ IN_ORDER = "tests/documents/test_in_order.py"
 
 # documents, and the tests that run all of their commands; where there are two, the second runs what needs a cluster
 RUN_ELSEWHERE = {
-    "docs/cookbook.md": ("tests/cli/test_cookbook.py", IN_ORDER),
-    "docs/deploying.md": (IN_ORDER,),
-    "docs/evaluating.md": ("tests/cli/test_cookbook.py",),
-    "docs/migrating.md": ("tests/shadow/test_migrating.py",),
-    "docs/plugins.md": ("tests/cli/test_documents.py", IN_ORDER),
-    "docs/testing.md": (IN_ORDER,),
-    "docs/truth.md": ("tests/cli/test_cookbook.py",),
-    "docs/tutorial.md": ("tests/cli/test_cookbook.py", IN_ORDER),
-    "docs/up.md": (IN_ORDER,),
+    "docs/guides/questions/cookbook.md": ("tests/cli/test_cookbook.py", IN_ORDER),
+    "docs/guides/operator/deploying.md": (IN_ORDER,),
+    "docs/guides/questions/evaluating.md": ("tests/cli/test_cookbook.py",),
+    "docs/guides/operator/migrating.md": ("tests/shadow/test_migrating.py",),
+    "docs/guides/plugins/plugins.md": ("tests/cli/test_documents.py", IN_ORDER),
+    "docs/guides/clusters/testing.md": (IN_ORDER,),
+    "docs/verification/truth.md": ("tests/cli/test_cookbook.py",),
+    "docs/get-started/tutorial.md": ("tests/cli/test_cookbook.py", IN_ORDER),
+    "docs/guides/clusters/up.md": (IN_ORDER,),
     "examples/plugins/README.md": (IN_ORDER,),
     "examples/quickstart/README.md": (IN_ORDER,),
     **{
         str(page.relative_to(ROOT)): ("contrib/tests/examples.py",)
-        for page in ROOT.glob("docs/contrib/*.md")
+        for page in ROOT.glob("docs/guides/plugins/contrib/*.md")
         if page.stem != "gang-defragmentation"
     },
-    "docs/contrib/gang-defragmentation.md": (IN_ORDER,),
+    "docs/guides/plugins/contrib/gang-defragmentation.md": (IN_ORDER,),
 }
 # how long a command may take, and how long one that stays may be silent
 SECONDS, QUIET_SECONDS = 180.0, 60.0

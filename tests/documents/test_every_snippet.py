@@ -17,22 +17,22 @@ from kubesched.config.load import load
 # documents whose Python or YAML is not looked at here, and who does that
 ELSEWHERE = {
     "README.md": "tests/cli/test_documents.py",
-    "docs/cookbook.md": "tests/cli/test_cookbook.py",
-    "docs/plugin-api.md": "tests/test_plugin_api.py",
-    "docs/plugins.md": "tests/cli/test_documents.py",
-    "docs/tutorial.md": "tests/cli/test_cookbook.py",
-    "docs/contrib": "contrib/tests/test_distribution.py",
+    "docs/guides/questions/cookbook.md": "tests/cli/test_cookbook.py",
+    "docs/reference/plugin-api.md": "tests/test_plugin_api.py",
+    "docs/guides/plugins/plugins.md": "tests/cli/test_documents.py",
+    "docs/get-started/tutorial.md": "tests/cli/test_cookbook.py",
+    "docs/guides/plugins/contrib": "contrib/tests/test_distribution.py",
 }
-# of docs/testing.md the YAML; tests/documents/test_in_order.py runs its Python and its JSON
+# of docs/guides/clusters/testing.md the YAML; tests/documents/test_in_order.py runs its Python and its JSON
 HERE = {
-    "docs/deploying.md",
-    "docs/migrating.md",
-    "docs/operating.md",
-    "docs/running.md",
-    "docs/simulating.md",
-    "docs/sweeping.md",
+    "docs/guides/operator/deploying.md",
+    "docs/guides/operator/migrating.md",
+    "docs/guides/operator/operating.md",
+    "docs/guides/operator/running.md",
+    "docs/guides/research/simulating.md",
+    "docs/guides/research/sweeping.md",
 }
-TESTING = ROOT / "docs/testing.md"
+TESTING = ROOT / "docs/guides/clusters/testing.md"
 
 
 def test_every_document_with_snippets_is_looked_at() -> None:
@@ -41,12 +41,12 @@ def test_every_document_with_snippets_is_looked_at() -> None:
         for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md")]
         if blocks(path, "python") or blocks(path, "yaml")
     }
-    others = {name for name in found if name not in ELSEWHERE and not name.startswith("docs/contrib/")}
-    assert others == HERE | {"docs/testing.md"}
+    others = {name for name in found if name not in ELSEWHERE and not name.startswith("docs/guides/plugins/contrib/")}
+    assert others == HERE | {"docs/guides/clusters/testing.md"}
     assert all((ROOT / tests).exists() for tests in ELSEWHERE.values())
 
 
-@pytest.mark.parametrize("name", ["docs/migrating.md", "docs/running.md"])
+@pytest.mark.parametrize("name", ["docs/guides/operator/migrating.md", "docs/guides/operator/running.md"])
 def test_configurations_can_be_loaded(name: str) -> None:
     found = [text for text in blocks(ROOT / name, "yaml") if "KubeSchedulerConfiguration" in text]
     assert found
@@ -55,7 +55,7 @@ def test_configurations_can_be_loaded(name: str) -> None:
 
 
 def test_kustomizations_name_what_is_there() -> None:
-    (text,) = blocks(ROOT / "docs/deploying.md", "yaml")
+    (text,) = blocks(ROOT / "docs/guides/operator/deploying.md", "yaml")
     kustomization = yaml.safe_load(text)
     for reference in (*kustomization["resources"], *kustomization["components"]):
         assert (ROOT / reference.removeprefix("github.com/kubesched/kubesched/") / "kustomization.yaml").exists()
@@ -63,7 +63,7 @@ def test_kustomizations_name_what_is_there() -> None:
 
 @pytest.mark.skipif(not path_of_helm(), reason=WHY_NO_HELM)
 def test_the_values_of_a_switch_are_those_of_the_chart(tmp_path: Path) -> None:
-    (text,) = blocks(ROOT / "docs/operating.md", "yaml")
+    (text,) = blocks(ROOT / "docs/guides/operator/operating.md", "yaml")
     (tmp_path / "values.yaml").write_text(text)
     made = chart(*IMAGE, "-f", str(tmp_path / "values.yaml"), home=tmp_path)
     loaded = load(only(made, "ConfigMap")["data"]["config.yaml"])
@@ -91,7 +91,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_specifications_of_sweeps_are_read(folder: Path) -> None:
-    whole, tuning = blocks(ROOT / "docs/sweeping.md", "yaml")
+    whole, tuning = blocks(ROOT / "docs/guides/research/sweeping.md", "yaml")
     Path("sweep.yaml").write_text(whole)
     planned = CliRunner().invoke(main, ["sweep", "sweep.yaml", "--dry-run"])
     assert (planned.exit_code, "runs" in planned.output) == (0, True), planned.output
@@ -105,8 +105,8 @@ def test_specifications_of_sweeps_are_read(folder: Path) -> None:
 @pytest.mark.slow
 def test_simulations_in_a_notebook(folder: Path) -> None:
     shown: dict[str, Any] = {}
-    for text in blocks(ROOT / "docs/simulating.md", "python"):
-        exec(compile(text, "docs/simulating.md", "exec"), shown)
+    for text in blocks(ROOT / "docs/guides/research/simulating.md", "python"):
+        exec(compile(text, "docs/guides/research/simulating.md", "exec"), shown)
     assert (folder / "report.html").exists()
 
 
@@ -114,8 +114,8 @@ def test_simulations_in_a_notebook(folder: Path) -> None:
 def test_results_of_sweeps_as_a_table(folder: Path) -> None:
     done = CliRunner().invoke(main, ["sweep", "examples/simulate/sweep.yaml", "--results", "sizes"])
     assert done.exit_code == 0, done.output
-    (text,) = blocks(ROOT / "docs/sweeping.md", "python")
-    exec(compile(text, "docs/sweeping.md", "exec"), {})
+    (text,) = blocks(ROOT / "docs/guides/research/sweeping.md", "python")
+    exec(compile(text, "docs/guides/research/sweeping.md", "exec"), {})
 
 
 def test_the_action_gets_inputs_that_it_has() -> None:

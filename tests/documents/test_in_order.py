@@ -78,7 +78,7 @@ def programs_in(folder: Path, environment: Environment, **programs: str) -> Envi
 
 
 def test_a_cluster_on_a_laptop(folder: Path, environment: Environment) -> None:
-    for section in of("docs/up.md"):
+    for section in of("docs/guides/clusters/up.md"):
         with Terminal(folder, environment) as terminal:
             terminal.follow(section, NOT_RUN)
 
@@ -104,7 +104,7 @@ def test_the_quickstart(folder: Path, environment: Environment) -> None:
 
 def test_gangs_get_room(folder: Path, environment: Environment) -> None:
     with installed() as path, Terminal(folder, {**environment, "PYTHONPATH": path}) as terminal:
-        terminal.follow(section_of("docs/contrib/gang-defragmentation.md", "kubectl apply"))
+        terminal.follow(section_of("docs/guides/plugins/contrib/gang-defragmentation.md", "kubectl apply"))
         running = "kubectl get pods -o jsonpath='{.items[?(@.status.phase==\"Running\")].metadata.name}'"
         eventually(lambda: terminal.run(running).count("train") == 2, "the gang runs")
 
@@ -119,11 +119,11 @@ def test_questions_to_a_live_cluster(folder: Path, environment: Environment) -> 
     (folder / "deployment.yaml").write_text((folder / "my-app.yaml").read_text())
     kubectl(environment)("apply", "-f", "-", text=WEB)
     with Terminal(folder, {**environment, "KUBECONFIG": str(folder / "kubeconfig")}) as terminal:
-        terminal.follow(section_of("docs/cookbook.md", "--context production"), NOT_RUN)
+        terminal.follow(section_of("docs/guides/questions/cookbook.md", "--context production"), NOT_RUN)
 
 
 def test_the_parts_of_the_tutorial_that_stay_or_need_a_cluster(folder: Path, environment: Environment) -> None:
-    steps = of("docs/tutorial.md")
+    steps = of("docs/get-started/tutorial.md")
     with Terminal(folder, environment) as terminal:
         for step in steps:
             terminal.write_files(step)
@@ -135,7 +135,7 @@ def test_the_parts_of_the_tutorial_that_stay_or_need_a_cluster(folder: Path, env
 def test_a_plugin_on_a_cluster(folder: Path, environment: Environment) -> None:
     shutil.copy(environment["KUBECONFIG"], folder / "cluster.kubeconfig")
     with Terminal(folder, environment) as terminal:
-        terminal.follow(section_of("docs/plugins.md", "kubesched run"))
+        terminal.follow(section_of("docs/guides/plugins/plugins.md", "kubesched run"))
 
 
 # -- packages
@@ -163,7 +163,7 @@ def pip(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 def test_a_package_in_a_minute(tmp_path: Path, pip: Environment) -> None:
     with Terminal(tmp_path, {**os.environ, **pip}) as terminal:
-        terminal.follow(section_of("docs/plugins.md", "pip install"))
+        terminal.follow(section_of("docs/guides/plugins/plugins.md", "pip install"))
         assert "QuietNodes" in terminal.run("kubesched plugins list -o json"), "it is found without an option"
 
 
@@ -184,9 +184,9 @@ def test_the_examples_of_plugins(tmp_path: Path, pip: Environment) -> None:
 def test_tests_against_a_cluster(tmp_path: Path, environment: Environment) -> None:
     shutil.copytree(ROOT / "contrib/crds", tmp_path / "crds")
     with Terminal(tmp_path, programs_in(tmp_path, environment, go=GO)) as terminal:
-        for section in of("docs/testing.md"):
+        for section in of("docs/guides/clusters/testing.md"):
             terminal.follow(section)
-        (container,) = map(json.loads, blocks(ROOT / "docs/testing.md", "json"))
+        (container,) = map(json.loads, blocks(ROOT / "docs/guides/clusters/testing.md", "json"))
         assert container["postCreateCommand"] == "pip install kubesched"
         terminal.run(container["postStartCommand"])
         config = Path(environment["HOME"]) / ".kube" / "config"
@@ -212,7 +212,7 @@ def test_deploying(tmp_path: Path, environment: Environment) -> None:
         "/tmp/kube-scheduler": str(tmp_path / "kube-scheduler"),
     }
     with installed() as path, Terminal(tmp_path, {**environment, "PYTHONPATH": path}, instead) as terminal:
-        for section in of("docs/deploying.md"):
+        for section in of("docs/guides/operator/deploying.md"):
             if section.heading == "The same with kustomize":
                 terminal.run("helm uninstall kubesched -n kube-system --wait")
             if section.heading == "In the place of kube-scheduler":

@@ -1,4 +1,4 @@
-"""docs/page.md tells all of the interface: its paths, the fields of the cluster, the events; and its pictures exist."""
+"""docs/guides/questions/page.md names the page's paths, events and fields of the cluster, and its pictures exist."""
 
 import asyncio
 import re
@@ -17,7 +17,7 @@ from kubesched.testing import a_node, a_pod
 from tools.page_pictures import PICTURES
 
 DOCS = Path(__file__).parents[2] / "docs"
-TEXT = (DOCS / "page.md").read_text()
+TEXT = (DOCS / "guides/questions/page.md").read_text()
 
 
 def served_routes(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:

@@ -13,7 +13,7 @@ from kubesched import __version__
 from tools.examples import DocumentRunner, run_together
 
 ROOT = Path(__file__).parents[2]
-TUTORIAL = (ROOT / "docs" / "tutorial.md").read_text()
+TUTORIAL = (ROOT / "docs" / "get-started/tutorial.md").read_text()
 
 pytestmark = pytest.mark.slow
 

@@ -11,7 +11,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
-DECISIONS = sorted((ROOT / "docs" / "adr").glob("[0-9]*.md"))
+DECISIONS = sorted((ROOT / "docs" / "internals" / "adr").glob("[0-9]*.md"))
 FORMS = sorted(path for path in (ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml") if path.name != "config.yml")
 
 
@@ -28,7 +28,7 @@ def test_decisions_are_numbered_and_listed() -> None:
     numbers = [int(path.name[:4]) for path in DECISIONS]
     assert numbers == list(range(1, len(DECISIONS) + 1))
     assert len(numbers) >= 10
-    listed = re.findall(r"^(\d+)\. \[(.+)\]\((.+)\)$", (ROOT / "docs/adr/index.md").read_text(), re.MULTILINE)
+    listed = re.findall(r"^(\d+)\. \[(.+)\]\((.+)\)$", (ROOT / "docs/internals/adr/index.md").read_text(), re.MULTILINE)
     titles = [path.read_text().partition("\n")[0].partition(". ")[2] for path in DECISIONS]
     assert listed == [
         (str(number), title, path.name) for number, title, path in zip(numbers, titles, DECISIONS, strict=True)
@@ -72,7 +72,7 @@ PEERS = ("kube-scheduler", "kube-scheduler-simulator", "cluster-capacity", "kwok
 
 
 def test_each_peer_is_said_to_be_better_at_something() -> None:
-    text = (ROOT / "docs/comparison.md").read_text()
+    text = (ROOT / "docs/concepts/comparison.md").read_text()
     rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")]
     assert rows[0][2] == "better than kubesched at"
     assert {row[0]: bool(row[2]) for row in rows[2:]} == dict.fromkeys(PEERS, True)

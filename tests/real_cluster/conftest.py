@@ -40,7 +40,7 @@ class RealCluster(Schedulers):
     def scheduler(  # type: ignore[override]
         self, *arguments: str, config: Document | None = None
     ) -> AbstractContextManager[SchedulerProcess]:
-        """Start a scheduler; where the server has no devices, without them, as docs/compatibility.md says."""
+        """Start a scheduler, without devices if the server has none (docs/verification/compatibility.md)."""
         if self.api.ask("GET", "/apis/resource.k8s.io/v1")[0] == 404:
             profiles = (config or {}).get("profiles", [{}])
             for profile in profiles:

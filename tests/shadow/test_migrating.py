@@ -1,4 +1,4 @@
-"""The runbook docs/migrating.md, run on a cluster of kubesched up: each command in order, with kubectl."""
+"""The runbook docs/guides/operator/migrating.md: each command in order, on a cluster of `kubesched up`."""
 
 import os
 import shutil
@@ -15,7 +15,7 @@ from tests.support.terminal import PROGRAMS, Terminal
 from kubesched.testing import a_pod
 from tools.examples import ROOT, sections
 
-RUNBOOK = sections((ROOT / "docs/migrating.md").read_text())
+RUNBOOK = sections((ROOT / "docs/guides/operator/migrating.md").read_text())
 BEFORE = "apiVersion: v1\nkind: Pod\nmetadata: {name: kube-scheduler}\n"
 OVERLAY = "resources: [RESOURCE]\nimages: [{name: kubesched, newName: registry.example.com/kubesched, newTag: v1}]\n"
 # what is long on a real cluster
@@ -25,7 +25,7 @@ SHORTER = {"--duration 1h": "--duration 2s"}
 def test_the_runbook_has_all_steps() -> None:
     steps = ["1. Look: doctor", "2. Compare: shadow", "3. Try: some pods", "4. Switch", "5. Watch", "Roll back"]
     assert [section.heading for section in RUNBOOK] == steps
-    text = (ROOT / "docs/migrating.md").read_text()
+    text = (ROOT / "docs/guides/operator/migrating.md").read_text()
     for command in ("doctor", "shadow", "run", "explain"):
         assert f"$ kubesched {command}" in text
 

@@ -1,4 +1,4 @@
-"""docs/simulating.md: it names every figure and column, and its commands run."""
+"""docs/guides/research/simulating.md: it names every figure and column, and its commands run."""
 
 import re
 import shlex
@@ -15,7 +15,7 @@ from kubesched.simulate.reports.pod_files import PodRow
 from kubesched.simulate.reports.writing import FORMS
 from kubesched.simulate.traces.parquet_trace import COLUMNS
 
-PAGE = Path("docs/simulating.md").read_text()
+PAGE = Path("docs/guides/research/simulating.md").read_text()
 COMMANDS = re.findall(r"^\$ (kubesched simulate examples/.*)$", PAGE, re.MULTILINE)
 
 

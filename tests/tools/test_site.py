@@ -41,11 +41,15 @@ def test_the_site_loads_nothing_from_elsewhere() -> None:
 @pytest.mark.parametrize(
     ("page", "link", "led"),
     [
-        ("up.md", "](../examples/quickstart)", f"]({REPOSITORY}/tree/main/examples/quickstart)"),
-        ("up.md", "](../CHANGELOG.md#1)", f"]({REPOSITORY}/blob/main/CHANGELOG.md#1)"),
-        ("contrib/peaks.md", "](../../contrib/README.md)", f"]({REPOSITORY}/blob/main/contrib/README.md)"),
-        ("contrib/peaks.md", "](../plugins.md)", "](../plugins.md)"),
-        ("up.md", "](plugins.md#a)", "](plugins.md#a)"),
+        ("guides/clusters/up.md", "](../../../examples/quickstart)", f"]({REPOSITORY}/tree/main/examples/quickstart)"),
+        ("guides/clusters/up.md", "](../../../CHANGELOG.md#1)", f"]({REPOSITORY}/blob/main/CHANGELOG.md#1)"),
+        (
+            "guides/plugins/contrib/peaks.md",
+            "](../../../../contrib/README.md)",
+            f"]({REPOSITORY}/blob/main/contrib/README.md)",
+        ),
+        ("guides/plugins/contrib/peaks.md", "](../plugins.md)", "](../plugins.md)"),
+        ("concepts/why-columns.md", "](comparison.md#a)", "](comparison.md#a)"),
     ],
     ids=["a folder", "a file with an anchor", "from a folder of the documentation", "within it, upwards", "within it"],
 )

@@ -523,7 +523,7 @@ def test_help_teaches_by_example() -> None:
     assert "kubesched up --once examples/quickstart/" in text
     assert "export KUBECONFIG" in text
     assert f"    {EXPORT}\n" in text, "in one line, for whoever copies it"
-    assert EXPORT in (QUICKSTART.parents[1] / "docs/up.md").read_text().replace("\\\n", "")
+    assert EXPORT in (QUICKSTART.parents[1] / "docs/guides/clusters/up.md").read_text().replace("\\\n", "")
 
 
 @pytest.mark.slow

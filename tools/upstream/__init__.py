@@ -6,5 +6,5 @@
 
 Only facts are read: names, numbers, types, defaults; never a sentence. One module a table: `openapi`, `go_types` and
 `protobuf` (types and fields), `resources`, `gates`, `metrics`, `roles`, `flags`. `marks` lists the files of upstream
-that our comments name and that changed between two releases. `docs/next-release.md` is the recipe.
+that our comments name and that changed between two releases. `docs/internals/next-release.md` is the recipe.
 """

@@ -9,9 +9,11 @@ ACCEPTED: dict[str, str] = {
     r"scheduler_(goroutines|permit_wait_duration_seconds|plugin_evaluation_total|unschedulable_pods)\.stability": (
         "the binary says BETA, upstream's list is behind"
     ),
-    r"scheduler_(async_api_call_execution|pending_async_api_calls)": "see the row on metrics in docs/differences.md",
+    r"scheduler_(async_api_call_execution|pending_async_api_calls)": (
+        "see the row on metrics in docs/reference/differences.md"
+    ),
     r"(workqueue|informer|rest_client|running_managed_controllers)\w*: missing": (
-        "parts of Go's client; see the row on metrics in docs/differences.md"
+        "parts of Go's client; see the row on metrics in docs/reference/differences.md"
     ),
     r"(AllAlpha|AllBeta): not upstream": "no gate, but a switch of all gates of a stage",
     r"vmodule: not upstream": "registered by the logging library and hidden from the help text",

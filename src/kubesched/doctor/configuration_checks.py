@@ -87,7 +87,7 @@ def _problems(file: str, text: bytes, error: ConfigError, registry: Registry) ->
             if name in IN_CONTRIB:
                 fix = "pip install kubesched-contrib, or disable it"
             else:
-                fix = "port it to Python (docs/plugins.md) and give it as --plugin, or disable it"
+                fix = "port it to Python (docs/guides/plugins/plugins.md) and give it as --plugin, or disable it"
             yield fail("configuration", f"{file}: the plugin {name} does not exist here", fix)
 
 

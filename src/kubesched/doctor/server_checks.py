@@ -17,7 +17,7 @@ from kubesched.doctor.asked_cluster import Absent, AskedCluster, Document
 from kubesched.doctor.findings import Finding, fail, ok, warn
 from kubesched.errors import InvalidObjectError
 
-# the oldest release that the tests of docs/compatibility.md ran on
+# the oldest release that the tests of docs/verification/compatibility.md ran on
 OLDEST_MINOR = 31
 # what releases before these lack
 LACKS = {

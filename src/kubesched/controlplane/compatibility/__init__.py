@@ -1,7 +1,7 @@
 """The page about API compatibility: the kinds that are served, what happens to their objects, and what is left out.
 
 From the declarations of kinds, and `texts`, to Markdown. `python -m` on this package writes
-docs/api-compatibility.md to standard output (`make docs` puts it there); a test holds the two together.
+docs/reference/api-compatibility.md to standard output (`make docs` puts it there); a test holds the two together.
 """
 
 from collections.abc import Iterable
