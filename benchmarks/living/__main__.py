@@ -6,7 +6,8 @@
     python -m benchmarks.living --targets engine --rates 0,50
 
 Pretended kubelets start pods and report that they are ready; pods flap, restart and are resized; nodes report and renew
-their Leases, arrive and leave; Deployments roll, Jobs come in bursts; some pods fit nowhere. See docs/verification/performance.md.
+their Leases, arrive and leave; Deployments roll, Jobs come in bursts; some pods fit nowhere.
+See docs/verification/performance.md.
 """
 
 import argparse

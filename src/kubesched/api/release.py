@@ -1,4 +1,4 @@
-"""The release of Kubernetes that kubesched implements; `docs/internals/next-release.md` describes the update to the next one."""
+"""The release of Kubernetes that kubesched implements; `docs/internals/next-release.md` describes the next update."""
 
 RELEASE = "1.36.4"
 

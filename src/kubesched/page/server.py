@@ -1,7 +1,7 @@
 """The page's server: its files, the cluster as JSON, and changes as server-sent events.
 
-From requests to responses; `docs/guides/questions/page.md` has the interface. Questions are answered on the loop, between reports, so
-that an answer is about one moment.
+From requests to responses; `docs/guides/questions/page.md` has the interface. Questions are answered on the loop,
+between reports, so that an answer is about one moment.
 """
 
 import asyncio
