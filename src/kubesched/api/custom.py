@@ -68,7 +68,7 @@ def custom_object(kind: str | type[CustomObject], document: Mapping[str, Any]) -
 
 
 def _times(document: Mapping[str, Any]) -> Iterator[datetime]:
-    """Yield the times in the managed fields of a document; what is no time is left out."""
+    """Yield the times in the managed fields of a document; other values are left out."""
     entries = (document.get("metadata") or {}).get("managedFields")
     for entry in entries if isinstance(entries, list) else ():
         try:

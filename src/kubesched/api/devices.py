@@ -29,7 +29,7 @@ class CounterSet(ApiStruct, frozen=True):
 
 
 class DeviceCounterConsumption(ApiStruct, frozen=True):
-    """What a device consumes from one counter set."""
+    """The counters that a device consumes from one counter set."""
 
     counter_set: str = ""
     counters: dict[str, Counter] = {}

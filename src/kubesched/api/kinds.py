@@ -101,7 +101,7 @@ def is_foreign(document: Mapping[str, Any]) -> bool:
 
 
 def flattened(documents: Iterable[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
-    """Yield documents, and the items of those that are lists."""
+    """Yield documents, and the items of lists."""
     for document in documents:
         kind = document.get("kind") if isinstance(document, Mapping) else None
         items = document.get("items") if isinstance(kind, str) and kind.endswith("List") else None

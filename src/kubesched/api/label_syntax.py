@@ -68,7 +68,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Parser:
-    """Recursive descent over the tokens; every method consumes what it returns."""
+    """Recursive descent over the tokens; every method consumes the tokens that it returns."""
 
     def __init__(self, tokens: list[_Token]) -> None:
         self._tokens = tokens

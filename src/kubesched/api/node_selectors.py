@@ -190,7 +190,7 @@ def compile_term(term: NodeSelectorTerm, path: str = "") -> CompiledTerm:
 def _label_requirements(
     expressions: Sequence[NodeSelectorRequirement], path: str
 ) -> tuple[list[Requirement], list[str]]:
-    """Return the requirements on labels that parse, and the problems of the others."""
+    """Return the requirements on labels that parse, and the problems of the rest."""
     requirements: list[Requirement] = []
     problems: list[str] = []
     for i, expression in enumerate(expressions):
@@ -207,7 +207,7 @@ def _label_requirements(
 
 
 def _field_checks(expressions: Sequence[NodeSelectorRequirement], path: str) -> tuple[list[FieldCheck], list[str]]:
-    """Return the requirements on fields that parse, and the problems of the others."""
+    """Return the requirements on fields that parse, and the problems of the rest."""
     checks: list[FieldCheck] = []
     problems: list[str] = []
     for i, expression in enumerate(expressions):

@@ -40,7 +40,7 @@ class Toleration(ApiStruct, frozen=True):
 
 
 class NodeSelectorRequirement(ApiStruct, frozen=True):
-    """One expression over node labels or fields; error texts tell absent values from empty ones."""
+    """One expression over node labels or fields; error texts distinguish absent values from empty ones."""
 
     key: str = ""
     operator: str = ""

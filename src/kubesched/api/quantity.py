@@ -3,10 +3,10 @@
 From the raw text (or JSON number) of a request, a capacity or a limit to a `Quantity`, or to the
 integers that the scheduler counts with (`value_of` in units, `milli_value_of` in thousandths, both rounded up).
 
-Invariants: never a float; immutable; the parse, the canonical text and the rounding are those of
+Invariants: never a float; immutable; the parse, the canonical text and the rounding equal
 apimachinery's resource.Quantity exactly, oddities included, because scheduling decisions depend on them. The
-reference keeps small numbers in an int64 and others in a big decimal, and the two round and overflow
-differently, so a quantity remembers which of the two it is (`big`).
+reference keeps small numbers in an int64 and large ones in a big decimal, and the two round and overflow
+differently, so a quantity remembers its form (`big`).
 """
 
 # upstream: apimachinery/pkg/api/resource/{quantity,amount,suffix,math,scale_int}.go (v1.36)

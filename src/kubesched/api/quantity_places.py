@@ -15,7 +15,7 @@ _RESOURCE_LISTS: Final = frozenset(
 
 
 def invalid_quantities(document: Any, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield the paths in a document at which quantities are expected and others are found, and what is found."""
+    """Yield the paths in a document with another value than the expected quantity, and that value."""
     if isinstance(document, dict):
         for key, value in document.items():
             place = f"{path}.{key}".lstrip(".")

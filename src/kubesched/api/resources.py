@@ -306,7 +306,7 @@ def _one_container(
 
 
 def _effective(pod: Pod, specified: Requests, actuated: ResourceList, allocated: ResourceList) -> Requests:
-    """Return the maximum of specified, actuated and allocated requests; those of an infeasible resize do not count."""
+    """Return the maximum of specified, actuated and allocated requests; an infeasible resize does not count."""
     effective = {} if is_resize_infeasible(pod) else dict(specified)
     _raise(effective, _quantities(actuated))
     _raise(effective, _quantities(allocated))
@@ -332,7 +332,7 @@ def _add(requests: Requests, more: Requests) -> None:
 
 
 def _raise(requests: Requests, others: Requests) -> None:
-    """Raise the requests to the others wherever those are larger or new."""
+    """Raise the requests to the other requests wherever these are larger or new."""
     for name, amount in others.items():
         present = requests.get(name)
         if present is None or amount > present:

@@ -28,7 +28,7 @@ def sharing(kind: type[T]) -> Callable[[T], T]:
 
 
 def sharing_with_known(kind: type[T]) -> Callable[[T, T | None], T]:
-    """Return the function that shares the parts of an object with its known version and with others; only pods."""
+    """Return the function that shares parts of an object with its known version and with other objects (pods only)."""
     return cast(Callable[[T, T | None], T], SharedPods().renew) if kind is Pod else lambda obj, known: obj
 
 

@@ -1,7 +1,7 @@
 """Volumes, claims, storage classes, and the nodes, limits and capacities of CSI drivers.
 
 From JSON documents to frozen structs; see `meta` for the conventions. A persistent volume keeps the sources by which
-scheduling tells a volume from another, among them those that migration maps to CSI drivers.
+scheduling distinguishes volumes, among them those that migration maps to CSI drivers.
 """
 
 # ruff: noqa: RUF012 -- msgspec copies empty defaults

@@ -5,7 +5,7 @@ on what clients wrote: halves of surrogate pairs, bytes that are no UTF-8, lists
 read nevertheless if the fields that are needed are valid.
 
 * Fields that the type does not have are skipped, however deep they are.
-* Texts are mended as Go mends them: bytes or escapes that are no character become U+FFFD.
+* Texts are repaired as in Go: bytes or escapes that are no character become U+FFFD.
 * Opaque values (`opaque_json.OpaqueJson`) that cannot be decoded stay bytes.
 
 Every byte is looked at a bounded number of times. Recursion follows types, never the text.
@@ -66,7 +66,7 @@ def mended_text(text: str) -> str:
 
 
 def encode(value: Any) -> bytes:
-    """Return plain values as JSON; their texts are mended, since messages of plugins may contain anything."""
+    """Return plain values as JSON; their texts are repaired, since messages of plugins may contain anything."""
     try:
         return msgspec.json.encode(value)
     except UnicodeEncodeError:
@@ -192,7 +192,7 @@ class _Reader:
         return text
 
     def _plain(self, at: int, end: int) -> Any:
-        """Return the value of a part of the document, with its texts mended."""
+        """Return the value of a part of the document, with its texts repaired."""
         data = self._data[at:end]
         try:
             if not nests_deeper(data):

@@ -59,7 +59,7 @@ def forbids_scheduling(taint: Taint) -> bool:
 
 
 def _addresses(toleration: Toleration | DeviceToleration, taint: Taint | DeviceTaint) -> bool:
-    """Return whether key and effect of the toleration, if set, equal those of the taint."""
+    """Return whether key and effect of the toleration, if set, equal the taint's."""
     return (not toleration.effect or toleration.effect == taint.effect) and (
         not toleration.key or toleration.key == taint.key
     )

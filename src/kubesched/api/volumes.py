@@ -1,7 +1,7 @@
 """The volumes of a pod, and the spec of persistent volume claims.
 
 From JSON documents to frozen structs; see `meta` for the conventions. Sources that a persistent volume shares with a
-pod's volume are here, all others in `storage`.
+pod's volume are here, all other sources in `storage`.
 """
 
 # ruff: noqa: RUF012 -- msgspec copies empty defaults
@@ -173,7 +173,7 @@ class Volume(ApiStruct, frozen=True):
 
 
 def with_source(volumes: tuple[Volume, ...]) -> tuple[Volume, ...]:
-    """Return the volumes that have a source scheduling reads, without those of which only the name is kept.
+    """Return the volumes that have a source scheduling reads, without volumes of which only the name is kept.
 
     Every pod has one of the latter, with a unique name: the service account token that admission adds.
     """

@@ -2,7 +2,7 @@
 
 From the tables below to `Function`s, which the checker resolves calls against and the planner dispatches through. A
 signature is `id (arguments) -> result`, or `id target.(arguments) -> result` for a member function. The libraries are
-those of Kubernetes' base environment for stored expressions, which has all of them, whatever the gates.
+the ones of Kubernetes' base environment for stored expressions, which has all of them under any gates.
 """
 
 # upstream: apiserver/pkg/cel/environment/base.go, library/*.go, dynamic-resource-allocation/cel/compile.go (v1.36);

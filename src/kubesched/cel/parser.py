@@ -72,7 +72,7 @@ def parse(text: str, problems: Problems) -> Node:
 
 
 class _Parser:
-    """Every method consumes what it returns."""
+    """Every method consumes the tokens that it returns."""
 
     def __init__(self, text: str, problems: Problems) -> None:
         self._text = text

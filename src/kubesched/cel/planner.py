@@ -93,7 +93,7 @@ def _after(error: CelRuntimeError, cost: int) -> CelRuntimeError:
 
 
 class _Plan:
-    """A part of a program; an attribute that a conditional selects has no cost of its own."""
+    """A part of a program; an attribute that a conditional selects has no extra cost."""
 
     __slots__ = ("constant", "run", "uncharged")
 

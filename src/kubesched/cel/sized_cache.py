@@ -28,7 +28,7 @@ class SizedCache(Generic[Key, Value]):
         return found[0]
 
     def put(self, key: Key, value: Value, weight: int) -> None:
-        """Keep a value; one that is too heavy by itself is not kept."""
+        """Keep a value unless it alone exceeds the limit."""
         before = self._kept.pop(key, None)
         self.weight += weight - (before[1] if before is not None else 0)
         self._kept[key] = (value, weight)

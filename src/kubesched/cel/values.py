@@ -2,7 +2,7 @@
 
 Booleans, strings, bytes, doubles and null are Python's own; an `int` is a signed 64 bit integer and `Uint` an unsigned
 one; lists are Python lists. The left operand's type decides equality, as in the reference: some types have no equality
-with other types (`no such overload`), the others are simply not equal to them.
+with other types (`no such overload`), all other types are simply not equal to them.
 """
 
 # upstream: cel-go common/types (v0.26)

@@ -1,6 +1,6 @@
 """One connection to a server: it carries a request, the response that arrives, and then the next request.
 
-From the bytes of a request to the callbacks of a parser. What is done with the response is the subclass's: whole
+From the bytes of a request to the callbacks of a parser. Subclasses handle the response: whole
 responses (`connection_pool`), or responses that are read as they arrive (`response_stream`).
 
 A connection that broke, whose request was cancelled, or on which the server sent more than a response is closed and
@@ -162,7 +162,7 @@ class Connection(asyncio.Protocol):
     # -- callbacks of the parser
 
     def on_message_begin(self) -> None:
-        """Another response begins; one that was not asked for ends the connection."""
+        """Start the next response; an unrequested one ends the connection."""
         if not self._asked:
             self._keep = False
         self._headers.clear()

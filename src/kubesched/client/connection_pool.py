@@ -144,7 +144,7 @@ class _Connection(Connection):
         return answered
 
     def data_received(self, data: bytes) -> None:
-        """Parse a piece of a response; one that is too long is given up."""
+        """Parse a piece of a response; a response that is too long fails."""
         self.used_at = self._loop.time()
         self._feed(data)
         self._received += len(data)

@@ -299,7 +299,7 @@ class EventRecorder:
 
 
 def _kind_of(regarding: ApiObject) -> tuple[str, str]:
-    """Return the kind and API version of an object; those of a custom object are its own."""
+    """Return the kind and API version of an object; a custom object's come from the object."""
     kind = type(regarding).__name__
     return (kind, API_VERSIONS[kind]) if kind in API_VERSIONS else (regarding.kind, regarding.api_version)
 

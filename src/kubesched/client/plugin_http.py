@@ -36,7 +36,7 @@ class PluginHttp:
         timeout_seconds: float = 10.0,
         insecure_skip_verify: bool = False,
     ) -> HttpAnswer:
-        """Return what the server answers; raises HttpError if it does not.
+        """Return the server's response; raises HttpError if there is none.
 
         Certificates are verified, unless `insecure_skip_verify` is set.
         """

@@ -45,7 +45,7 @@ class ProxiedResponse:
         return bytes(body)
 
     def close(self) -> None:
-        """End the response; its connection carries others if the body was complete."""
+        """End the response; its connection is reused if the body was complete."""
         self.response.release()
 
 

@@ -56,7 +56,7 @@ class _StreamConnection(Connection, AsyncIterator[bytes]):
     # -- reading
 
     def __anext__(self) -> "asyncio.Future[bytes]":
-        """Return what has arrived, or a future of what arrives next."""
+        """Return the bytes that have arrived, or a future of the next ones."""
         if self._reader is not None and not self._reader.done():
             raise RuntimeError("a response is read twice at the same time")
         reader = self._loop.create_future()
@@ -92,7 +92,7 @@ class _StreamConnection(Connection, AsyncIterator[bytes]):
     # -- callbacks of the transport and the parser
 
     def data_received(self, data: bytes) -> None:
-        """Parse a piece of the response, and hand it to the reader; one that does not read stops the socket."""
+        """Parse a piece of the response for the reader; the socket pauses while the reader does not read."""
         self.used_at = self._loop.time()
         self._feed(data)
         if not self._pieces:
@@ -180,7 +180,7 @@ class ResponseStream:
         return self._open()
 
     async def readany(self) -> bytes:
-        """Return what has arrived, or wait for it; nothing at the end of the body."""
+        """Return the bytes that have arrived, or wait for some; return none at the end of the body."""
         async for piece in self._open():
             return piece
         return b""
@@ -202,7 +202,7 @@ class ResponseStream:
             self.close()
 
     def close(self) -> None:
-        """End the response; its connection carries others if the body was complete."""
+        """End the response; its connection is reused if the body was complete."""
         connection, self._connection = self._connection, None
         if self.timer is not None:
             self.timer.cancel()
@@ -245,7 +245,7 @@ class ResponseStreams(Pool[_StreamConnection]):
         return stream
 
     def done_with(self, connection: _StreamConnection) -> None:
-        """Take back the connection of a response that is not read any more."""
+        """Reclaim the connection of a response that is not read any more."""
         self._reading.discard(connection)
         connection.drop_unread()
         # a response that is not complete ends the connection

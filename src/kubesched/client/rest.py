@@ -103,7 +103,7 @@ class _Status(msgspec.Struct):
 
 
 class _Answer(Protocol):
-    """A response: its body is there already, or can be read as it arrives."""
+    """A response with its whole body, or with a body to read as it arrives."""
 
     @property
     def code(self) -> int:

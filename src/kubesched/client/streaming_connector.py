@@ -1,6 +1,6 @@
 """The connections of streamed responses, which end with the client.
 
-From aiohttp's connector to one that aborts what is left of its connections. A stream that is broken off, or a request
+From aiohttp's connector to one that aborts its remaining connections. A stream that is broken off, or a request
 that is cancelled, closes its TLS connection politely: it waits for the server's goodbye, up to half a minute, and would
 outlive the event loop.
 """

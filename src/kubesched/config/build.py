@@ -235,7 +235,7 @@ def _check_counts(scheduler_name: str, ordered: dict[str, list[str]]) -> None:
 
 
 def _weights(profile: Profile, point: str, catalog: Catalog) -> dict[str, int]:
-    """Return the weights at a scoring point: its own entries override those of multiPoint, 0 means 1."""
+    """Return the weights at a scoring point: its entries override multiPoint's, 0 means 1."""
     weights: dict[str, int] = {}
     total = 0
     for plugin in profile.plugins.at(point).enabled + profile.plugins.multi_point.enabled:

@@ -81,7 +81,7 @@ def parse(text: str | bytes, most_nodes: int | None = None) -> Any:
 
 
 def rough_values(text: bytes) -> int:
-    """Return about how many values a text has, whatever its documents are; it is not parsed, which takes longer."""
+    """Estimate the number of values in a text without parsing it, which takes longer."""
     return sum(map(text.count, _SEPARATORS))
 
 

@@ -46,7 +46,7 @@ def load(
     `adjust` changes the configuration before it is validated, as flags do.
 
     Without `validate` the text goes straight from defaulting to the build, as when profiles are made from structs in
-    code; the build still checks what it relies on.
+    code; the build still checks its assumptions.
     """
     gates = gates or FeatureGates()
     config = adjust(complete(decode(text), gates))

@@ -1,10 +1,10 @@
 """Legacy sources of the v1.21 generation, translated: a policy or an algorithm provider in, a v1 configuration out.
 
 In: the text of a policy, or the name of a provider, and the feature gates. Out: `Migration`, a configuration that can
-be loaded and does the same, with warnings about what is lost. What cannot be translated is a ConfigError.
+be loaded and does the same, with warnings about lost settings. An untranslatable policy is a ConfigError.
 
 The profile lists its plugins point by point and disables the defaults. Plugins that a policy of v1.21 could not name
-stay enabled, since pods rely on them whatever the policy: the queue's order, scheduling gates, preemption, binding,
+stay enabled, since pods rely on them under any policy: the queue's order, scheduling gates, preemption, binding,
 device claims, declared node features, pod groups; but none of them scores, since policies decide about scores.
 """
 
@@ -60,7 +60,9 @@ _AVOID_PODS_GONE = (
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """A configuration that replaces a legacy source, as plain values, and warnings about what has no equivalent."""
+    """A configuration that replaces a legacy source, as plain values, and warnings about settings without an
+    equivalent.
+    """
 
     document: dict[str, Any]
     warnings: tuple[str, ...] = ()
@@ -184,7 +186,7 @@ def _configure(profile: _Profile, policy: Policy, chosen: Choices) -> None:
 
 
 def _losses(policy: Policy, chosen: Choices) -> list[str]:
-    """Return what a policy says that is lost, and why that is no harm."""
+    """Return the settings of a policy that are lost, and why that does no harm."""
     losses = []
     if policy.priorities is None:
         losses += [_AVOID_PODS_GONE, _other_weights()]

@@ -1,4 +1,4 @@
-"""The choices of a policy: its names checked against those of v1.21, without any that v1.36 cannot do.
+"""The choices of a policy: its names checked against the names of v1.21, without any that v1.36 cannot do.
 
 In: a `Policy`. Out: `Choices`, or a ConfigError with every problem: names that are unknown, given twice or without an
 equivalent, weights and arguments that are out of place. Each problem names the entry and what to do.

@@ -1,8 +1,8 @@
 """Scheduler policies (kind Policy, v1.21 and earlier) as frozen structs, read strictly.
 
 In: the text of a Policy, or of a ConfigMap that holds one under `policy.cfg`, in JSON or YAML. Out: `Policy`, with None
-for a list that is absent and an empty tuple for an empty one, or a ConfigError with every problem of shape. What the
-names mean is decided in `policy_choices`.
+for a list that is absent and an empty tuple for an empty one, or a ConfigError with every problem of shape. The meaning
+of the names is decided in `policy_choices`.
 """
 
 # upstream: staging/src/k8s.io/kube-scheduler/config/v1/types.go, pkg/scheduler/scheduler.go (v1.21)

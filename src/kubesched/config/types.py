@@ -1,7 +1,7 @@
 """KubeSchedulerConfiguration (kubescheduler.config.k8s.io/v1) as frozen structs.
 
-One set of structs serves reading, the completed configuration and writing. A field's default is what the reference
-fills in where the field is absent or null; defaults that depend on other fields or on feature gates are in
+One set of structs serves reading, the completed configuration and writing. A field's default is the value that the
+reference fills in where the field is absent or null; defaults that depend on other fields or on feature gates are in
 `defaults`. `omit_empty` names the fields that are left out of the written form when they are empty.
 """
 

@@ -1,7 +1,7 @@
 """A control plane as a whole: an API server on a socket, and the controllers of the cluster.
 
-From a server with its objects to one that clients reach, for as long as `running` is open. Controllers are clients in
-the same process, and their timers run on the same loop.
+From a server with its objects to an address that clients reach, for as long as `running` is open. Controllers are
+clients in the same process, and their timers run on the same loop.
 """
 
 import asyncio

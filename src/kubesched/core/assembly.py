@@ -46,7 +46,7 @@ def load_config(
     validate: bool = True,
     adjust: Callable[[KubeSchedulerConfiguration], KubeSchedulerConfiguration] = lambda config: config,
 ) -> Loaded:
-    """Return a configuration in which in-tree plugins and those of a registry may be enabled; see `load`."""
+    """Return a configuration that may enable in-tree plugins and plugins of a registry; see `load`."""
     catalog = merge_catalogs(IN_TREE, registry.catalog()) if registry is not None else IN_TREE
     return load(config, gates, catalog, validate=validate, adjust=adjust)
 

@@ -1,6 +1,6 @@
 """The implementations of the declared functions: overload ids and function names to Python functions.
 
-A function in `SINGLE_FORMS` has one implementation for all overloads. The others have one per overload: the checker's
+A function in `SINGLE_FORMS` has one implementation for all overloads. The rest has one per overload: the checker's
 if it resolved the call, otherwise the first whose parameters match the arguments.
 """
 

@@ -155,7 +155,7 @@ def reverse(elements: list[Any]) -> list[Any]:
 
 
 def distinct(elements: list[Any]) -> list[Any]:
-    """Return the elements without those that are equal to an earlier one."""
+    """Return the elements without repetitions."""
     found: list[Any] = []
     for element in elements:
         if not any(surely_equal(element, each) for each in found):
@@ -200,7 +200,7 @@ def non_zero(value: Any) -> Optional:
 
 
 def contains_all(elements: list[Any], others: list[Any]) -> bool:
-    """Return whether every one of the others is among the elements."""
+    """Return whether the elements contain the whole second list."""
     return all(contained(other, elements) for other in others)
 
 

@@ -155,7 +155,7 @@ class _Reader:
     # -- groups
 
     def _group(self, depth: int) -> _Part | None:
-        """Return a group, or None for one that only sets flags."""
+        """Return a group, or None if it only sets flags."""
         start = self.position
         if self.text.startswith(("(?P<", "(?<"), start):
             self._name()

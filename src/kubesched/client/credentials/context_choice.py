@@ -1,15 +1,15 @@
-"""Which context of a kubeconfig is meant, and what a command line puts in the place of its fields.
+"""The chosen context of a kubeconfig, with the fields that a command line overrides.
 
-From a command line to whoever reads kubeconfigs.
+From a command line to the reader of kubeconfigs.
 """
 
 import msgspec
 
 
 class ContextChoice(msgspec.Struct, frozen=True):
-    """What a command line puts in the place of the current context, of its parts, and of their fields, as kubectl does.
+    """The command line's overrides of the current context, its parts and their fields, as in kubectl.
 
-    Paths are those of the command line: relative ones start at the working directory.
+    Relative paths start at the working directory.
     """
 
     context: str = ""

@@ -229,7 +229,7 @@ def read_kubeconfig(path: Path, master: str = "") -> Kubeconfig:
 
 
 def _in_context(path: Path, document: _Document, context: ContextInfo, choice: ContextChoice) -> Kubeconfig:
-    """Return the cluster and the user of a context with what the command line replaces, checked."""
+    """Return the checked cluster and user of a context with the overrides of the command line."""
     of = f'context "{document.current_context}"'
     cluster, user = ClusterInfo(), AuthInfo()
     if context.cluster:
@@ -250,7 +250,7 @@ def _in_context(path: Path, document: _Document, context: ContextInfo, choice: C
 
 
 def _chosen_cluster(cluster: ClusterInfo, choice: ContextChoice) -> ClusterInfo:
-    """Return a cluster with what the command line replaces; its own authority and server name go with their server."""
+    """Return a cluster with the command line's overrides; another server drops its authority and server name."""
     fields: dict[str, Any] = {}
     if choice.server:
         fields["server"] = choice.server
@@ -264,7 +264,7 @@ def _chosen_cluster(cluster: ClusterInfo, choice: ContextChoice) -> ClusterInfo:
 
 
 def _chosen_user(user: AuthInfo, choice: ContextChoice) -> AuthInfo:
-    """Return a user with what the command line replaces; a token there makes all others needless."""
+    """Return a user with the command line's overrides; a token there replaces all other credentials."""
     fields: dict[str, Any] = {}
     if choice.token:
         others = {"token_file": "", "username": "", "password": "", "auth_provider": None, "exec": None}

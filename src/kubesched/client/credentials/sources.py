@@ -2,7 +2,7 @@
 
     sources (PEM bytes and files, token files, exec plugins, OpenID Connect) ──▶ Proof ──▶ headers and a TLS context
 
-Sources are slow: they read files, run programs, ask issuers. They are read in a thread of their own, one at a time,
+Sources are slow: they read files, run programs, ask issuers. They are read in a separate thread, one at a time,
 and concurrent requests wait for the same reading; so one `Credentials` serves every client of a process, on any event
 loop. No error text or log line holds a secret.
 """
@@ -180,7 +180,7 @@ class TokenFile:
         return self._clock() >= self._look_at
 
     def read(self, *, rejected: bool) -> Proof:
-        """Return the token in the file, or the last one that could be read."""
+        """Return the token in the file, or the last readable one."""
         if rejected or self.due():
             self._look_at = self._clock() + TOKEN_FILE_SECONDS
             try:

@@ -99,7 +99,7 @@ class Lock(Protocol):
         """Write the first record."""
 
     async def update(self, record: Record) -> None:
-        """Write a record in place of the one that was read or written last."""
+        """Write a record in place of the last one read or written."""
 
 
 class LostError(Exception):

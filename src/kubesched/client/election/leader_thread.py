@@ -1,4 +1,4 @@
-"""The thread of leader election: a loop and connections of its own, which nothing the scheduler does can delay.
+"""The thread of leader election: a separate loop and connections, which the scheduler cannot delay.
 
 From a RestConfig and settings to a leader, and to a callback from this thread when the lease is lost, even while the
 scheduler's loop is blocked. Other threads share with it a stop flag and values that they may read.

@@ -82,7 +82,7 @@ class Wait(msgspec.Struct, frozen=True):
 class Candidacy:
     """What one candidate has observed of a lease, and the records that it may write.
 
-    With `coordinated` the API server chooses the holder, and a candidate only renews what it was given.
+    With `coordinated` the API server chooses the holder, and a candidate only renews its lease.
     """
 
     def __init__(

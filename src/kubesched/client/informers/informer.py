@@ -68,7 +68,7 @@ class Informers:
         return reflector
 
     async def add(self, kinds: Sequence[WatchedKind], within_seconds: float) -> list[WatchedKind]:
-        """List and watch more kinds; stop watching those that are not listed in time, and return them."""
+        """List and watch more kinds; stop watching kinds that are not listed in time, and return them."""
         # objects of a kind that is watched again have left before
         await asyncio.gather(*self._leaving)
         added = [(kind, self._reflector(kind)) for kind in kinds if kind.name not in self.reflectors]
@@ -91,7 +91,7 @@ class Informers:
         return missing
 
     def keep(self, kinds: Collection[str]) -> None:
-        """Stop watching all kinds but some, and report the objects of the others as deleted."""
+        """Stop watching all kinds but some, and report the objects of the other kinds as deleted."""
         for name in [each for each in self.reflectors if each not in kinds]:
             reflector, listing = self.reflectors.pop(name), self._tasks.pop(name, None)
             reflector.ended = True
@@ -105,7 +105,7 @@ class Informers:
                 leaving.add_done_callback(self._leaving.discard)
 
     async def _drop(self, reflector: Reflector[ApiObject], listing: "asyncio.Task[None]") -> None:
-        """Stop a reflector, and report what it had listed as deleted."""
+        """Stop a reflector, and report the objects that it had listed as deleted."""
         listing.cancel()
         await asyncio.gather(listing, return_exceptions=True)
         self._server.followers.remove(reflector.new_incarnation)
@@ -176,7 +176,7 @@ async def reach(reflector: Reflector[ApiObject], version: str) -> None:
     """Wait until a reflector has reached a resource version; list again if its watch does not reach it soon.
 
     Resource versions count the changes of all kinds: the watch of a kind without changes may never reach it, nor does a
-    watch that is stuck. Only a list can tell them apart.
+    watch that is stuck. Only a list distinguishes the two.
     """
     reached = asyncio.Event()
 

@@ -1,4 +1,4 @@
-"""Objects of a list or watch, decoded one by one: one that cannot be read does not affect the others.
+"""Objects of a list or watch, decoded one by one: an unreadable object does not affect the rest.
 
 From the JSON text of an object to the object, or to `UnreadableObject`, with its name and UID as far as they can be
 read. Each is logged once, and again when the reason changes.

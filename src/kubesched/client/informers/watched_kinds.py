@@ -1,4 +1,4 @@
-"""Which kinds a scheduler needs: those that its plugins look up or register events for.
+"""The kinds that a scheduler needs: its plugins look them up or register events for them.
 
 From the enabled plugins to the kinds, each with its path, its struct and the query that selects its objects.
 """

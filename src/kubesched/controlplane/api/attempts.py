@@ -6,7 +6,7 @@
 
 A verb is synchronous, so it cannot wait. Until it stores an object it has changed nothing, so it can be interrupted
 where it needs a reply and run again from its beginning. A reply belongs to a call, and a call is known by the bytes of
-its review: if the object has changed meanwhile, it is another call and is made anew.
+its review: if the object has changed meanwhile, it is another call and the webhook is called again.
 """
 
 from __future__ import annotations

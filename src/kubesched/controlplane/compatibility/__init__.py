@@ -1,4 +1,5 @@
-"""The page about API compatibility: the kinds that are served, what happens to their objects, and what is left out.
+"""The page about API compatibility: the kinds that are served, the treatment of their objects, and the parts that are
+left out.
 
 From the declarations of kinds, and `texts`, to Markdown. `python -m` on this package writes
 docs/reference/api-compatibility.md to standard output (`make docs` puts it there); a test holds the two together.

@@ -1,4 +1,4 @@
-"""What is refused, understood and left out, with the reason.
+"""The refused, known and omitted parts of the API, with reasons.
 
 From kinds, subresources and behaviours to sentences; they stand in tables, so none has a bar in it.
 """

@@ -63,7 +63,7 @@ class CustomDecoder:
         return document, problems
 
     def _checked(self, value: Any, text: str) -> Document:
-        """Return the document with its kind and apiVersion first; raises if they are not those of this kind."""
+        """Return the document with its kind and apiVersion first; raises if they belong to another kind."""
         start = "couldn't get version/kind; json parse error: json: cannot unmarshal"
         if not isinstance(value, dict | None):
             raise UnrecognizedError(f"{start} {json_name(value)} into Go value of type {KIND_ALONE}")

@@ -54,7 +54,7 @@ class CustomConversion(Conversion):
     def from_storage(self, document: Document) -> Document:
         """Convert a stored document, in place, to this version by the current schemas.
 
-        Defaults are those of the version that it was stored in; fields unknown to this version are pruned. Raises
+        Defaults come from the version that it was stored in; fields unknown to this version are pruned. Raises
         ApiError 500 if only a webhook can convert the document.
         """
         stored = document.get("apiVersion", "")

@@ -149,7 +149,7 @@ class Definitions:
                 self._gone(name)
 
     def _kinds_of(self, document: Document) -> list[CustomKind]:
-        """Return the kinds of a definition, without those that a built-in kind shadows, as in the reference."""
+        """Return the kinds of a definition, without kinds that a built-in kind shadows, as in the reference."""
         is_taken = self._registry.catalog.is_taken
         return [
             each

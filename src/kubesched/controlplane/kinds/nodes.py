@@ -54,7 +54,7 @@ class NodeStrategy(KindStrategy):
         self.fill_in(new, context)
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Set defaults: allocatable resources are those of the capacity; podCIDR and podCIDRs agree."""
+        """Set defaults: allocatable resources default to the capacity; podCIDR and podCIDRs agree."""
         status = part(document, "status")
         for field in ("capacity", "allocatable"):
             write_canonically(status.get(field))

@@ -1,4 +1,4 @@
-"""Messages about many objects: one line for each message, with the first object and the number of others.
+"""Messages about many objects: one line for each message, with the first object and the number of further ones.
 
 From objects and messages to lines.
 """

@@ -229,7 +229,7 @@ def capped(managed_fields: ManagedFields) -> ManagedFields:
 
 
 def same(managed_fields: Sequence[Entry], others: Sequence[Entry]) -> bool:
-    """Return whether entries have the same managers and fields, whatever their times."""
+    """Return whether entries have the same managers and fields, at any time."""
     if managed_fields is others:
         return True
     return [(entry.manager, entry.text) for entry in managed_fields] == [

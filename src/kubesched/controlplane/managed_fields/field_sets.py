@@ -194,7 +194,7 @@ def _element(text: str) -> str:
 
 
 def paths(fields: Fields, start: str = "") -> Iterator[str]:
-    """Yield the paths of a set's members for messages: those of one level first, in order."""
+    """Yield the paths of a set's members for messages: one level first, in order."""
     keys = sorted((key for key in fields if key != SELF), key=_rank)
     for key in keys:
         if is_member(fields[key]):

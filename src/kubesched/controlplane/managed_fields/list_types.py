@@ -1,6 +1,6 @@
 """Types of lists that are owned element by element: associative lists with keys, and sets.
 
-From lists to field sets, whatever the order; and from two lists to one, in the order of the applied list.
+From lists, in any order, to field sets; and from two lists to one, in the order of the applied list.
 """
 
 # upstream: structured-merge-diff/v6/typed/{helpers,compare,merge,remove}.go
@@ -56,7 +56,7 @@ class Elements(FieldType):
         return found or None
 
     def changed(self, old: Any, new: Any) -> Changed:
-        """Return the difference of two lists, whatever their order; null equals an empty list unless both are empty."""
+        """Return the difference of two lists, ignoring their order; null equals an empty list unless both are empty."""
         if not old and not new:
             return super().changed(old, new)
         before, after = self._by_key(old or ()), self._by_key(new or ())

@@ -1,4 +1,4 @@
-"""Types of values for managedFields: leaves, atomic parts, maps and structs (`list_types` has those of lists).
+"""Types of values for managedFields: leaves, atomic parts, maps and structs (`list_types` has the ones of lists).
 
 From values to field sets: of a new value, of a configuration, of a change. A type also merges an applied value into the
 live one, and removes fields from a value.

@@ -144,5 +144,5 @@ def _followed(old: Stored, new: Stored) -> dict[str, str | int | None]:
 
 
 def is_simulated(node: Document) -> bool:
-    """Return whether a node is simulated, and has no kubelet of its own."""
+    """Return whether a node is simulated and has no real kubelet."""
     return (node["metadata"].get("annotations") or {}).get(SIMULATED) != "false"

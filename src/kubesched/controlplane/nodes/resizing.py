@@ -1,6 +1,7 @@
 """In-place resize of pods: the statuses that a kubelet writes.
 
-From a pod whose spec and status have different resources to a status with those of the spec, or to a pending condition.
+From a pod whose spec and status have different resources to a status with the spec's resources, or to a pending
+condition.
 """
 
 # upstream: pkg/kubelet/{allocation/allocation_manager.go,status/status_manager.go} (v1.36)

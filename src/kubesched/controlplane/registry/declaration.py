@@ -44,7 +44,7 @@ class LoadOrder(IntEnum):
 
 
 class Declaration(msgspec.Struct, frozen=True):
-    """One kind in one version; `sentence` says what happens to its objects, for the page of served kinds.
+    """One kind in one version; `sentence` describes the treatment of its objects, for the page of served kinds.
 
     A second version of a stored kind shares the strategy of the first. Without one, the strategy is the shared base.
     """

@@ -1,6 +1,6 @@
 """Object metadata: the fields that the server sets, and validation.
 
-From a client's document to one that can be stored.
+From a client's document to a storable one.
 """
 
 # upstream: apimachinery/pkg/api/validation/objectmeta.go, apiserver/pkg/registry/rest/{create,meta}.go (v1.36)

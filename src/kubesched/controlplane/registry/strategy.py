@@ -1,7 +1,7 @@
 """The strategy of a kind: defaults, validation, selectable fields, deletion.
 
 From verbs to documents (dicts as JSON has them, owned by the request and changed in place). `Strategy` holds the rules
-that every kind shares; a kind with rules of its own overrides some. Problems are sentences of `api.field_errors`; a
+that every kind shares; a kind with special rules overrides some. Problems are sentences of `api.field_errors`; a
 request that is forbidden rather than malformed raises `ApiError`.
 """
 

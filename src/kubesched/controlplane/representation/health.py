@@ -1,6 +1,6 @@
 """Health checks: one word, or a line for each check of a Kubernetes API server.
 
-From a path to plain text. All checks pass while the process answers; the names are those of the reference.
+From a path to plain text. All checks pass while the process answers; the names are the reference's.
 """
 
 # upstream: apiserver/pkg/server/healthz/healthz.go (v1.36)

@@ -4,7 +4,7 @@
                                        ├──▶ strict_decoder: the slow one, with Go's messages
                                        └──▶ merging: strategic merge patches
 
-From bodies and patches to documents (dicts and lists) with the fields of their kind and no others, as Go would store
+From bodies and patches to documents (dicts and lists) with the fields of their kind only, as Go would store
 them: quantities and times in their canonical form, nulls and zeros left out where Go leaves them out.
 """
 

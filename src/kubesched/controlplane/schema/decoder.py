@@ -28,7 +28,7 @@ KIND_ALONE = r'struct { APIVersion string "json:\"apiVersion,omitempty\""; Kind 
 
 
 class UnrecognizedError(ValueError):
-    """A body without apiVersion and kind, or one that is not JSON."""
+    """A body without apiVersion and kind, or without JSON."""
 
 
 class WrongKindError(ShapeError):
@@ -103,7 +103,7 @@ class Decoder:
         return self._converted(document, StrictDecoder())
 
     def decode_merged(self, document: Document) -> Decoded:
-        """Decode the result of a strategic merge patch, whatever its apiVersion and kind; raises ShapeError."""
+        """Decode the result of a strategic merge patch with any apiVersion and kind; raises ShapeError."""
         return self._converted(document, ConverterDecoder())
 
     def _converted(self, document: Any, decoding: StrictDecoder) -> Decoded:

@@ -1,6 +1,6 @@
 """JSON patches: a list of operations on a document.
 
-From a document and operations to the patched document; the document is not changed. Pointers are those of RFC 6901; as
+From a document and operations to the patched document; the document is not changed. Pointers follow RFC 6901; as
 in Kubernetes' library, negative indexes and replacing missing values are allowed beyond RFC 6902.
 """
 

@@ -13,7 +13,7 @@ from kubesched.controlplane.schema.shapes import Field, ListType, Shape, Type
 
 
 def three_way_patch(type_: Type, live: Map, manifest: Map, earlier: Map) -> Map:
-    """Return the strategic merge patch that makes a live object what a manifest says."""
+    """Return the strategic merge patch that makes a live object match a manifest."""
     patch: Map = {}
     for name, value in manifest.items():
         field = type_.fields.get(name) if isinstance(type_, Shape) else None

@@ -132,7 +132,7 @@ class ObjectSet:
         return self._objects.get(f"{namespace}/{name}")
 
     def in_order(self, namespace: str = "") -> list[Stored]:
-        """Return all objects, or those of a namespace, in the order of their keys."""
+        """Return all objects, or one namespace's objects, in the order of their keys."""
         if not namespace:
             return list(self)
         keys = self._keys()

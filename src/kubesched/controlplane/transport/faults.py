@@ -1,7 +1,7 @@
 """Fault injection between a server and its clients, by rates and a seed.
 
 From a text such as `conflict=0.05,slow=0.1:200ms` to dice. Dice are thrown for each request, and for each event of a
-watch; each watch has dice of its own, so its faults do not depend on other clients. `transport` injects the faults, in
+watch; each watch has separate dice, so its faults do not depend on other clients. `transport` injects the faults, in
 process and over HTTP alike.
 """
 

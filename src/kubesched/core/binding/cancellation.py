@@ -1,4 +1,4 @@
-"""Whether a task or the process is to end: what was raised is then no failure of what the task was doing."""
+"""Tell a cancelled task or an ending process from a failure of the task's work."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from kubesched.core.framework.hooks import is_interrupt
 
 
 def is_called_off(raised: BaseException) -> bool:
-    """Return whether this task or this process is to end, and not just what it was doing."""
+    """Return whether this task was cancelled or this process is ending, rather than the current await alone."""
     if is_interrupt(raised):
         return True
     if isinstance(raised, asyncio.CancelledError):

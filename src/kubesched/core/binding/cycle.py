@@ -108,13 +108,13 @@ async def bind_pod(placed: Placed, context: BindingContext) -> NotBound | None:
 
 
 async def _ask(plugin: Plugin, hook: str, placed: Placed, checked: Callable[[Any, str], T]) -> T | Status:
-    """Return what a plugin's coroutine answers about a pod."""
+    """Return the result of a plugin's coroutine for a pod."""
     arguments = placed.cycle, placed.pod, placed.node_name
     return await ask_coroutine(is_called_off, placed.attempt.stopwatch, plugin, hook, checked, *arguments)
 
 
 def tell_bound(placed: Placed, observers: Observers) -> None:
-    """Tell observers that a pod is bound."""
+    """Report to observers that a pod is bound."""
     queued, stopwatch, generation = placed.attempt
     now = asyncio.get_running_loop().time()
     observers.pod_bound(

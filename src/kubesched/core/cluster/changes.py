@@ -9,7 +9,7 @@ from typing import Final
 
 EVERYWHERE: Final = -1
 CAPACITY: Final = 8192
-# so few changes are read one by one; of more, a reader first learns the union of their groups
+# up to this number, changes are read one by one; for more, a reader first gets the union of their groups
 FEW: Final = 16
 
 

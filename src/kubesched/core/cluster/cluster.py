@@ -336,7 +336,7 @@ class RemovedPods:
 
 
 class MovedPods(RemovedPods):
-    """Pods that are off their nodes, and on others, for a trial."""
+    """Pods moved to other nodes for a what-if; `undo` moves them back."""
 
     def __init__(self, table: NodeTable, reader: PodReader) -> None:
         super().__init__(table)
@@ -344,7 +344,7 @@ class MovedPods(RemovedPods):
         self._put_on: list[str] = []
 
     def as_waiting(self, pod: PodInfo) -> PodInfo:
-        """Return a pod as it waits for a node; one that was on a node, as its controller creates it again."""
+        """Return the pending form of a pod: a placed pod as its controller would create it again."""
         return self._reader.read(without_node(pod.pod)) if pod.spec.node_name else pod
 
     def put_on(self, pod: PodInfo, node_name: str) -> None:

@@ -15,7 +15,7 @@ from kubesched.core.cluster.interning import Interner
 
 ABSENT = 0
 K = TypeVar("K", bound=Hashable)
-# some rows of a table: the first so many, or those with these numbers
+# some rows of a table: a number of first rows, or rows by number
 Rows = slice | NDArray[np.intp]
 
 

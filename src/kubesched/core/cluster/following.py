@@ -1,15 +1,15 @@
 """Following the change log: a reader's place in it, and columns that are kept true while the table changes.
 
 From the change log to everything that is derived from the table. `Cursor` is a place in the log; it knows which groups
-its reader reads, and says what of them changed since the reader last looked. `DerivedColumn` is a column over all rows
-with a cursor; `RowwiseColumn` one whose value in a row depends on that row alone; `CombinedColumn` one that is made
-from other columns row by row.
+its reader reads, and returns the changes to them since the last call. `DerivedColumn` is a column over all rows with a
+cursor; `RowwiseColumn` a column whose value in a row depends on that row alone; `CombinedColumn` one that is made from
+other columns row by row.
 
-Why a column is true after `refresh`. A column is *true at p* if it is what `evaluate` makes of the table as it was
-after change p. It depends on nothing but the groups that it reads and on how many rows there are. Let its cursor
-advance from p to s.
+Why a column is true after `refresh`. A column is *true at p* if it equals the result of `evaluate` makes of the table
+as it was after change p. It depends on nothing but the groups that it reads and on how many rows there are. Let its
+cursor advance from p to s.
 
-* None: no change in (p, s] touches what it reads. What was true at p is true at s.
+* None: no change in (p, s] touches what it reads. The column that was true at p is true at s.
 * `Changes`: every change that touches what it reads names a row. `catch_up` looks at these rows again; where it changes
   others, too, it counts up `generation`.
 * `EVERYTHING`: an epoch changed, or the log does not reach back to p, as at the beginning. `evaluate` makes the whole
@@ -19,7 +19,7 @@ A combined column reads all that its inputs read. Suppose that its inputs are tr
 changed in (p, s] is still true, so it is left alone, wherever its own cursor stands; the others are refreshed. A row of
 the combined column differs only where a row of an input does. That row is named in (p, s], unless an input changed
 rows that the log does not name; then its generation is another one than when this column last refreshed it, and the
-whole column is made anew. It makes no difference whether another column refreshed an input meanwhile: the rows of
+whole column is rebuilt. It makes no difference whether another column refreshed an input meanwhile: the rows of
 (p, s] include those that changed then.
 """
 
@@ -35,24 +35,24 @@ from kubesched.core.cluster.changes import ANYTHING, Changes, Reads
 from kubesched.core.cluster.restrictions import restricted
 from kubesched.core.cluster.table import NodeTable
 
-# Up to so many changed rows are looked at one by one.
+# the most changed rows that are recomputed one by one
 FEW_ROWS: Final = 25
-# Up to one in so many rows is looked at by a gathered vector; of more, the whole column is made anew.
+# the part of the rows that is recomputed as one gathered vector; beyond it the whole column is rebuilt
 SOME_ROWS: Final = 8
 
 
 def too_many(rows: int, size: int) -> bool:
-    """Return whether to make a column of `size` rows anew is cheaper than to look at so many of its rows."""
+    """Return whether rebuilding a column of `size` rows is cheaper than recomputing the given number of rows."""
     return rows > most_rows(size)
 
 
 def most_rows(size: int) -> int:
-    """Return how many rows of a column are looked at again; of more, it is made anew."""
+    """Return the most changed rows that are recomputed one by one; beyond it the column is rebuilt."""
     return max(FEW_ROWS, size // SOME_ROWS)
 
 
 class Extent(Enum):
-    """What a cursor says in place of changed rows: any row may differ."""
+    """A cursor's answer in place of changed rows: any row may differ."""
 
     EVERYTHING = auto()
 
@@ -75,7 +75,7 @@ class Cursor:
         self._before = -1
 
     def advance(self) -> Changes | Extent | None:
-        """Go to the newest change; return what changed on the way of what the reader reads, None for nothing."""
+        """Advance to the newest change; return the changes that the reader reads, None if there were none."""
         log, before = self._log, self.seq
         if before == log.seq:
             return None
@@ -147,7 +147,7 @@ class RowwiseColumn(DerivedColumn):
     """A column whose value in a row depends on that row alone."""
 
     def catch_up(self, changes: Changes) -> None:
-        """Look at few changed rows one by one, at some by a gathered vector; of more, make the column anew."""
+        """Recompute few changed rows one by one, some as a gathered vector; for more, rebuild the column."""
         rows = changes.touching(self.reads)
         if len(rows) <= FEW_ROWS:
             self.evaluate_few(rows)

@@ -55,7 +55,7 @@ class Index(Generic[T]):
             self._keys[identity] = keys
 
     def drop(self, identity: str) -> None:
-        """Remove an object, if it is there."""
+        """Remove an object if it exists."""
         for key in self._keys.pop(identity, ()):
             objects = self._objects[key]
             del objects[identity]

@@ -1,7 +1,7 @@
 """How much memory a pod's specification keeps, with all that is derived from it.
 
-From a specification to bytes. Parsed selectors, keys, questions and reasons are far larger than what a user writes, so
-each thing that is written counts as much as was measured: `python -m benchmarks.hostile` compares.
+From a specification to bytes. Parsed selectors, keys, questions and reasons are far larger than the text that a user
+writes, so each thing that is written counts as much as was measured: `python -m benchmarks.hostile` compares.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,7 +24,7 @@ VALUE: Final = 256
 
 
 def kept_by_spec(spec: PodSpec, terms: int, encoded: int) -> int:
-    """Return about how many bytes are kept for a specification with so many terms and bytes of encoding."""
+    """Estimate the bytes kept for a specification with the given number of terms and encoded bytes."""
     names = len(spec.node_selector or ()) + len(spec.tolerations) + len(spec.resource_claims) + len(spec.volumes)
     for container in (*spec.containers, *spec.init_containers):
         asked = container.resources
@@ -42,7 +42,7 @@ def kept_by_spec(spec: PodSpec, terms: int, encoded: int) -> int:
 
 
 def pod_terms(spec: PodSpec) -> int:
-    """Return how many spread constraints and terms of pod affinity there are: each may have columns of its own."""
+    """Count the spread constraints and the terms of pod affinity: each may have separate columns."""
     terms = len(spec.topology_spread_constraints)
     if spec.affinity is None:
         return terms

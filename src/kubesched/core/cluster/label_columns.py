@@ -33,7 +33,7 @@ class LabelColumns:
         self.version = 0
 
     def __len__(self) -> int:
-        """Return how many columns have an array of their own."""
+        """Return the number of columns with a separate array."""
         return sum(column.codes is not self._absent for column in self._columns.values())
 
     def of(self, key: str, nodes: Sequence[Node | None]) -> LabelColumn:
@@ -81,7 +81,7 @@ class LabelColumns:
                 self._kept.pop(key, None)
 
     def crowded(self, most: int) -> Iterable[LabelColumn]:
-        """Return the columns with more than so many values."""
+        """Return the columns with more than the given number of values."""
         return [column for column in self._kept.values() if len(column) > most]
 
     def grow(self, capacity: int) -> None:

@@ -2,8 +2,8 @@
 
 From compiled selectors and tolerations to masks. Each distinct value (label value, taint set) is evaluated once and
 gathered. The result for a row without a Node object has no meaning. Masks are new arrays, which the caller may change.
-What a selector says about keys and names that no node has is the same for all rows, and needs no array: users can write
-thousands of them.
+A requirement on a key or name that no node has gives the same result for all rows and needs no array: users can write
+thousands of these.
 """
 
 from collections.abc import Callable, Hashable, Iterable

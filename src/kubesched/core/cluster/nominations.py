@@ -59,7 +59,7 @@ class Nominations:
         return list(self._on.get(node_name, {}).values())
 
     def qualifying(self, pod: PodInfo) -> dict[int, list[PodInfo]]:
-        """Return, by row, the nominated pods that count when `pod` is judged: others of equal or higher priority."""
+        """Return, by row, the nominated pods that count when `pod` is judged: those with equal or higher priority."""
         if not self._node_of:
             return {}
         found: dict[int, list[PodInfo]] = {}

@@ -27,7 +27,7 @@ Labels = tuple[tuple[str, str], ...]
 
 
 class Carried(IntEnum):
-    """The list of a pod's affinity that has a term."""
+    """Which of a pod's four affinity lists a term comes from."""
 
     REQUIRED_AFFINITY = 0
     REQUIRED_ANTI_AFFINITY = 1

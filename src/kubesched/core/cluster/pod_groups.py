@@ -21,7 +21,7 @@ def group_of(pod: PodInfo) -> GroupKey | None:
 
 
 class GroupState:
-    """The pods of one group by UID: those that wait, and those on a node, assumed or confirmed."""
+    """The pods of one group by UID: pending pods, and pods on a node, assumed or confirmed."""
 
     __slots__ = ("scheduled", "unscheduled")
 

@@ -71,7 +71,9 @@ class Digest:
 
 
 def same_amounts(one: Digest, other: Digest) -> bool:
-    """Return whether pods with these digests are accounted equally: a kubelet may report what the spec requests."""
+    """Return whether pods with these digests are accounted equally: a kubelet may report the resources that the spec
+    requests.
+    """
     return one.resources == other.resources and one.affinity == other.affinity and one.host_ports == other.host_ports
 
 
@@ -128,7 +130,7 @@ class PodInfo(msgspec.Struct, eq=False):
 
     @property
     def requests(self) -> Mapping[str, int]:
-        """Return what the pod takes on its node, by resource: cpu in thousandths, nothing that is zero."""
+        """Return the resources that the pod takes on its node: cpu in thousandths, without zeros."""
         return self.derive(_requests)
 
     @property
@@ -165,13 +167,13 @@ class PodInfo(msgspec.Struct, eq=False):
 
 
 def without_node(pod: Pod) -> Pod:
-    """Return a pod as its controller creates it again: without a node, and without what the node reported."""
+    """Return a pod as its controller would create it again: without a node and without reported status."""
     status = PodStatus(phase="Pending", resource_claim_statuses=pod.status.resource_claim_statuses)
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=""), status=status)
 
 
 def same_account(old: PodInfo, new: PodInfo) -> bool:
-    """Return whether two versions of a pod take the same of the same row, whatever their labels are."""
+    """Return whether two versions of a pod, labels aside, take the same resources of the same row."""
     return (
         (old.digest is new.digest or same_amounts(old.digest, new.digest))
         and old.spec.node_name == new.spec.node_name

@@ -46,7 +46,7 @@ class PodMatch:
         self._recent: deque[int] = deque(maxlen=RECENT_CHANGES)
 
     def start_with(self, counts: Mapping[int, int]) -> None:
-        """Add counts before anybody reads the question."""
+        """Add counts before the question has a reader."""
         rows = self.rows
         if rows.keys().isdisjoint(counts):
             rows.update(counts)

@@ -60,7 +60,7 @@ class PodSlots:
     def replace(self, old: PodInfo, new: PodInfo, group: int | None = None) -> None:
         """Give a pod's slot to another version of it, in another group if one is named.
 
-        A version with another start time counts as placed later than all others.
+        A version with another start time counts as placed later than all other pods.
         """
         slot = new.slot = old.slot
         self.pods[slot] = new

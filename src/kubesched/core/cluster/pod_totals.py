@@ -1,4 +1,4 @@
-"""Totals: what the pods on nodes request, summed by a key that a plugin chooses, kept up to date by change.
+"""Totals: requests of the pods on nodes, summed by a key that a plugin chooses, updated with each change.
 
 From a plugin's constructor (`ClusterView.pod_totals`) to look-ups in its hooks. A pod that is taken off its node for a
 trial does not count meanwhile.
@@ -29,7 +29,7 @@ class PodTotals:
             self.count(pod, 1)
 
     def __getitem__(self, key: Hashable) -> Mapping[str, int]:
-        """Return what the pods under a key request, by resource (CPU in thousandths); "pods" is how many they are."""
+        """Return the requests of the pods under a key, by resource (CPU in thousandths); "pods" is their number."""
         self._check()
         return self._amounts.get(key, _NOTHING)
 

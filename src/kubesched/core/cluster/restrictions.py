@@ -1,4 +1,4 @@
-"""Restrictions: what a plugin may read of a cluster while it computes an answer that is kept.
+"""Restrictions: the parts of a cluster that a plugin may read while it computes a cached answer.
 
 From the columns that ask plugins to the views through which plugins read. An answer that is kept is recomputed when
 something changes that the plugin has named in `reads`, so the plugin may read nothing else while it is asked.
@@ -46,5 +46,5 @@ def may_read(log: ChangeLog) -> int:
 
 
 def restricted(log: ChangeLog, reads: int | None) -> AbstractContextManager[None]:
-    """Return a context in which code may read these groups and no others; None changes nothing."""
+    """Return a context in which code may read these groups alone; None changes nothing."""
     return nullcontext() if reads is None else Restriction(log, reads)

@@ -1,7 +1,7 @@
-"""Amounts of resources by row, as Python values: what plugins read that judge nodes one by one.
+"""Amounts of resources by row, as Python values, for plugins that judge nodes one by one.
 
 From the table's columns to a list with one `Amounts` for each row. It is made when it is first asked for, and kept:
-only rows that changed are made anew.
+only rows that changed are rebuilt.
 """
 
 from collections.abc import Callable, Sequence
@@ -34,12 +34,12 @@ def allocatable(table: NodeTable, rows: Rows) -> Matrix:
 
 
 def requested(table: NodeTable, rows: Rows) -> Matrix:
-    """Return what the pods of some rows request, a column each."""
+    """Return the requests of the pods of some rows, one array for each resource."""
     return np.vstack([table.requested[: EPHEMERAL_STORAGE + 1, rows], table.pod_count[rows]])
 
 
 def free(table: NodeTable, rows: Rows) -> Matrix:
-    """Return what is left of some rows, a column each."""
+    """Return free CPU, memory, storage and pod slots (one array each) of the given rows."""
     return allocatable(table, rows) - requested(table, rows)
 
 

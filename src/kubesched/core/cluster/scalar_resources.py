@@ -10,7 +10,7 @@ from typing import Final
 
 from kubesched.api.go_numbers import int64
 
-# A name that is offered by at most so many rows, or this part of them, is no column.
+# a resource gets a column only if more rows, or a larger part of them, offer it
 FEWEST_OFFERING: Final = 16
 FEW_OF: Final = 32
 

@@ -37,7 +37,7 @@ NATIVE = ("cpu", "memory", "ephemeral-storage")
 INITIAL_CAPACITY = 64
 # So many codes of a column, and twice the number of rows, may exist before it is renumbered.
 SPARE_CODES = 1024
-# At most so many resources have columns, besides those that the configuration names.
+# the most resources with columns, besides the ones that the configuration names
 MOST_COLUMNS = 128
 
 
@@ -223,7 +223,7 @@ class NodeTable:
             self.log.record(row, Reads.POD_OBJECTS)
 
     def relabel_pod(self, pod: PodInfo) -> None:
-        """Replace the object of a placed pod that has other labels; what it takes of its node stays as it is.
+        """Replace the object of a placed pod that has other labels; the resources that it takes stay as they are.
 
         API servers copy topology labels of the node to a pod when it is bound.
         """

@@ -3,7 +3,7 @@
 From kinds, names and reasons to a text after a message that such an object is not found.
 """
 
-# at most so many are remembered, since users can create any number
+# the most unreadable objects that are remembered, since users can create any number
 MOST = 1000
 
 

@@ -1,7 +1,7 @@
 """Constraints on the devices of a claim: matchAttribute and distinctAttribute.
 
 The search adds every device that it is about to allocate (`add`), and removes it when it backtracks (`remove`). A
-constraint remembers only what the reference remembers, whose oddities decide allocations.
+constraint remembers only the values that the reference remembers, whose oddities decide allocations.
 """
 
 # upstream: structured/internal/incubating/{allocator_incubating,constraint}.go (v1.36)
@@ -50,7 +50,7 @@ class Constraint(ABC):
 
     @abstractmethod
     def _fits(self, attribute: DeviceAttribute) -> bool:
-        """Return whether an attribute is compatible with those of the devices so far."""
+        """Return whether an attribute is compatible with the devices so far."""
 
     @abstractmethod
     def _remember(self, request: str, attribute: DeviceAttribute) -> None:

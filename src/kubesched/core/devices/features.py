@@ -21,7 +21,7 @@ class Gates(Protocol):
 
 
 class DeviceFeatures(msgspec.Struct, frozen=True, kw_only=True):
-    """The features; the defaults are those of the gates, on except for unfinished features."""
+    """The features; they default as their gates do: on, except for unfinished features."""
 
     admin_access: bool = True
     prioritized_list: bool = True

@@ -54,7 +54,9 @@ class Given(NamedTuple):
 
 
 class RequestedDevices(NamedTuple):
-    """One alternative of a request on this node; `everything` are the candidates, by position, if it requests all."""
+    """One alternative of a device request on this node; for allocationMode All, `everything` has the candidates'
+    indices.
+    """
 
     plan: RequestPlan
     claim: int

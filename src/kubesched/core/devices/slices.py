@@ -24,7 +24,7 @@ Rules = tuple[DeviceTaintRule, ...]
 
 
 class SliceReach(NamedTuple):
-    """The nodes that can use a slice or a device: one by name, all, or those that a selector matches."""
+    """The nodes that can use a slice or a device: one by name, all, or the nodes that a selector matches."""
 
     node_name: str = ""
     all_nodes: bool = False

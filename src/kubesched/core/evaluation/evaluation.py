@@ -137,7 +137,7 @@ class Evaluation:
         return Feasible(mask, tuple(version), passing.count if mask is passing.mask else None)
 
     def filter_failure(self) -> Status | None:
-        """Return the error of the first row on which a filter failed: it ends the cycle, whatever other filters return.
+        """Return the error of the first row on which a filter failed: it ends the cycle, regardless of other filters.
 
         Filtering is `feasible`, which comes first.
         """
@@ -275,7 +275,7 @@ class Evaluation:
         return self._nomination_verdicts(self._ahead)
 
     def _nomination_verdicts(self, among: Container[int]) -> dict[int, int]:
-        """Return those of some rows on which the pod is rejected once nominated pods are added."""
+        """Return the rows, of the given ones, that reject the pod once nominated pods are added."""
         ahead = self._ahead
         rows = [row for row in ahead if row in among and self.table.present[row]]
         if not rows:

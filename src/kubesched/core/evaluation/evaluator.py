@@ -70,9 +70,9 @@ class Evaluator:
     def evaluation_of(
         self, pod: PodInfo, stopwatch: Stopwatch = UNTIMED, group_state: CycleState | None = None
     ) -> Evaluation:
-        """Return the evaluation of a pod on the table as it is; with a stopwatch, what it takes is told.
+        """Return the evaluation of a pod on the current table; a stopwatch gets the durations.
 
-        `group_state` is there where the pod is tried as a part of its group.
+        `group_state` is the group's cycle state, if the pod is tried as a member of its group.
         """
         for memory in (self._ordinary, self._heavy):
             if memory.statuses.full:
@@ -126,7 +126,7 @@ class Evaluator:
         return made
 
     def _score_questions(self, asked: "Asked") -> tuple[tuple[Sequence[ScoreQuestion], Sequence[Weighted]], bool]:
-        """Return the questions of PreScore, and those of Score with their weights; and whether all are remembered."""
+        """Return the questions of PreScore, the questions of Score with their weights, and whether all are cached."""
         found = [self._score_question(i, plugin, asked) for i, plugin in enumerate(self._scoring)]
         kept = _keep(asked.memory.scores, found, asked.weight)
         scores = [question for _, question, _ in found[: len(self.profile.score)]]
@@ -176,7 +176,7 @@ class Evaluator:
         return (index, key), made, True
 
     def _outlive_cycle(self, memory: Memory, question: FilterQuestion | ScoreQuestion) -> None:
-        """Have a new question kept true; classes that share it are made anew if its plugin fails."""
+        """Keep a new question up to date; classes that share it are rebuilt if its plugin fails."""
         trusted = type(question.plugin).__module__.startswith(IN_TREE)
         question.outlive_cycle(memory.classes.clear, trusted=trusted)
 

@@ -2,7 +2,7 @@
 
 From a column of totals, and its changes, to the best rows in order. Most pods change a few rows of thousands: to look
 for the maximum of all of them would take longer than much of a cycle on a large cluster. So rows are kept by their
-total, down to a little below the best: when the best are gone, the next ones are known.
+total, down to a little below the best: when the best drop out, the next ones are known.
 """
 
 from array import array

@@ -1,8 +1,8 @@
-"""What an evaluator remembers of pods: classes, questions and templates, and the statuses that columns refer to.
+"""The caches of an evaluator: classes, questions and templates of pods, and the statuses that columns refer to.
 
-Entries are weighed by what they keep alive: the pod for which a question was made, with its digest, and the cells of
-columns for each of its terms. Heavy pods have a memory of their own, so that no class of an ordinary pod refers to a
-heavy one, and a tenant's heavy pods displace only each other.
+Entries are weighed by the values that they keep alive: the pod for which a question was made, with its digest, and the
+cells of columns for each of its terms. Heavy pods have a separate cache, so that no class of an ordinary pod refers to
+a heavy one, and a tenant's heavy pods displace only each other.
 """
 
 from collections.abc import Hashable
@@ -18,14 +18,14 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.core.framework.status import StatusTable
 
-# So many classes and questions are remembered, but of large clusters only so many cells of columns.
+# the most classes and questions in the cache, and, for large clusters, the most cells of columns
 CLASSES: Final = 2048
 QUESTIONS: Final = 4096
 CELLS: Final = 10_000_000
 FEWEST: Final = 64
 # So many bytes may the pods keep together whose classes (or questions) are remembered.
 KEPT_BYTES: Final = 16 << 20
-# The columns of so many terms count among the cells of a class; each further term has so many bytes a row.
+# the number of terms whose columns count among the cells of a class, and the bytes a row of each further term
 ORDINARY_TERMS: Final = 8
 TERM_BYTES: Final = 32
 # a label, an owner, a condition
@@ -64,7 +64,7 @@ class Memory:
         self.filters.limit = self.scores.limit = min(QUESTIONS, max(FEWEST, 2 * CELLS // size))
 
     def forget_unused(self) -> int:
-        """Forget what was not used since the last call; return how many entries there were."""
+        """Evict the entries that were not used since the last call; return their number."""
         return sum(each.forget_unused() for each in (self.classes, self.filters, self.scores, self.templates))
 
 
@@ -81,7 +81,7 @@ class Memories:
         return self.ordinary, self.heavy
 
     def of(self, pod: PodInfo) -> tuple[Memory, int]:
-        """Return where a pod's class and questions are remembered, and what they weigh."""
+        """Return the cache of a pod's class and questions, and their weight."""
         weight = kept_bytes(pod, self._table.size)
         memory = self.heavy if weight > HEAVY else self.ordinary
         if memory.statuses.full:

@@ -91,7 +91,7 @@ class Passing(CombinedColumn):
 
 
 class BaseScores(CombinedColumn):
-    """The weighted sum of the scores that count as they are."""
+    """Weighted sum of the scores that need no normalisation."""
 
     def __init__(self, table: NodeTable, scores: Sequence[Weighted], dtype: type[np.int32] | type[np.int64]) -> None:
         super().__init__(table, [question for question, _ in scores])
@@ -192,8 +192,8 @@ class SharedColumns:
 class PodClass:
     """The questions of one kind of pod, in the profile's order.
 
-    `make_scores` returns those of PreScore, and those of Score with their weights; it is called when nodes are scored,
-    unless they were taken before. A pod that can go to one node only needs none.
+    `make_scores` returns the questions of PreScore, and of Score with their weights; it is called when nodes are
+    scored, unless they were taken before. A pod that can go to one node only needs none.
     """
 
     def __init__(
@@ -239,7 +239,7 @@ class PodClass:
         self.rejected: tuple[int, NodeVerdicts] | None = None
 
     def take_scores(self, pre_scores: Sequence[ScoreQuestion], scores: Sequence[Weighted]) -> None:
-        """Take the questions of PreScore, and those of Score with their weights."""
+        """Store the questions of PreScore, and of Score with their weights."""
         self.pre_scores, self.scores = pre_scores, scores
         self._make_scores = None
 
@@ -266,7 +266,7 @@ class PodClass:
 
     @cached_property
     def scoring(self) -> Sequence[ScoreQuestion]:
-        """Return every question of scoring once, those that PreScore asks first."""
+        """Return every question of scoring once, PreScore's first."""
         return list(dict.fromkeys([*self.pre_scores, *self.scored]))
 
     def pre_filter(self) -> PreFiltered:

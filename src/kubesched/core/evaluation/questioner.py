@@ -1,6 +1,6 @@
 """New questions of plugins.
 
-From a pod to the questions of its profile's plugins. Questions of plugins without a `key` are made anew for each pod.
+From a pod to the questions of its profile's plugins. Questions of plugins without a `key` are created for each pod.
 """
 
 import numpy as np

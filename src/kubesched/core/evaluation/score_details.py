@@ -1,6 +1,6 @@
-"""The scores behind a choice: those of the chosen node, plugin by plugin, beside those of the runners-up.
+"""The scores behind a choice: of the chosen node, plugin by plugin, and of the runners-up.
 
-From an evaluation whose nodes were scored to plain values. Nothing is computed anew but a few rows of what is there.
+From an evaluation whose nodes were scored to plain values. Only a few rows of existing columns are read again.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ EXTENDERS = "extenders"
 
 
 def score_details(evaluation: Evaluation, node_name: str, runners_up: int) -> PlacementScores | None:
-    """Return the scores of a node and of the best others; None if the nodes were not scored, or one by an error."""
+    """Return the scores of a node and of the runners-up; None if nodes were not scored, or scoring failed."""
     scored = evaluation.scored
     row = evaluation.table.row_of.get(node_name)
     if scored is None or row is None:

@@ -84,7 +84,7 @@ class Timing:
         self._stopwatch.plugin(question.plugin.name, FILTER, self._statuses[int(ids[0])] if rejected else None, began)
 
     def filtered(self, nodes: int, began: float, *, failed: bool = False) -> None:
-        """Record the duration of Filter for so many nodes."""
+        """Record the duration of Filter and its number of nodes."""
         self._stopwatch.point(FILTER, FAILED if failed else None, began)
         self._stopwatch.asked(FILTER, self._filtering, nodes)
 
@@ -111,7 +111,7 @@ class Timing:
         self._stopwatch.asked(PRE_SCORE, names, 1)
 
     def scored(self, nodes: int, failure: Status | None, began: float) -> None:
-        """Record the duration of Score for so many nodes."""
+        """Record the duration of Score and its number of nodes."""
         self._stopwatch.point(SCORE, failure, began)
         self._stopwatch.asked(SCORE, self._scoring, nodes)
 
@@ -121,7 +121,7 @@ class Timing:
     # it objected; here all judge alone
 
     def _filter_names(self) -> Names:
-        """Return the plugins that pre-filter and those that filter in this cycle."""
+        """Return the plugins that pre-filter and the plugins that filter in this cycle."""
         pod_class = self._pod_class
         skipped = tuple([question.skip for question in pod_class.deciding])
         names = pod_class.filter_names.get(skipped)
@@ -130,7 +130,7 @@ class Timing:
         return names
 
     def _score_names(self) -> Names:
-        """Return the plugins that pre-score and those that score in this cycle."""
+        """Return the plugins that pre-score and the plugins that score in this cycle."""
         pod_class = self._pod_class
         skipped = tuple([question.skip for question in pod_class.scoring])
         names = pod_class.score_names.get(skipped)

@@ -1,7 +1,7 @@
-"""Checks of the values that plugins' hooks return: an invalid value becomes an error that says what to return.
+"""Checks of the values that plugins' hooks return: an invalid value becomes an error that names the expected value.
 
 From the value that a hook returned to the same value, its texts tidied, or to a PluginError, which `hooks` turns into
-a failure of the attempt that names the plugin and the hook; the engine goes on.
+a failure of the attempt that names the plugin and the hook; the engine continues.
 """
 
 import math
@@ -119,7 +119,7 @@ def _all_of(kind: Any, values: Any, what: str) -> None:
 
 
 def checked_sort_key(key: Any, hook: str) -> tuple[float, ...]:
-    """Return a sort key unchanged: numbers that can be compared with those of any other pod."""
+    """Return a sort key unchanged: numbers that can be compared with any other pod's key."""
     if type(key) is tuple:
         for number in key:
             # NaN is not equal to itself

@@ -1,6 +1,6 @@
 """Work of plugins beside scheduling: look-ups on an interval, and pods to be tried again.
 
-From a plugin's constructor (parameter `background`) to the loop. What is looked up outside is fetched while pods are
+From a plugin's constructor (parameter `background`) to the loop. Data from outside is fetched while pods are
 scheduled, and applied between two scheduling cycles: a hook never waits for it, and no cycle sees half of it.
 """
 
@@ -23,16 +23,17 @@ class Background(Protocol):
         timeout_seconds: float = TIMEOUT_SECONDS,
         wait_seconds: float = 0.0,
     ) -> None:
-        """Fetch something at once and then every so many seconds, and apply it between two cycles.
+        """Fetch data now and then at an interval, and apply each result between two cycles.
 
         `fetch` is a coroutine function, or a plain function, which runs in a thread. If it fails, or takes longer than
-        `timeout_seconds`, that is logged and what was applied last stays. A coroutine is then cancelled; a thread goes
-        on, and no second one begins before it ends. It begins when the scheduler does; without a scheduling loop it
-        never runs. With `wait_seconds` no pod is scheduled before the first look-up is over, at most for so long.
+        `timeout_seconds`, the failure is logged and the last applied result stays. A coroutine is then cancelled; a
+        thread keeps running, and the next one starts after it ends. Fetching starts with the scheduler; without a
+        scheduling loop it never runs. With `wait_seconds` no pod is scheduled until the first fetch has ended, or that
+        many seconds have passed.
         """
 
     def timer(self, seconds: float, callback: Callable[[], None]) -> None:
-        """Call a function at once and then every so many seconds, between two cycles; where there is a loop."""
+        """Call a function now and then at an interval in seconds, between two cycles, if there is a loop."""
 
     def activate(self, uids: Iterable[str]) -> None:
         """Try pods again, by UID, whether or not an event could help them."""

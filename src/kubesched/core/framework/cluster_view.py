@@ -1,6 +1,6 @@
-"""The cluster as plugins of others see it: objects, pods, indexes and columns of their own.
+"""The cluster as third-party plugins see it: objects, pods, indexes and their custom columns.
 
-From the cluster to constructors with the parameter `cluster`. What depends on one node is asked of the node that a hook
+From the cluster to constructors with the parameter `cluster`. Values of one node are read from the node that a hook
 gets, which is also true in what-if worlds; the table stays with the engine. An answer that is kept (`key`) must not
 look at other nodes or at pods elsewhere: that is an error here, since it would be kept although they change.
 """
@@ -34,7 +34,7 @@ Kind = type[ApiObject] | str
 OF_NODE = Reads.LABELS | Reads.TAINTS | Reads.IMAGES | Reads.FEATURES | Reads.ANNOTATIONS | Reads.NODE_OBJECT
 
 
-# of so many namespaces and labels is remembered which budgets select them
+# the cached pairs of namespace and labels, with the budgets that select them
 REMEMBERED_LABELS = 10_000
 
 
@@ -101,8 +101,7 @@ class ClusterView:
     def as_reported(self, pod: PodInfo) -> PodInfo:
         """Return a pod as the API server last reported it.
 
-        A pod that is assumed on a node, as those that wait in Permit are, is otherwise seen as it was when its node was
-        chosen.
+        Otherwise a pod that is assumed on a node, such as one waiting in Permit, is seen as of the choice of its node.
         """
         self._look_around()
         return self._state.as_reported(pod)
@@ -114,7 +113,7 @@ class ClusterView:
         return index
 
     def pod_totals(self, key_of: Callable[[PodInfo], Hashable]) -> PodTotals:
-        """Return what the pods on nodes request in sum, by a key, kept up to date from now on.
+        """Return the sums of the requests of pods on nodes, by a key; they are updated from now on.
 
         Call it in the constructor. A pod whose key is None does not count.
         """
@@ -194,7 +193,7 @@ class ClusterView:
         default: Number = 0,
         dtype: DTypeLike = np.int64,
     ) -> NodeValues:
-        """Return a column of a value for each node; it is computed again where what it `reads` changed."""
+        """Return a column of a value for each node; it is recomputed where its `reads` changed."""
         return ValuesOfNodes(self._state.table, value_of, reads, dtype, default)
 
     def object_values(
@@ -219,7 +218,7 @@ class ClusterView:
         """Return a column of the sums of a number over the pods on each node; it is summed again where pods change.
 
         The number follows from the pod, and from columns whose `reads` are named beside Reads.PODS; it is a whole one.
-        What the function reads of a pod is by default all.
+        By default the function may read all fields of a pod.
         """
         return PodSums(self._state.table, value_of, reads)
 

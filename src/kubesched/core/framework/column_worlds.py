@@ -1,7 +1,7 @@
 """Worlds for a filter over columns: all worlds of a batch are judged in one call.
 
-From a column-form plugin to a batch verdict. The plugin gets `Nodes` with one node for each world; what depends on pods
-is that of the world: the table's columns and what was changed in it.
+From a column-form plugin to a batch verdict. The plugin gets `Nodes` with one node for each world; values that depend
+on pods are the world's: the table's columns with the world's changes.
 """
 
 from collections.abc import Iterator

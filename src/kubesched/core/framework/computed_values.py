@@ -1,7 +1,7 @@
 """Columns of plugins that a function computes for many nodes at once, and that may depend on their pods.
 
 From a plugin's constructor (`ClusterView.computed_values`) to `node.value_of(column)` and `nodes.values_of(column)`,
-which ask the function anew in what-if worlds. It is asked again for rows where what it reads changed.
+which call the function again in what-if worlds. It is called again for rows whose inputs changed.
 """
 
 from collections.abc import Callable, Sequence
@@ -27,7 +27,7 @@ class ComputedValues(NodeValues):
         self.compute = compute
 
     def recompute(self) -> None:
-        """Compute all values again: for a function that reads more than nodes, such as what was looked up outside."""
+        """Recompute all values, after data from outside the cluster has changed."""
         self.table.log.record(EVERYWHERE, self._own_group)
 
     def evaluate_few(self, rows: Sequence[int]) -> None:

@@ -27,7 +27,7 @@ class NodeScores(msgspec.Struct, frozen=True, gc=False):
 
 
 class PlacementScores(msgspec.Struct, frozen=True, gc=False):
-    """The chosen node first, then the best of the others; `scores` of each are in the order of `plugins`.
+    """The chosen node first, then the runners-up; `scores` of each are in the order of `plugins`.
 
     `ties` is the number of nodes with the highest total, of which one is drawn.
     """

@@ -1,6 +1,6 @@
 """Answers of extenders for observers.
 
-From a call and its result to an `ExtenderAnswer`, if anybody listens.
+From a call and its result to an `ExtenderAnswer`, if an observer listens.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ FILTER_CALL, PRIORITIZE_CALL, PREEMPT_CALL, BIND_CALL = "filter", "prioritize", 
 
 
 def told(observers: Observers, asked: ExtenderArgs, result: ExtenderResult, seconds: float) -> ExtenderResult:
-    """Tell observers what an extender answered; return the answer."""
+    """Report an extender's answer to observers; return the answer."""
     if "extender_answered" in observers.heard:
         observers.extender_answered(_answer(asked, result, seconds))
     return result

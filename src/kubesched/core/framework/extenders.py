@@ -13,7 +13,7 @@ from kubesched.config.types import Extender
 
 # upstream: extender.go, IsInterested (v1.36)
 def is_interested(extender: Extender, spec: PodSpec) -> bool:
-    """Return whether an extender is called for a pod: it manages all resources, or one that the pod requests."""
+    """Return whether an extender is called for a pod: it manages all resources, or a resource that the pod requests."""
     managed = {resource.name for resource in extender.managed_resources}
     if not managed:
         return True
@@ -52,7 +52,7 @@ ExtenderArgs = ExtenderFilterArgs | ExtenderPrioritizeArgs | ExtenderPreemptionA
 
 
 class ExtenderFilterResult(msgspec.Struct, frozen=True):
-    """The nodes that pass, and why the others do not; `error` if the call failed."""
+    """The nodes that pass, and the reasons of the rejected nodes; `error` if the call failed."""
 
     node_names: Sequence[str] = ()
     failed: Mapping[str, str] = {}
@@ -79,7 +79,7 @@ ExtenderResult = ExtenderFilterResult | ExtenderPrioritizeResult | ExtenderPreem
 
 
 class ExtenderAnswer(msgspec.Struct, frozen=True, gc=False):
-    """What an extender answered about a pod; `call` is filter, prioritize, preempt or bind.
+    """An extender's answer about a pod; `call` is filter, prioritize, preempt or bind.
 
     Of `asked` nodes it left `left`: those that pass, have a score, or stay candidates. `rejected` are messages by node,
     `scores` those from 0 to 10; `error` is why the call failed.

@@ -5,7 +5,7 @@
         return unschedulable("node(s) nearly full") if node.free.milli_cpu < 100 else None
 
 From a function to a plugin class under a name. A function of (pod, nodes) is the column form. The function itself stays
-what it is: a test calls it as any other, and registries find its class (`plugin_class`).
+unchanged: a test calls it as any other function, and registries find its class (`plugin_class`).
 """
 
 import inspect

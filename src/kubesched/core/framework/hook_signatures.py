@@ -1,6 +1,6 @@
 """Whether the hooks of a plugin can be called as the framework calls them.
 
-From a plugin to what is wrong with a signature, in a sentence, at start; otherwise each attempt would fail.
+From a plugin to a sentence about a wrong signature, at the start; otherwise each attempt would fail.
 """
 
 import inspect

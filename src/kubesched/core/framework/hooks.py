@@ -1,9 +1,9 @@
-"""Calling plugins: whatever a hook does, the attempt that it was called for fails under its name, and nothing else.
+"""Calling plugins: a hook that misbehaves fails the attempt that it was called for, under its name, and nothing else.
 
 From a plugin and the name of a hook to an answer that was checked, or to the failure, a status under the plugin's name.
 Every hook is called here: by `ask`, or by its twins for coroutines and generators, or by the functions for single rows
 and columns, which are called most often. Keys alone are asked for where they are looked up (`evaluation.evaluator`). A
-hook may raise anything, what ends processes elsewhere included; that a process ends is for signal handlers to decide.
+hook may raise anything, SystemExit included; only signal handlers end the process.
 """
 
 import os
@@ -67,7 +67,7 @@ POINT_OF_HOOK = {
 
 
 def ask(plugin: "Plugin", hook: str, checked: Callable[[Any, str], T], *arguments: Any) -> T | Status:
-    """Return what a hook answers, checked by `checked`, or the failure."""
+    """Return a hook's answer, checked by `checked`, or the failure."""
     try:
         answer = checked(getattr(plugin, hook)(*arguments), hook)
     except BaseException as raised:
@@ -79,7 +79,7 @@ def ask(plugin: "Plugin", hook: str, checked: Callable[[Any, str], T], *argument
 def ask_timed(
     stopwatch: Stopwatch, plugin: "Plugin", hook: str, checked: Callable[[Any, str], T], *arguments: Any
 ) -> T | Status:
-    """Return what a hook answers, as `ask` does, and keep how long it took."""
+    """Return a hook's answer, as `ask` does, and keep how long it took."""
     since = stopwatch.now()
     answer = ask(plugin, hook, checked, *arguments)
     stopwatch.plugin(plugin.name, POINT_OF_HOOK[hook], answer, since)
@@ -94,10 +94,10 @@ async def ask_coroutine(
     checked: Callable[[Any, str], T],
     *arguments: Any,
 ) -> T | Status:
-    """Return what a coroutine hook answers, as `ask_timed` does.
+    """Return a coroutine hook's answer, as `ask_timed` does.
 
-    That the task itself is called off (a preemption, the end of the process) is no failure of the plugin and goes
-    through.
+    Cancellation of the task itself (a preemption, the end of the process) is no failure of the plugin: it is raised
+    again.
     """
     since = stopwatch.now()
     try:
@@ -114,7 +114,7 @@ async def ask_coroutine(
 def ask_generator(
     plugin: "Plugin", hook: str, checked: Callable[[Any, str], T], *arguments: Any
 ) -> Generator[Any, Any, T | Status]:
-    """Return what a generator hook answers, as `ask` does; what it yields goes to the cycle."""
+    """Return a generator hook's answer, as `ask` does; the cycle gets the values that it yields."""
     try:
         return checked((yield from getattr(plugin, hook)(*arguments)), hook)
     except BaseException as raised:
@@ -125,13 +125,13 @@ def ask_generator(
 
 
 class Raised(NamedTuple):
-    """What a callback raised."""
+    """The exception that a callback raised."""
 
     exception: BaseException
 
 
 def call_back(checked: Callable[[Any, str], T], name: str, callback: Callable[..., Any], *arguments: Any) -> T | Raised:
-    """Return what a plugin's callback answers, checked, or what it raised; no attempt fails by it."""
+    """Return the checked answer of a plugin's callback, or its exception; no attempt fails because of it."""
     try:
         return checked(callback(*arguments), name)
     except BaseException as raised:
@@ -235,7 +235,7 @@ def failed(plugin: "Plugin", hook: str, raised: BaseException) -> Status:
 
 
 def is_interrupt(raised: BaseException) -> bool:
-    """Return whether a person has pressed Ctrl-C, in a process that has no handler of its own for it."""
+    """Return whether a user pressed Ctrl-C in a process without a custom handler for it."""
     return isinstance(raised, KeyboardInterrupt) and signal.getsignal(signal.SIGINT) is signal.default_int_handler
 
 

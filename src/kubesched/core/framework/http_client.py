@@ -17,7 +17,7 @@ class HttpError(KubeschedError):
 
 
 class HttpAnswer(msgspec.Struct, frozen=True):
-    """What a server answered."""
+    """A server's response."""
 
     status: int
     body: bytes
@@ -44,7 +44,7 @@ class HttpClient(Protocol):
         timeout_seconds: float = 10.0,
         insecure_skip_verify: bool = False,
     ) -> HttpAnswer:
-        """Return what the server answers; raises HttpError if it does not.
+        """Return the server's response; raises HttpError if there is none.
 
         Certificates are verified, unless `insecure_skip_verify` is set.
         """

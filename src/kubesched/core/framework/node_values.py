@@ -2,7 +2,7 @@
 
 From a plugin's constructor (`ClusterView.node_values`, `ClusterView.object_values`) to `node.value_of(column)` and
 `nodes.values_of(column)`. A plugin with a key adds `column.reads` to its own: then an answer is asked for again only
-where the column changed. A value must not depend on pods, since those of a what-if world are others.
+where the column changed. A value must not depend on pods, since a what-if world has other pods.
 """
 
 import logging
@@ -54,7 +54,7 @@ class NodeValues(RowwiseColumn, ABC):
         self._values: NDArray[Any] = np.full(0, default, dtype)
 
     def all(self) -> NDArray[Any]:
-        """Return the values of all rows; raises PluginError if the plugin that is asked does not name what it reads."""
+        """Return the values of all rows; raises PluginError if the plugin's `reads` does not name them."""
         self._check()
         self.refresh()
         return self._values
@@ -77,7 +77,7 @@ class NodeValues(RowwiseColumn, ABC):
         """Log that the values of some rows changed beside the table."""
         log = self.table.log
         if len(rows) > most_rows(self.table.size):
-            # so many entries would push others out of the log
+            # more entries would push older ones out of the log
             log.record(EVERYWHERE, self._own_group)
             return
         for row in rows:
@@ -140,7 +140,9 @@ class AssignedValues(NodeValues):
         self._values[rows] = [default if nodes[row] is None else value_of(names[row], default) for row in rows]
 
     def assign(self, values: Mapping[str, Number]) -> None:
-        """Replace all values; nodes that are not named have the default. Raises ValueError for what is no number."""
+        """Replace all values; nodes that are not named have the default. Raises ValueError for a value that is not a
+        number.
+        """
         np.array(list(values.values()), self._values.dtype)
         before, self._by_name = self._by_name, dict(values)
         row_of, default = self.table.row_of, self._default

@@ -1,8 +1,8 @@
 """Plugins' views of the table: one row as a `NodeRow`, many rows as `Nodes`.
 
 From the cluster's columns to plugin code. Both are views; nothing is copied until a column is gathered, and neither
-may be kept beyond the call it was passed to. Whatever they offer is true on real nodes and in what-if worlds alike
-(`row_worlds`). The table itself is not: it is for in-tree plugins, which define worlds of their own (`table_row`,
+may be kept beyond the call it was passed to. All their values are true on real nodes and in what-if worlds alike
+(`row_worlds`). The table itself is not: it is for in-tree plugins, which define their worlds (`table_row`,
 `table_rows`).
 """
 
@@ -396,12 +396,12 @@ def visited(nodes: Nodes) -> Iterator[tuple[int, NodeRow]]:
 
 
 def table_row(node: NodeRow) -> tuple[NodeTable, int]:
-    """Return the table and the row of a node; what they say of pods is not that of a what-if world."""
+    """Return the table and the row of a node; their pods are not the pods of a what-if world."""
     return node._table, node._row
 
 
 def table_rows(nodes: Nodes) -> tuple[NodeTable, Rows]:
-    """Return the table and the rows of nodes; what they say of pods is not that of a what-if world."""
+    """Return the table and the rows of nodes; their pods are not the pods of a what-if world."""
     return nodes._table, nodes._rows
 
 

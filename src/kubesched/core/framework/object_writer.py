@@ -1,8 +1,8 @@
 """Writes of plugins: the status and annotations of objects, events, and evictions.
 
 From a plugin's constructor (parameter `writer`) to the API server. A write never blocks a cycle: it is carried out in
-the background and retried, and of several writes of one object that wait, the last one counts. What a plugin writes it
-names in `writes`, so that people know which permissions it needs: `Pod/status`, `Pod/eviction`,
+the background and retried, and of several writes of one object that wait, the last one counts. A plugin names its
+writes in `writes`, so that people know which permissions it needs: `Pod/status`, `Pod/eviction`,
 `racks.v1.example.com/status`; without a subresource, its annotations.
 """
 
@@ -16,7 +16,7 @@ Written = ApiObject | PodInfo
 
 
 class ObjectWriter(Protocol):
-    """Writes to the API server; raises PluginError for what the plugin's `writes` does not name."""
+    """Writes to the API server; raises PluginError for kinds that the plugin's `writes` does not name."""
 
     def status(self, obj: Written, status: Mapping[str, Any]) -> None:
         """Set fields of an object's status; None removes one."""
@@ -52,7 +52,7 @@ class ObjectWriters(Protocol):
     """The writers of all plugins."""
 
     def of(self, plugin: str, writes: Sequence[str]) -> ObjectWriter:
-        """Return the writer of a plugin, which may write what it names."""
+        """Return the writer of a plugin, which may write the kinds that it names."""
 
 
 class IdleWriters:

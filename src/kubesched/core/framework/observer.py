@@ -146,13 +146,13 @@ class Observer:
         """One plugin was run; called in sampled cycles only."""
 
     def plugins_asked(self, profile: str, asked: Collection[Asked]) -> None:
-        """Plugins ran for a pod (PreFilter, PreScore) or for so many nodes (Filter, Score)."""
+        """Plugins ran for a pod (PreFilter, PreScore) or for a number of nodes (Filter, Score)."""
 
     def pre_filter_rejected(self, pod: PodInfo, status: Status) -> None:
         """PreFilter rejected a pod."""
 
     def post_filter_ran(self, pod: PodInfo, status: Status, plugins: Mapping[str, PostFilterResult]) -> None:
-        """PostFilter ran; `plugins` are those that ran, with their results."""
+        """PostFilter ran; `plugins` are the plugins that ran, with their results."""
 
     def extender_answered(self, answer: ExtenderAnswer) -> None:
         """An extender was called for a pod; called in the attempt that it is about."""
@@ -167,7 +167,7 @@ class Observer:
         """An attempt failed, in the scheduling cycle or in the binding cycle."""
 
     def pod_put_back(self, pod: PodInfo, place: str, backoff_seconds: float) -> None:
-        """A pod whose attempt failed was put into a place of the queue, and backs off for so long, if above zero."""
+        """A failed pod was requeued into `place`; it backs off for `backoff_seconds` (0: not at all)."""
 
     def group_attempt_began(self, group: str) -> None:
         """The attempt of a pod group, `namespace/name`, begins."""
@@ -192,7 +192,7 @@ class Observer:
     # -- preemption
 
     def preemption_began(self, preemptor: PodInfo, node_name: str, victims: int, to_evict: int) -> None:
-        """Victims were selected, and those that are not terminating are being evicted."""
+        """Victims were selected, and the victims that are not terminating are being evicted."""
 
     def victim_skipped(self, preemptor: PodInfo, victim: PodInfo, node_name: str) -> None:
         """A victim is terminating already."""
@@ -221,7 +221,10 @@ class Observer:
     def device_conditions_awaited(
         self, profile: str, drivers: Collection[str], conditioned: Collection[str], status: str, seconds: float
     ) -> None:
-        """A pod waited for its devices; drivers of all devices, and of those with conditions, one entry a device."""
+        """A pod waited for binding conditions of its devices.
+
+        `drivers` has an entry for each device, `conditioned` one for each device with conditions.
+        """
 
     def volume_stage_failed(self, stage: str) -> None:
         """VolumeBinding failed with an error at "predicate", "assume" or "bind"."""
@@ -236,9 +239,9 @@ _OF_ONE_VALUE = frozenset(
 
 
 class Observers(Observer):
-    """Several observers as one; those that raise are dropped. `sampled` tells whether to time plugins in a cycle.
+    """Several observers as one; an observer that raises is dropped. `sampled` tells whether to time plugins in a cycle.
 
-    `clock` is what durations are read from: the core has none of its own. With `timed` False nothing is timed.
+    `clock` is the clock for durations: the core has no clock. With `timed` False nothing is timed.
     """
 
     def __init__(
@@ -270,7 +273,7 @@ class Observers(Observer):
         self.heard = frozenset(heard)
 
     def _telling(self, hook: str, observers: Collection[Observer]) -> Callable[..., None]:
-        """Return a function that calls the observers; those that raise are dropped."""
+        """Return a function that calls the observers; an observer that raises is dropped."""
         methods = [(observer, getattr(observer, hook)) for observer in observers]
 
         def tell(*args: Any, **kwargs: Any) -> None:

@@ -57,7 +57,7 @@ class PlacementTrial:
 
 
 class PlacementTrials:
-    """Opens trials."""
+    """Factory of what-if trials, injected into plugins as `trials`."""
 
     def __init__(self, cluster: ClusterState) -> None:
         self._cluster = cluster
@@ -65,7 +65,7 @@ class PlacementTrials:
         self.judge: PlacementJudge | None = None
 
     def has_profile(self, pod: PodInfo) -> bool:
-        """Return whether a pod is for this scheduler: others are not judged."""
+        """Return whether a pod is for this scheduler: other pods are not judged."""
         return self._judge().has_profile(pod)
 
     @contextmanager

@@ -4,18 +4,18 @@ A filter is a function from a pod and nodes to a verdict; a score, to integers. 
 only as far as you must:
 
 * *row*: `filter`, `score` of `FilterPlugin`, `ScorePlugin`. One node at a time, as upstream's. Always begin here.
-* *columns*: `filter_nodes`, `score_nodes` of the same. All nodes at once in NumPy, where one by one is too slow.
+* *columns*: `filter_nodes`, `score_nodes` of the same. All nodes at once in NumPy, if one by one is too slow.
 * *worlds*: `filter_worlds` of `WorldsFilterPlugin`. For in-tree filters that read pods in the table itself: what if
-  some came or went? Plugins of others see no table, and what they see is true in worlds (`nodes`).
+  some came or went? Third-party plugins see no table, and their views are true in worlds (`nodes`).
 * *question*: `filter_question`, `score_question` of `QuestionFilterPlugin`, `QuestionScorePlugin`, in-tree as well. A
   node's answer depends on other nodes (spreading, affinity), so that the plugin keeps its own columns.
 
-Of the row form and the column form one is enough: the other is derived from it when the class is defined. Where both
-are there they must agree; the column form is then asked about many nodes, and the row form about few.
+Of the row form and the column form one is enough: the other is derived from it when the class is defined. If both
+exist they must agree; the column form is then asked about many nodes, and the row form about few.
 
 Caching is by consent: a plugin that defines `key` promises that its answer for a row depends only on that part of the
 pod and on what `reads` names (`Reads`); its columns are then kept and caught up only where that changed. A
-plugin that does not is asked anew in every cycle. Attributes such as `reads` and `key_of_template` may be set on the
+plugin without a key is asked again in every cycle. Attributes such as `reads` and `key_of_template` may be set on the
 class or, where they depend on arguments, on the instance by the constructor.
 """
 
@@ -230,7 +230,7 @@ class ReservePlugin(Plugin):
     """Reserves resources for a pod on its chosen node. Synchronous; changes state only through the cluster."""
 
     def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Reserve what the pod needs; return a rejection if that is not possible, or None."""
+        """Reserve the resources that the pod needs; return a rejection if that is not possible, or None."""
         raise NotImplementedError
 
     def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:

@@ -1,8 +1,8 @@
 """Arguments of plugins, typed: a dataclass or msgspec struct is the schema of `pluginConfig` args.
 
 From the annotation of a constructor's parameter `args` and the arguments in the configuration to an instance: strictly
-decoded, defaulted, and checked by its own `__post_init__`. Fields are written in camelCase, as everywhere in a
-configuration; whatever is wrong is a PluginError that begins with the field's path.
+decoded, defaulted, and checked by its `__post_init__`. Fields are written in camelCase, as everywhere in a
+configuration; any fault is a PluginError that begins with the field's path.
 """
 
 import dataclasses
@@ -121,7 +121,9 @@ def _fields(kind: type) -> list[tuple[str, Any]]:
 
 
 def _by_field(kind: Any, value: Any, path: str) -> Any:
-    """Return a value with the names of fields in place of those in configurations; raises PluginError for others."""
+    """Return a value with the names of fields in place of those in configurations; raises PluginError for unknown
+    fields.
+    """
     if _is_record(kind):
         if not isinstance(value, Mapping):
             raise PluginError(f"{path}: expected fields such as {{{_example(kind)}}}, got {type(value).__name__}")

@@ -1,6 +1,6 @@
 """The rights that plugins need beyond those of every scheduler.
 
-From the custom kinds that plugins look up, and from what they declare to write, to rules of a role.
+From the custom kinds that plugins look up, and the kinds that they declare to write, to rules of a role.
 """
 
 from collections.abc import Iterable

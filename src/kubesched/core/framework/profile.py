@@ -86,7 +86,7 @@ def compile_profiles(
     """Return every profile of a configuration by scheduler name, its plugins built.
 
     Plugins of the profiles that were in force `before` are handed over with their state where their arguments are the
-    same, and so are whole profiles. If one cannot be built, those that were built are released.
+    same, and so are whole profiles. If one cannot be built, the plugins built so far are released.
     """
     compiled: dict[str, Profile] = {}
     try:
@@ -99,7 +99,7 @@ def compile_profiles(
 
 
 def release_plugins(retired: Iterable[Profile], in_use: Iterable[Profile]) -> None:
-    """Release what services do for the plugins of some profiles, except for plugins that others use."""
+    """Release the services of the plugins of some profiles, except for plugins that other profiles use."""
     used = {id(plugin) for profile in in_use for plugin in profile.plugins.values()}
     for plugin in (plugin for profile in retired for plugin in profile.plugins.values()):
         if id(plugin) not in used:

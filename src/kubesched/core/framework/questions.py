@@ -1,7 +1,7 @@
 """A plugin's answers for one kind of pod, kept true while the table changes.
 
 From plugins to the evaluator. A question belongs to (plugin, key); it is a column over all rows that follows the change
-log (`cluster.following`). One whose plugin failed says so (`keep`) and is made anew for the next pod.
+log (`cluster.following`). One whose plugin failed says so (`keep`) and is created again for the next pod.
 """
 
 from abc import ABC, abstractmethod
@@ -31,9 +31,10 @@ class Question(DerivedColumn):
         self._on_failure: Callable[[], None] | None = None
 
     def outlive_cycle(self, on_failure: Callable[[], None], *, trusted: bool) -> None:
-        """Have changes logged that the column depends on, since it will be kept; hold the plugin to what it reads.
+        """Mark the question as cached: log the changes it depends on, make undeclared reads an error.
 
-        `on_failure` is called if the plugin fails. Plugins that are `trusted` are known to read no more than they say.
+        `on_failure` is called if the plugin fails. Plugins that are `trusted` are known to read no more than they
+        declare.
         """
         self.table.log.wanted |= self.reads
         self._on_failure = on_failure
@@ -48,7 +49,7 @@ class Question(DerivedColumn):
 
 
 def shallow_copy(worlds: T) -> T:
-    """Return worlds with the same attributes, as `copy.copy` does in ten times the time: rounds of dry runs copy."""
+    """Shallow-copy; ten times faster than copy.copy, and dry runs copy in every round."""
     copied: T = object.__new__(type(worlds))
     copied.__dict__.update(worlds.__dict__)
     return copied
@@ -171,7 +172,7 @@ class ScoreQuestion(Question):
         self.refresh()
 
     def weighted_scores(self, feasible: Feasible, weight: int, dtype: DTypeLike) -> NDArray[Any] | int | Status:
-        """Return `scores` times a weight, a column of its own of the given kind."""
+        """Return `scores` times a weight, a new column of the given kind."""
         scores = self.scores(feasible)
         if isinstance(scores, np.ndarray):
             weighted: NDArray[Any] = np.multiply(scores, weight, dtype=dtype)

@@ -1,7 +1,7 @@
 """Questions of plugins whose answer for a row depends on that row alone, made from `filter` and `score` hooks.
 
 From `filter`/`filter_nodes` and `score`/`score_nodes` to columns. An error of a plugin fails the attempt with its name
-in the message; the engine goes on.
+in the message; the engine continues.
 """
 
 from collections.abc import Sequence
@@ -47,7 +47,7 @@ from kubesched.core.framework.verdict import Verdict
 OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
 
 
-# Up to so many nodes are judged one by one: that takes less than to begin with columns.
+# up to this number, judging nodes one by one is faster than starting with columns
 FEW_NODES = 4
 
 _WORLDS = instance_of(FilterWorlds)  # type: ignore[type-abstract]

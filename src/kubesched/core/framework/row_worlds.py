@@ -1,4 +1,4 @@
-"""Worlds for a filter of single nodes: each world is judged by itself.
+"""Worlds for a filter of single nodes: each world is judged alone.
 
 From a one-node plugin to a batch verdict. A world has its own cycle state, which the plugin's `add_pod` and
 `remove_pod` update, and passes the plugin a node with the pods of that world.
@@ -96,7 +96,7 @@ class WorldRow(NodeRow):
 
 
 class WorldNodes(Nodes):
-    """One node with other pods, for the column form of a filter: whatever depends on pods is that of the world."""
+    """One node with other pods, for the column form of a filter: values that depend on pods are the world's."""
 
     __slots__ = ("_node",)
 

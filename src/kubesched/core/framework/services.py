@@ -25,14 +25,14 @@ from kubesched.core.framework.waiting_pods import NoWaitingPods, WaitingPods
 
 @runtime_checkable
 class ReleasedService(Protocol):
-    """A service that does something for one plugin beside its hooks, until the plugin is not used any more."""
+    """A per-plugin service with a lifetime; `release` ends it when the plugin is retired."""
 
     def release(self) -> None:
         """Do it no longer."""
 
 
 class Services:
-    """One of each for a scheduler; the defaults are those of an engine that no loop runs."""
+    """One of each for a scheduler; the defaults are for an engine without a loop."""
 
     def __init__(
         self,
@@ -62,9 +62,10 @@ class Services:
 
 
 def services_of(name: str, services: Mapping[str, Any], writes: Sequence[str] = ()) -> dict[str, Any]:
-    """Return what the constructor of a plugin may ask for; `writes` is what it declares to write.
+    """Return the services that the constructor of a plugin may request;
 
-    Log, metrics, background and writer are its own; the cluster itself is for in-tree plugins, others get a view.
+    Log, metrics, background and writer are per plugin; in-tree plugins get the cluster itself, third-party plugins a
+    view.
     """
     offered = {**services, "log": logging.getLogger(f"kubesched.plugins.{name}"), "metrics": PluginMetrics(name)}
     cluster, background = services.get("cluster"), services.get("background")

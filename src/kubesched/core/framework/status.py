@@ -11,7 +11,7 @@ import msgspec
 
 
 class Code(IntEnum):
-    """What a plugin answers, under the reference's names, and what becomes of the pod.
+    """The codes of a plugin's answer, under the reference's names, and their effect on the pod.
 
     * SUCCESS: the next plugin is asked.
     * ERROR: the attempt ends; the plugin is not blamed. The pod is tried again after its backoff, which grows with the
@@ -99,7 +99,7 @@ def error(*reasons: str) -> Status:
 
 # So many reasons may there be in all statuses of a table.
 REASONS = 100_000
-# Columns refer to statuses by 16-bit integers; there may be so many until a new table is needed.
+# columns refer to statuses by 16-bit integers: the most statuses of a table before a new one is needed
 STATUSES: Final = 30_000
 
 

@@ -1,6 +1,6 @@
-"""Texts of others, made fit to be written anywhere: into conditions, events and the log.
+"""Third-party texts, cleaned for conditions, events and the log.
 
-From whatever a plugin or an exception says to text that can be encoded, has no control characters, and ends.
+From any text of a plugin or an exception to bounded text that can be encoded and has no control characters.
 """
 
 import re
@@ -13,7 +13,7 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def tidy(text: str, most: int = MOST_CHARACTERS) -> str:
-    """Return a text of at most so many characters; what cannot be encoded or steers terminals is replaced."""
+    """Cut a text to a number of characters and replace characters that cannot be encoded or control terminals."""
     if len(text) > most:
         text = text[: most - len(CUT)] + CUT
     # nearly all texts are fit
@@ -21,7 +21,7 @@ def tidy(text: str, most: int = MOST_CHARACTERS) -> str:
 
 
 def described(raised: BaseException) -> str:
-    """Return what was raised in one line of words, whatever its own words do."""
+    """Return a one-line description of an exception, even if its `__str__` fails."""
     kind = type(raised).__name__
     try:
         words = str(raised)

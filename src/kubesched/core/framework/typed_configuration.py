@@ -1,7 +1,7 @@
 """A configuration with the typed arguments of out-of-tree plugins completed by their defaults.
 
 From a loaded configuration and the registry to what `kubesched config show` prints. Plugins without typed arguments
-keep what is written.
+keep their arguments as written.
 """
 
 import msgspec

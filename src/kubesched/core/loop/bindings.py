@@ -1,4 +1,4 @@
-"""Binding cycles: each assumed pod is bound by a task of its own, or goes back into the queue.
+"""Binding cycles: a task for each assumed pod binds it or puts it back into the queue.
 
 From assumed pods to bound ones. A pod whose binding failed is forgotten between cycles, through the inbox. If the API
 server did not answer, its node's resources stay taken until a read shows whether the pod is bound.

@@ -1,7 +1,7 @@
 """The comparer: compares the scheduler's cache with the objects of the informers.
 
 From the objects of the informers, and a running scheduler, to lines that name each difference. A new table is built
-from the objects and the assumed pods, and compared with the one that was kept up to date change by change; the queue
+from the objects and the assumed pods, and compared with the table that was updated change by change; the queue
 has to hold exactly the pods that wait. Call it between cycles, when the inbox is empty: there should never be a line.
 """
 

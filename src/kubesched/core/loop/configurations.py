@@ -1,4 +1,4 @@
-"""The configurations of a scheduler: those that are prepared to be put in force, and those that are retired.
+"""The configurations of a scheduler: prepared, in force and retired.
 
 From a configuration to an engine that is built, but not in charge yet; and from engines that were in charge to the
 release of their plugins, as soon as the last binding cycle that began under them has ended.
@@ -32,7 +32,7 @@ class PreparedConfiguration(msgspec.Struct, frozen=True):
 
 
 class Configurations:
-    """The configuration in force, those that are prepared, and those whose binding cycles have not all ended."""
+    """The configuration in force, prepared ones, and retired ones with unfinished binding cycles."""
 
     def __init__(
         self,

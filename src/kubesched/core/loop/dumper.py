@@ -57,7 +57,7 @@ def _node_text(cluster: ClusterState, name: str) -> str:
 
 
 def _amounts(matrix: NDArray[np.int64], row: int, allowed_pods: int, scalars: dict[str, int]) -> str:
-    """Return a row of a matrix of resources as Go shows the reference's structure."""
+    """Format a node's resources as Go's %+v prints framework.Resource."""
     native = " ".join(f"{field}:{matrix[NATIVE.index(name), row]}" for field, name in _FIELDS.items())
     scalar = " ".join(f"{name}:{amount}" for name, amount in sorted(scalars.items()))
     return f"&{{{native} AllowedPodNumber:{allowed_pods} ScalarResources:map[{scalar}]}}"

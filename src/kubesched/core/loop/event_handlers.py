@@ -71,7 +71,7 @@ class EventHandlers:
         self._gangs = gates.enabled("GangScheduling")
 
     def serve(self, schedulers: Collection[str]) -> None:
-        """Take in the waiting pods of these scheduler names from now on; those that are known already are queued."""
+        """Take in the waiting pods of these scheduler names from now on; pods that are known already are queued."""
         before, self._schedulers = self._schedulers, schedulers
         for pod in list(self._cluster.pending.values()):
             name = pod.spec.scheduler_name
@@ -228,7 +228,7 @@ class EventHandlers:
         return (WAITING_POD_DELETED,) if known.spec.scheduler_name in self._schedulers else ()
 
     def _withdraw(self, pod: PodInfo) -> None:
-        """Forget an assumed pod that was deleted; a running binding fails by itself."""
+        """Forget an assumed pod that was deleted; a running binding fails on the API server."""
         assumed = self._cluster.table.pods[pod.uid]
         waiting = self._waiting_pods.get(pod.uid)
         if waiting is None or not waiting.reject("", "removed"):

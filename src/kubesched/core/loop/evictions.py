@@ -34,7 +34,7 @@ class Preemptor(msgspec.Struct, frozen=True):
 
     @staticmethod
     def alone(pod: PodInfo) -> "Preemptor":
-        """Return a pod that preempts by itself."""
+        """Return a pod that preempts alone."""
         return Preemptor(pod, pod.uid, pod.priority, (pod.uid,))
 
 

@@ -14,7 +14,7 @@ from kubesched.core.framework.hooks import is_interrupt
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.loop_events import Call, LoopEvent
 
-# so many events are applied between two readings of the clock
+# events that are applied between two readings of the clock
 BETWEEN_LOOKS = 16
 
 
@@ -51,7 +51,7 @@ class Inbox:
                 resting.set_result(None)
 
     def drain(self, apply: Callable[[LoopEvent], None], until: float, now: Callable[[], float]) -> bool:
-        """Apply events until a time; return whether all were applied. A failing event does not affect the others."""
+        """Apply events until a time; return whether all were applied. A failing event does not affect the next ones."""
         self._woken = False
         done = 0
         while self._events:

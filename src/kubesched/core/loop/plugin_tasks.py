@@ -1,7 +1,7 @@
 """The background work of plugins on the scheduler's loop.
 
 From jobs that plugins name in their constructors to tasks that run as long as the scheduler does. A job that fails is
-logged, at most once a minute, and goes on.
+logged, at most once a minute, and continues.
 """
 
 import asyncio
@@ -96,7 +96,7 @@ class PluginBackground:
         timeout_seconds: float = TIMEOUT_SECONDS,
         wait_seconds: float = 0.0,
     ) -> None:
-        """Fetch something at once and then every so many seconds, and apply it between two cycles."""
+        """Fetch data now and then at an interval in seconds, and apply each result between two cycles."""
         for what, length in (("an interval", seconds), ("a timeout", timeout_seconds)):
             if not length >= SHORTEST_SECONDS:
                 raise PluginError(f"background.every({length}, ...): {what} is at least {SHORTEST_SECONDS} seconds")
@@ -105,7 +105,7 @@ class PluginBackground:
         self._tasks.add(job, wait_seconds)
 
     def timer(self, seconds: float, callback: Callable[[], None]) -> None:
-        """Call a function every so many seconds, between two cycles."""
+        """Call a function at an interval in seconds, between two cycles."""
 
         async def nothing() -> None: ...
 

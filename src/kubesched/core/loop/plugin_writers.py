@@ -27,7 +27,7 @@ class PluginWriters:
         self._effects = effects
 
     def of(self, plugin: str, writes: Sequence[str]) -> ObjectWriter:
-        """Return the writer of a plugin, which may write what it names."""
+        """Return the writer of a plugin, which may write the kinds that it names."""
         return PluginWriter(plugin, writes, self._effects)
 
 

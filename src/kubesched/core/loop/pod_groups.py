@@ -40,7 +40,7 @@ CONDITION = "PodGroupScheduled"
 # the node name for the preemption of a pod group, which is not limited to one node
 CLUSTER = "cluster"
 
-# runs the cycle of so many pods, and calls extenders for it
+# runs the cycle of a list of pods, and calls extenders for it
 Run = Callable[[Asking[GroupResult], int], Awaitable[GroupResult]]
 
 
@@ -108,7 +108,7 @@ class PodGroupScheduler:
         return sorted(pods, key=lambda queued: (-queued.pod.priority, queued.initial_attempt_at or 0.0))
 
     def _skipped(self, queued: QueuedPod) -> bool:
-        """End the attempt of a pod that needs none (terminating, or assumed already); return whether it needs none."""
+        """Drop a pod that is terminating or assumed already; return whether it was dropped."""
         pod = queued.pod
         if not pod.terminating and pod.uid not in self._loop.cluster.table.pods:
             return False
@@ -132,7 +132,7 @@ class PodGroupScheduler:
     def _bind(self, profile: Profile, pods: Sequence[PodAttempt], result: GroupResult) -> int:
         """Assume the pods and start their binding cycles; return how many.
 
-        Pods without a node are retried: the rest of the group may preempt by itself. Each such attempt binds at least
+        Pods without a node are retried: the rest of the group may preempt alone. Each such attempt binds at least
         one pod or is the last.
         """
         uids = {each.queued.uid for each in pods}

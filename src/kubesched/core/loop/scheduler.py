@@ -69,13 +69,15 @@ TICK_SECONDS = 1.0
 # The share of the time that attempts of pods may take that still back off, and the seconds that a pause saves up.
 EARLY_SHARE = 0.03
 MOST_EARLY_SECONDS = 1.0
-# No further pod is popped while so many pods are being bound.
+# while this many pods are being bound, the scheduler pops no further pod
 MOST_BINDINGS = 1000
 ENDS_OF_BINDINGS = (BindingDone, BindingVerified, BindingFailed)
 
 
 class LoopOptions(msgspec.Struct, frozen=True):
-    """The options of the loop; in virtual time each attempt takes `attempt_seconds`, since no time passes by itself."""
+    """The options of the loop; in virtual time each attempt takes `attempt_seconds`, since virtual time does not pass
+    during an attempt.
+    """
 
     seed: int = 0
     attempt_seconds: float = 0.0
@@ -212,7 +214,7 @@ class Scheduler:
     def reconfigure(self, loaded: Loaded) -> None:
         """Put another configuration in force between two cycles; raises PluginError if a plugin cannot be built.
 
-        The feature gates stay those of the start. `configurations.prepare` builds it beforehand, with its extenders.
+        The feature gates of the start stay in force. `configurations.prepare` builds it beforehand, with its extenders.
         """
         if loaded.gates.all() != self.engine.loaded.gates.all():
             raise ValueError("feature gates cannot be changed while a scheduler runs")
@@ -243,7 +245,7 @@ class Scheduler:
     # -- events
 
     def _handlers_of_events(self) -> Mapping[type[Any], Callable[[Any], object]]:
-        """Return what is done with each kind of event."""
+        """Return the handler of each kind of event."""
         bindings, preemptions = self.bindings, self.engine.services.preemptions
         return {
             Put: lambda event: self._put(event.obj),

@@ -1,7 +1,7 @@
 """Slow scheduling cycles: logged, with the plugin that took the time; their pods back off longer.
 
 From the loop's clock and an attempt's stopwatch to a line for the log and to `QueuedPod.took_seconds`, by which
-`queue.backoff` prevents one pod from blocking all others.
+`queue.backoff` prevents one pod from blocking all other pods.
 """
 
 from collections.abc import Sequence

@@ -22,7 +22,7 @@ from kubesched.core.loop.inbox import Tasks
 MOST_TRIES = 12
 FIRST_WAIT_SECONDS = 0.1
 LONGEST_WAIT_SECONDS = 30.0
-# At most so many writes wait for a retry; further ones are dropped, and the next attempt of their pods writes again.
+# the most writes that wait for a retry; further ones are dropped, and the next attempt of their pods writes again
 MOST_RETRYING = 1000
 
 

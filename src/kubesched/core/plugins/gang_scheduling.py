@@ -54,7 +54,7 @@ class GangScheduling(PreEnqueuePlugin, PermitPlugin):
         return TOO_FEW_PODS if gang is not None and len(self._groups.state(key)) < gang.min_count else None
 
     def permit(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
-        """Let a pod wait until enough pods of its gang have a node; the last of them allows all others."""
+        """Let a pod wait until enough pods of its gang have a node; the last of them allows the rest."""
         key = group_of(pod)
         if key is None:
             return Permission(SUCCESS)

@@ -100,7 +100,7 @@ class ImageQuestion(ScoreQuestion):
 
 
 def images_of(pod: PodInfo) -> Images:
-    """Return the images that a pod needs: those of all its containers and of its image volumes."""
+    """Return the images that a pod needs: for all its containers and its image volumes."""
     spec = pod.spec
     containers = [container.image for container in (*spec.init_containers, *spec.containers)]
     volumes = [volume.image.reference for volume in spec.volumes if volume.image is not None]

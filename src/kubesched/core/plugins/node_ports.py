@@ -95,7 +95,7 @@ class PortWorlds(FilterWorlds):
                     self._used[code] = using[rows]
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
-        """Mark the ports of added pods as used, those of removed pods as free."""
+        """Mark the ports of added pods as used and of removed pods as free."""
         pods = self._table.slots.pods
         for world, slot in zip(worlds.tolist(), slots.tolist(), strict=True):
             pod = pods[slot]
@@ -138,7 +138,7 @@ def rows_taken(table: NodeTable, rows: Rows, wanted: Iterable[HostPort]) -> NDAr
 
 
 def in_the_way(used: HostPort, wanted: Iterable[HostPort]) -> bool:
-    """Return whether a port in use conflicts with one that is wanted."""
+    """Return whether a port in use conflicts with a requested port."""
     return any(
         want.port == used.port and want.protocol == used.protocol and conflicts(want.ip, (used.ip,)) for want in wanted
     )

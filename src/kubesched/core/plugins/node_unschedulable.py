@@ -58,7 +58,7 @@ class NodeUnschedulable(FilterPlugin):
 def tolerates_cordon(pod: PodInfo) -> bool:
     """Return whether a pod may go to cordoned nodes.
 
-    The numeric operators do not matter here, whatever their gate: the taint has no value to compare.
+    The numeric operators do not matter here, gate or not: the taint has no value to compare.
     """
     return tolerated_by_any(CORDON, pod.spec.tolerations)
 

@@ -1,6 +1,6 @@
 """VolumeRestrictions: volumes that only one pod may use.
 
-From a pod's claims and disks, and those of placed pods, to a rejection. A ReadWriteOncePod claim that another pod uses
+From the claims and disks of a pod and of placed pods to a rejection. A ReadWriteOncePod claim that another pod uses
 rejects every node, unless preemption evicts that pod; a disk rejects the nodes where it is mounted in a conflicting
 way.
 """
@@ -103,7 +103,7 @@ class VolumeRestrictions(PreFilterPlugin, WorldsFilterPlugin):
         return _claim_status(cycle.get(IN_USE))
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-        """Reject the nodes with conflicting disks, and the others if a claim is in use."""
+        """Reject the nodes with conflicting disks, and all nodes if a claim is in use."""
         mounts = pod.derive(volume_uses).mounts
         everywhere = _claim_status(cycle.get(IN_USE))
         taken = disk_conflicts(*table_rows(nodes), mounts) > 0
@@ -167,7 +167,7 @@ class RestrictionWorlds(FilterWorlds):
         self._mounted[other.slot] = sum(mount.conflicts(existing) for mount in self._mounts for existing in uses.mounts)
 
     def change(self, worlds: NDArray[np.intp], slots: NDArray[np.intp], sign: int) -> None:
-        """Add the claims and disks of added pods, or subtract those of removed pods."""
+        """Add the claims and disks of added pods, or subtract the ones of removed pods."""
         for slot in slots[self._table.slots.row[slots] == NOWHERE].tolist():
             # a pod that is only nominated was not counted with any row
             other = self._table.slots.pods[slot]

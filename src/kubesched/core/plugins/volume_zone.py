@@ -82,7 +82,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         return None
 
     def filter(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Status | None:
-        """Return a rejection if the node's labels differ from those of a volume."""
+        """Return a rejection if the node's labels differ from the labels of a volume."""
         topologies = self._wanted(cycle, pod)
         if isinstance(topologies, Status):
             return topologies
@@ -92,7 +92,7 @@ class VolumeZone(PreFilterPlugin, FilterPlugin):
         return None if all(_matches(labels, topology) for topology in topologies) else _CONFLICT
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-        """Reject the nodes whose labels differ from those of a volume."""
+        """Reject the nodes whose labels differ from the labels of a volume."""
         topologies = self._wanted(cycle, pod)
         if isinstance(topologies, Status):
             return Verdict.uniform(len(nodes), topologies)

@@ -103,7 +103,7 @@ class InFlightPods:
         return [event for index, event in enumerate(self._events) if index >= skip]
 
     def end(self, uid: str) -> None:
-        """Stop keeping events for a pod; drop those that no pod in flight needs."""
+        """Stop keeping events for a pod; drop the events that no pod in flight needs."""
         self._pods.pop(uid, None)
         self._forget(uid)
         oldest = next(iter(self._pods.values()))[0] if self._pods else self._next

@@ -65,7 +65,7 @@ class KeyedHeap(Generic[V]):
         return None
 
     def first(self, limit: int) -> list[V]:
-        """Return the values with the smallest keys, in their order, without looking at most of the others."""
+        """Return the values with the smallest keys, in their order, without visiting most of the rest."""
         heap, found = self._heap, list[V]()
         # entries of the heap whose parents were looked at, with their places in it
         nearest = [(heap[0], 0)] if heap else []

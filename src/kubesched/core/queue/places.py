@@ -50,7 +50,7 @@ class Places:
         return bool(self.unschedulable or self.backoff or self.error_backoff)
 
     def first(self, limit: int) -> dict[Place, list[QueuedPod]]:
-        """Return the first pods of each place: in the order of the heaps, and those that came first."""
+        """Return the first pods of each place: in the order of the heaps, or of arrival."""
         backing_off = heapq.merge(self.backoff.first(limit), self.error_backoff.first(limit), key=self.expiry)
         parked = {Place.UNSCHEDULABLE: list[QueuedPod](), Place.GATED: list[QueuedPod]()}
         for queued in self.unschedulable:
@@ -77,7 +77,7 @@ class Places:
         self.update(queued)
 
     def update(self, queued: QueuedPod) -> None:
-        """Give a pod its current key in its place, or update what it waits for."""
+        """Give a pod its current key in its place, or update the events that it waits for."""
         place = queued.place
         if place is Place.ACTIVE:
             self.active.put(queued.uid, self._sort_key(queued), queued)
@@ -90,7 +90,7 @@ class Places:
             self.park(queued)
 
     def park(self, queued: QueuedPod) -> None:
-        """Add a pod to the unschedulable pods, or update what it waits for."""
+        """Add a pod to the unschedulable pods, or update the events that it waits for."""
         self.unschedulable.put(queued, self._hints.waits_for(queued))
 
     def remove(self, queued: QueuedPod) -> None:

@@ -1,6 +1,6 @@
 """A pod in the queue: its place, its attempts, the plugins that rejected it.
 
-Only the queue changes it. The fields that decide about waiting are those of the reference.
+Only the queue changes it. The fields that decide about waiting are the reference's.
 """
 
 from enum import Enum

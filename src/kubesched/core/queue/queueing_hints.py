@@ -128,7 +128,9 @@ class QueueingHints:
         return is_wildcard(event) or any(self._matching(event).values())
 
     def waits_for(self, queued: QueuedPod) -> set[WaitsFor]:
-        """Return what a rejected pod waits for, as index keys; depends on the pod and the plugins that rejected it."""
+        """Return the events that a rejected pod waits for, as index keys; depends on the pod and the plugins that
+        rejected it.
+        """
         subjects = self._subjects.get(queued.pod.spec.scheduler_name)
         if subjects is None or not queued.rejected:
             return {ANYTHING}
@@ -154,7 +156,7 @@ class QueueingHints:
         return found
 
     def _interested(self, event: ClusterEvent) -> tuple[Set[WaitsFor], Sequence[tuple[str, Subject]]]:
-        """Return the plugins whose pods an event may help, and those that narrow them down by a subject."""
+        """Return the plugins whose pods an event may help, and the plugins that narrow them down by a subject."""
         known = self._interest.get(event)
         if known is None:
             matching = [registered for of_profile in self._matching(event).values() for registered in of_profile]

@@ -15,10 +15,10 @@
           │  └─ BACKOFF   (until the backoff is over; rejected pods are popped earlier if ACTIVE is empty)
           └──── any place, by `activate`
 
-A pod whose attempt took longer than a second waits in BACKOFF for ten times as long, whatever events come meanwhile.
+A pod whose attempt took longer than a second waits in BACKOFF for ten times as long, regardless of events.
 
 From pods and cluster events to the next pod to schedule. Pods are identified by UID: one that is re-created under its
-name is another pod. Time is passed in as `now`; the queue has no clock of its own and never waits.
+name is another pod. Time is passed in as `now`; the queue has no clock and never waits.
 """
 
 from collections import Counter
@@ -256,7 +256,7 @@ class SchedulingQueue:
     def fail(self, queued: QueuedPod, now: float, *, again: bool = False) -> None:
         """End a failed attempt; `queued` has the plugins that rejected the pod, none after an error.
 
-        With `again` the pod backs off and is retried, whatever events came meanwhile.
+        With `again` the pod backs off and is retried, regardless of events.
         """
         if queued.place is not Place.IN_FLIGHT:
             # deleted meanwhile

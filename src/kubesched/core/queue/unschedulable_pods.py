@@ -1,6 +1,6 @@
-"""Unschedulable and gated pods, indexed by what they wait for.
+"""Unschedulable and gated pods, indexed by the events that they wait for.
 
-From an event to the pods that it may make schedulable, oldest first, without looking at the others.
+From an event to the pods that it may make schedulable, oldest first, without visiting other pods.
 """
 
 from collections.abc import Collection, Iterator
@@ -11,7 +11,7 @@ from kubesched.core.queue.queueing_hints import WaitsFor
 
 
 class UnschedulablePods:
-    """Pods by UID, and by what they wait for."""
+    """Pods by UID, and by the events that they wait for."""
 
     __slots__ = ("_by_wait", "_next", "_oldest", "_pods", "_waits")
 
@@ -39,7 +39,7 @@ class UnschedulablePods:
         return None if found is None else found[1]
 
     def put(self, queued: QueuedPod, waits_for: Collection[WaitsFor]) -> None:
-        """Add a pod, or update what it waits for."""
+        """Add a pod, or update the events that it waits for."""
         uid = queued.uid
         if uid not in self._pods:
             self._pods[uid] = (self._next, queued)

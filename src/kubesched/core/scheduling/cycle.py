@@ -132,7 +132,7 @@ def choose_or_preempt(
 def _tell_chosen(
     observers: Observers, attempt: PodAttempt, evaluation: Evaluation, decision: Decision, seconds: float
 ) -> None:
-    """Tell observers which node was chosen, before the table changes."""
+    """Report the chosen node to observers, before the table changes."""
     observers.node_chosen(
         ChosenNode(
             evaluation.pod,
@@ -200,7 +200,7 @@ class LeadingNodes(NamedTuple):
 
 
 def leading_rows(context: CycleContext, profile: Profile, evaluation: Evaluation) -> Asking[LeadingNodes]:
-    """Return the best nodes of those that plugins and extenders leave."""
+    """Return the best nodes that plugins and extenders leave."""
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
         return LeadingNodes(failure=None if rejection.rejected else rejection)

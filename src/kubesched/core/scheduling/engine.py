@@ -67,7 +67,7 @@ class Engine:
         return self.evaluators[_scheduler_of(pod)].evaluation_of(pod)
 
     def forget_unused(self) -> int:
-        """Forget what was read and asked for pods, but not used since the last call; return how many entries."""
+        """Evict cached values of pods that were not used since the last call; return their number."""
         evaluators = sum(evaluator.forget_unused() for evaluator in self.evaluators.values())
         return evaluators + self.cluster.reader.forget_unused()
 

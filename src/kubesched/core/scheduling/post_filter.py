@@ -1,6 +1,7 @@
 """PostFilter: the plugins that try to make a pod without a feasible node schedulable.
 
-From verdicts to the results of the plugins. The first success ends the search; the messages of the others are joined.
+From verdicts to the results of the plugins. The first success ends the search; the messages of the other plugins are
+joined.
 """
 
 from collections.abc import Sequence

@@ -69,6 +69,6 @@ def _fill(endpoints: list[Document], left: list[Document]) -> list[Document]:
 
 
 def _key(endpoint: Document) -> tuple[str, ...]:
-    """Return the identity of an endpoint, the same whatever its conditions: its addresses and its target."""
+    """Return the identity of an endpoint, its addresses and its target, without its conditions."""
     reference = endpoint.get("targetRef") or {}
     return (*endpoint["addresses"], reference.get("uid") or reference.get("name") or "")

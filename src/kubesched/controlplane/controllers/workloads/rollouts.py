@@ -126,7 +126,7 @@ def new_set_size(deployment: Document, sets: Iterable[Document], replicas: Docum
 
 
 def old_set_sizes(deployment: Document, old: Sequence[Document], new: Document) -> list[tuple[Document, int]]:
-    """Return the old sets that can be scaled down now, with their new size: unavailable pods first, then others."""
+    """Return the old sets that can be scaled down now, with their new size: unavailable pods first."""
     everything = [*old, new]
     least = wanted(deployment) - surge_and_shortage(deployment)[1]
     available = (new.get("status") or {}).get("availableReplicas") or 0

@@ -148,7 +148,7 @@ class StatefulSetController(PodOwners):
         return False
 
     def _see_to_condemned(self, sync: _Sync, pod: PodView, first_unwell: PodView | None) -> bool:
-        """Delete a surplus pod, in order the first unavailable one before others; return whether other pods wait."""
+        """Delete a surplus pod, in order the first unavailable one first; return whether other pods wait."""
         if pod.deleting:
             return True
         if sync.in_order and pod is not first_unwell and not (pod.phase == "Running" and sync.is_well(pod)):

@@ -1,7 +1,7 @@
 """The replica sets of a deployment: their hashes, and the annotations that the deployment controller writes.
 
-From a deployment's template to a replica set, and from the annotations of a deployment to those of its sets. Nothing is
-written to the server.
+From a deployment's template to a replica set, and from the annotations of a deployment to its sets' annotations.
+Nothing is written to the server.
 """
 
 # upstream: pkg/controller/deployment/{sync.go (getNewReplicaSet),util/deployment_util.go} (v1.36)

@@ -1,6 +1,6 @@
 """The strategy of device classes, resource slices and device taint rules.
 
-Fields that the reference serves only behind a gate are served always; the limits are those of the reference.
+Fields that the reference serves only behind a gate are served always; the limits are the reference's.
 """
 
 # upstream: pkg/registry/resource/{deviceclass,resourceslice,devicetaintrule}, pkg/apis/resource/{v1/defaults.go,

@@ -55,7 +55,7 @@ class JobStrategy(TemplateStrategy):
         new["status"] = {}
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Set defaults; a job without labels gets those of its template."""
+        """Set defaults; a job without labels gets its template's labels."""
         spec = part(document, "spec")
         default_job_spec(spec)
         labels = (spec["template"].get("metadata") or {}).get("labels")

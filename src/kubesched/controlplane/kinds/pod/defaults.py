@@ -97,7 +97,7 @@ def _request_what_is_limited(container: Document) -> None:
 
 
 def _default_whole(spec: Document) -> None:
-    """Default the pod-level requests and limits by those of the containers."""
+    """Default the pod-level requests and limits to the containers' sums."""
     whole = spec["resources"]
     limits, requests = dict(whole.get("limits") or {}), dict(whole.get("requests") or {})
     if not limits and not requests:

@@ -154,7 +154,7 @@ def _claims_problems(path: str, claims: list[Document], names: Collection[str]) 
 
 
 def whole_pod_problems(path: str, spec: Document, claim_names: Collection[str]) -> list[str]:
-    """Return the problems of pod-level resources, also compared with those of the containers."""
+    """Return the problems of pod-level resources, also compared with the containers' resources."""
     whole = spec["resources"]
     if (spec.get("os") or {}).get("name") == "windows":
         return [forbidden(path, "may not be set for a windows pod")]

@@ -34,7 +34,7 @@ def keep_all_but_resources(new: Document, old: Document) -> None:
 
 
 def resize_problems(new: Document, old: Document) -> list[str]:
-    """Return the problems of a resize, except those of the new pod itself."""
+    """Return the problems of a resize, without the problems of the new pod itself."""
     spec, before = new["spec"], old["spec"]
     if MIRROR_POD in (old["metadata"].get("annotations") or {}):
         return [forbidden("<nil>", "static pods cannot be resized")]

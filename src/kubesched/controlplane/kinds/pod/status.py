@@ -1,6 +1,6 @@
 """The status of pods: setting of conditions, fields that an update keeps, validation.
 
-From a status as a client sends it to one that can be stored, or to problems.
+From a client's status to a storable one, or to problems.
 """
 
 # upstream: pkg/api/pod/util.go (UpdatePodCondition), pkg/registry/core/pod/strategy.go (podStatusStrategy),

@@ -44,7 +44,7 @@ class PodEphemeralContainersStrategy(PodStrategy):
         default_pod(new)
 
     def validate_update(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of the new ephemeral containers, and of existing ones that were changed or removed."""
+        """Return the problems of new ephemeral containers, and of existing ones that were changed or removed."""
         if MIRROR_POD in (old["metadata"].get("annotations") or {}):
             return [forbidden("<nil>", "static pods do not support ephemeral containers")]
         problems = pod_problems(new) + annotation_change_problems(new, old)

@@ -32,7 +32,7 @@ _REQUIRED: Final = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 def change_problems(new: Document, old: Document) -> list[str]:
-    """Return the problems of a change of a pod, except those of the new pod itself."""
+    """Return the problems of a change of a pod, without the problems of the new pod itself."""
     problems = annotation_change_problems(new, old)
     spec, before = new["spec"], old["spec"]
     for field in ("containers", "initContainers"):

@@ -1,6 +1,6 @@
 """Validation of a pod's volumes.
 
-From volumes to problems. Common sources are validated in full, others only for their required fields.
+From volumes to problems. Common sources are validated in full, rare ones only for their required fields.
 """
 
 # upstream: pkg/apis/core/validation/validation.go (ValidateVolumes, validateVolumeSource) (v1.36)
@@ -76,7 +76,7 @@ PULL_POLICIES = ("Always", "IfNotPresent", "Never")
 
 
 def judge_volumes(path: str, volumes: Sequence[Document], pod_name: str) -> tuple[dict[str, Document], list[str]]:
-    """Return the valid volumes by name, and the problems of the others; `pod_name` is empty in a template."""
+    """Return the valid volumes by name, and the problems of the invalid ones; `pod_name` is empty in a template."""
     problems = []
     good: dict[str, Document] = {}
     created = {f"{pod_name}-{volume.get('name') or ''}" for volume in volumes if volume.get("ephemeral") and pod_name}

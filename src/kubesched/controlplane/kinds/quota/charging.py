@@ -71,9 +71,9 @@ def charged(
     now: datetime,
     refused: Refuse,
 ) -> list[Document]:
-    """Return those of some quotas that an object is charged to, with its usage added.
+    """Return the quotas that an object is charged to, with its usage added.
 
-    `objects` are the object and what it was before. If a quota is exceeded, this raises what `refused` returns.
+    `objects` are the object and its former version. If a quota is exceeded, this raises what `refused` returns.
     """
     new, old = objects
     concerned = []

@@ -1,7 +1,7 @@
 """The usage of quotas by claims to devices.
 
 From a ResourceClaim to amounts: `count/resourceclaims.resource.k8s.io`, and for each device class the most devices that
-may be allocated, under the class's own name and under those of extended resources that stand for it.
+may be allocated, under the class's name and under the extended resources that stand for it.
 """
 
 # upstream: pkg/quota/v1/evaluator/core/resource_claims.go (v1.36)
@@ -27,14 +27,14 @@ ExtendedResources = Mapping[str, str]
 
 
 def no_owner(claim: Document) -> Usage:
-    """Return what the pod of a claim is charged with, if the claim has none."""
+    """Return the usage that is charged for the pod of a claim, if the claim has none."""
     return {}
 
 
 def claim_measure(extended: ExtendedResources, charged: Callable[[Document], Usage] = no_owner) -> Measure:
     """Return how quotas measure claims, where some device classes are also requested as extended resources.
 
-    `charged` returns what the pod is charged with that owns a claim to extended resources.
+    `charged` returns the usage of the pod that owns a claim to extended resources.
     """
     names = {*extended.values(), *(IMPLICIT + name for name in extended)}
     also = {REQUESTS + name for name in names}

@@ -1,6 +1,6 @@
 """Definitions: the shapes of kinds as OpenAPI schemas.
 
-From shapes to schemas by name, each with the types it refers to. The schemas are those of OpenAPI v2; v3 differs in its
+From shapes to schemas by name, each with the types it refers to. The schemas are for OpenAPI v2; v3 differs in its
 references (`documents`).
 """
 
@@ -234,7 +234,7 @@ def _schema(type_: Type) -> Schema:
 
 
 def _named(type_: ScalarType) -> tuple[str, Schema] | None:
-    """Return the name and schema of a scalar with a definition, None for others."""
+    """Return the name and schema of a scalar with a definition, None for other types."""
     return _NAMED_TYPES.get(type_.go) or _NAMED.get(type_.scalar)
 
 

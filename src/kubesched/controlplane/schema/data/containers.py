@@ -1,4 +1,4 @@
-"""Containers: what they run, need, mount and probe, and how they are doing."""
+"""Containers: image, command, resources, mounts, probes and status."""
 
 # upstream: api/core/v1/types.go (v1.36)
 

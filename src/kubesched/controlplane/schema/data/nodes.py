@@ -1,4 +1,4 @@
-"""Nodes: taints, capacity, conditions, what the kubelet says of its machine; and classes of runtimes."""
+"""Nodes: taints, capacity, conditions, the kubelet's description of its machine; and classes of runtimes."""
 
 # upstream: api/core/v1/types.go, api/node/v1/types.go (v1.36)
 

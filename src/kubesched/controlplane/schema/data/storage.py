@@ -1,4 +1,4 @@
-"""Storage classes, drivers and what they can do on nodes, attachments."""
+"""Storage classes, drivers and their capabilities on nodes, attachments."""
 
 # upstream: api/storage/v1/types.go (v1.36)
 

@@ -1,1 +1,1 @@
-"""The paths with a handler of their own: binding, eviction, scale, reviews, metrics and others."""
+"""The paths with special handlers, such as binding, eviction, scale, reviews and metrics."""

@@ -161,7 +161,7 @@ class Watch:
 
 
 class WatchVerb:
-    """Starts watches, and keeps those that have not ended."""
+    """Starts watches, and keeps the running ones."""
 
     def __init__(self, registry: ResourceRegistry) -> None:
         self._registry = registry

@@ -20,7 +20,7 @@ from kubesched.core.cluster.objects import Objects
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.devices import AllocatedState, DeviceFeatures, DeviceInventory, PoolId
 
-# beyond so many distinct signatures (or four for each row) codes are renumbered
+# beyond this number of distinct signatures (or four for each row) codes are renumbered
 CODES = 65_536
 
 

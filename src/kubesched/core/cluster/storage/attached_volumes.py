@@ -1,8 +1,8 @@
 """The number of attached volumes of each CSI driver on each row, and the limits.
 
 From CSINodes, the volumes of placed pods and VolumeAttachments to columns. Changes are only recorded; `refresh` counts
-the rows again on which pods with volumes changed, and those that depend on a changed object. Rows without a limit are
-not counted.
+the rows again on which pods with volumes changed, and the rows that depend on a changed object. Rows without a limit
+are not counted.
 """
 
 # upstream: nodevolumelimits/csi.go (v1.36)
@@ -162,7 +162,7 @@ class AttachedVolumes:
         self._changed.add((kind, name))
         log = self._table.log
         if too_many(len(rows), self._table.size):
-            # so many entries would push others out of the log
+            # more entries would push older ones out of the log
             log.record(EVERYWHERE, Reads.VOLUMES)
             return
         for row in rows:

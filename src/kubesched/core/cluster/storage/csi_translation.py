@@ -254,7 +254,7 @@ def _gce_access_modes(modes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _translated_affinity(pv: PersistentVolume, topology_key: str) -> VolumeNodeAffinity | None:
-    """Return a volume's node affinity with its zones, or those of its labels, under the driver's topology key."""
+    """Return a volume's node affinity with its zones, or the zones in its labels, under the driver's topology key."""
     affinity, labels = pv.spec.node_affinity, pv.metadata.labels
     zone, region = _topology_labels(affinity, labels)
     if _values(affinity, zone):

@@ -137,7 +137,7 @@ class _ByLabels(_Group):
 
 
 def _number(columns: Sequence[LabelColumn], values: tuple[str, ...]) -> int:
-    """Return the number of a combination of values, one per column, or one that no row has."""
+    """Return the number of a combination of values, one per column, or a number that no row has."""
     number = 0
     for column, value in zip(columns, values, strict=True):
         code = column.of_value.get(value)

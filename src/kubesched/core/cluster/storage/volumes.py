@@ -38,7 +38,7 @@ def class_of_volume(volume: PersistentVolume) -> str:
 
 
 class ClassVolumes:
-    """The volumes of one storage class: those that are free, and those that refer to a claim."""
+    """The volumes of one storage class: free volumes, and volumes that refer to a claim."""
 
     def __init__(self, table: NodeTable) -> None:
         self.free = FreeVolumes(table)

@@ -69,7 +69,7 @@ class DisruptionBudgets:
         return [any(self._breaks(pod, left) for pod in unit) for unit in units]
 
     def _breaks(self, pod: PodInfo, left: list[int]) -> bool:
-        """Subtract a pod from its budgets, up to the first one that is exceeded; return whether one is."""
+        """Subtract a pod from its budgets, up to the first exceeded one; return whether one is."""
         for index in self._budgets_selecting(int(self._table.slots.group[pod.slot])):
             if pod.name not in self._budgets[index].disrupted:
                 left[index] -= 1

@@ -1,7 +1,7 @@
 """The dry run: the rows on which evicting pods would help, and the victims there.
 
 From rows to victims, all rows at once. Every row is a world. All less important pods are taken out of each world; where
-the pod then fits, they are put back by importance, pods whose eviction violates a budget before all others; those that
+the pod then fits, they are put back by importance, pods whose eviction violates a budget first; the pods that
 have to be taken out again are the victims. Round k handles the k-th pod of every world.
 """
 

@@ -1,8 +1,8 @@
 """Preemption for a pod group: the victims to evict, anywhere in the cluster, so that the group can be placed.
 
 From a group and a trial of its placement to victims. All less important pods are taken off the table; if the group can
-then be placed, they are put back one by one by importance, pods whose eviction violates a budget before all others;
-those with which the group does not fit any more are the victims. In the end the table is as before. Pods of another
+then be placed, they are put back one by one by importance, pods whose eviction violates a budget first;
+the pods with which the group does not fit any more are the victims. In the end the table is as before. Pods of another
 group are evicted together if its disruption mode says so.
 """
 

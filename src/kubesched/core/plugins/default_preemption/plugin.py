@@ -1,6 +1,6 @@
 """The DefaultPreemption plugin: whether a pod may preempt, the candidate nodes, and the best of them.
 
-From the verdicts of a failed scheduling cycle to a result with all candidates, those that tie for best, and the node to
+From the verdicts of a failed scheduling cycle to a result with all candidates, the ties for best, and the node to
 nominate. No pod is evicted here.
 """
 
@@ -119,7 +119,7 @@ class DefaultPreemption(PostFilterPlugin, PodGroupPostFilterPlugin, PreEnqueuePl
         return victims_for_group(self._cluster, self._budgets, group, pods, trial)
 
     def _group_refusal(self, pod: PodInfo) -> str:
-        """Return why a pod of a group does not preempt by itself, or the empty text."""
+        """Return why a pod of a group does not preempt alone, or the empty text."""
         group_name = _group_name(pod)
         if not group_name:
             return ""

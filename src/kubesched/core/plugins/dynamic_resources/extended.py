@@ -85,8 +85,8 @@ def variant(claim: ResourceClaim, spec: PodSpec, resources: Sequence[str], class
 class _Planner:
     """Plans the requests for one resource.
 
-    Containers that run at the same time each get a request of their own. Init containers run one after the other,
-    before the others: they reuse the devices of later containers, and share the devices that they need beyond these.
+    Containers that run at the same time each get a separate request. Init containers run one after the other, before
+    all containers: they reuse the devices of later containers, and share the devices that they need beyond these.
     """
 
     def __init__(self, containers: Sequence[Container], init_count: int, resource: str, class_name: str) -> None:

@@ -1,6 +1,6 @@
 """Filter: the nodes on which a pod's claims can be allocated.
 
-From the claims of a pod and rows of the table to a verdict. Allocated claims must be usable on the node; the others
+From the claims of a pod and rows of the table to a verdict. Allocated claims must be usable on the node; other claims
 must find devices there. Nodes that offer the same extended resources and can use the same devices are judged together.
 """
 

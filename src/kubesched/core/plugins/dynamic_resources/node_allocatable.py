@@ -1,7 +1,7 @@
 """Claims that take CPU, memory or huge pages of a node: whether a pod with its claims fits the node.
 
 From the devices that a pod's claims would get, and the node resources that these map to, to the amounts per claim,
-which become part of the pod's status, and to a rejection if the node has less left. It has a feature gate of its own.
+which become part of the pod's status, and to a rejection if the node has less left. It has a separate feature gate.
 """
 
 # upstream: dynamicresources/nodeallocatabledynamicresources.go (v1.36)

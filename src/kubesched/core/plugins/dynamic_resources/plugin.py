@@ -1,7 +1,7 @@
 """The hooks of DynamicResources; the modules beside this one implement them.
 
-Pods without devices all share one result: Skip, score 0. For others everything is evaluated in each cycle, since claims
-belong to one pod.
+Pods without devices all share one result: Skip, score 0. For pods with devices everything is evaluated in each cycle,
+since claims belong to one pod.
 """
 
 # upstream: plugins/dynamicresources/dynamicresources.go (v1.36)
@@ -149,7 +149,7 @@ class DynamicResources(
     # -- filtering
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return the same key for all pods without devices; the others are judged anew in each cycle."""
+        """Return the same key for all pods without devices; pods with devices are judged again in each cycle."""
         return UNCACHED if self._enabled and self._preparation.concerns(pod) else NO_DEVICES
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
@@ -223,7 +223,7 @@ class DynamicResources(
         return self._reservations.reserve(pod, state, node_name, _group_allocations(cycle))
 
     def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
-        """Release the devices, and submit effects that undo what was written."""
+        """Release the devices, and submit effects that undo the writes."""
         state = cycle.get(STATE)
         if state is not None:
             self._reservations.unreserve(pod, state, _group_allocations(cycle))

@@ -37,7 +37,7 @@ class PodClaimFinder:
         self.of_groups = of_groups
 
     def named_claims(self, pod: PodInfo) -> Iterator[tuple[str, ResourceClaim]]:
-        """Yield each claim with its name in the pod's spec; raises NotReadyError at the first one that is not ready."""
+        """Yield each claim with its name in the pod's spec; raises NotReadyError at the first unready claim."""
         for entry in pod.spec.resource_claims:
             name, generated = _claim_name(pod, entry)
             if name is None:

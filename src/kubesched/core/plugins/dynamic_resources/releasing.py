@@ -69,7 +69,7 @@ def deletion(claim: ResourceClaim) -> tuple[Effect, ...]:
 
 
 def without_consumer(claim: ResourceClaim, uid: str) -> Patch:
-    """Return the patch that removes one consumer from a claim's reservedFor, whatever else changed."""
+    """Return the patch that removes one consumer from a claim's reservedFor, regardless of other changes."""
     body = {"metadata": {"uid": claim.uid}, "status": {"reservedFor": [{"$patch": "delete", "uid": uid}]}}
     return Patch(CLAIM, claim.namespace, claim.name, body, subresource="status")
 

@@ -55,7 +55,7 @@ class Reservations:
         return None
 
     def unreserve(self, pod: PodInfo, state: PodDevices, in_group: set[str] | None) -> None:
-        """Release the allocations, and submit effects that undo what was written."""
+        """Release the allocations, and submit effects that undo the writes."""
         for uid in state.held:
             if self._cluster.end_allocation(uid) and in_group is not None:
                 in_group.discard(uid)

@@ -46,7 +46,7 @@ class Answers:
         self.scores: NDArray[np.int32] = np.zeros(0, np.int32)
 
     def resize(self, count: int) -> None:
-        """Extend the arrays to so many codes."""
+        """Extend the arrays to the given number of codes."""
         missing = count - len(self.verdicts)
         if missing > 0:
             # with some to spare, since codes are added one by one

@@ -28,7 +28,7 @@ class AllocationPlan(msgspec.Struct, frozen=True):
 
 
 class PodDevices:
-    """The claims of one pod: those of its spec, then (last) the one for extended resources."""
+    """The claims of one pod: the claims of its spec, then (last) the claim for extended resources."""
 
     def __init__(
         self,

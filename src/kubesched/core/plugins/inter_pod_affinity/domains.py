@@ -50,7 +50,7 @@ class Domains:
         return self.counts.update(rows)
 
     def sums(self, rows: Rows) -> NDArray[np.int64]:
-        """Return for some rows the sum of their domain, 0 for those that are in none."""
+        """Return the sum of each row's topology domain (0 where the label is missing)."""
         return self.counts.totals.take(self.column.codes[rows])
 
     def sum_at(self, row: int) -> int:

@@ -1,8 +1,8 @@
 """Required affinity and anti-affinity, in both directions, as one column.
 
 From sums per domain to a status for every row. Three rules, in the order in which they are reported: the pods that the
-incoming pod must be near (affinity), those it must not be near (anti-affinity), and those that must not be near it
-(existing anti-affinity). A row's status depends only on whether its domains hold such pods, so that after a change
+incoming pod must be near (affinity), the pods it must not be near (anti-affinity), and the pods that must not be near
+it (existing anti-affinity). A row's status depends only on whether its domains hold such pods, so that after a change
 only the rows of domains which got their first or lost their last pod are judged again.
 """
 

@@ -47,7 +47,7 @@ def has_preferences(pod: PodInfo) -> bool:
 
 
 def ignored(pod: PodInfo, args: InterPodAffinityArgs) -> bool:
-    """Return whether the pod has no preferences and those of placed pods do not count."""
+    """Return whether the pod has no preferences and placed pods' preferences do not count."""
     if not args.ignore_preferred_terms_of_existing_pods:
         return False
     return pod.affinity is NO_TERMS or not pod.derive(has_preferences)

@@ -50,7 +50,7 @@ def match_of_all(terms: Collection[AffinityTerm], cluster: ClusterState) -> PodM
 class SelectingTerms:
     """The carried terms of some kinds that select pods in a namespace with certain labels.
 
-    The labels are those that carried terms mention (`PodCounts.mentioned`), so that the answer holds for every pod
+    The labels are the ones in carried terms (`PodCounts.mentioned`), so that the answer holds for every pod
     with these labels.
     """
 

@@ -121,7 +121,7 @@ class NodeResourcesFit(PreFilterPlugin, WorldsFilterPlugin, PreScorePlugin, Scor
         return tuple(i for i in request.scalars if classes.of_resource(request.names[i]) is not None)
 
     def request_of(self, pod: PodInfo) -> FitRequest:
-        """Return the amounts that the filter compares with what is free."""
+        """Return the amounts that the filter compares with the free resources."""
         return pod.derive(self._request_of)
 
     def _make_request(self, pod: PodInfo) -> FitRequest:

@@ -114,7 +114,7 @@ class FitHints:
 
 
 def by_name(resources: Resources) -> dict[str, int]:
-    """Return amounts by resource name, without those that are zero."""
+    """Return amounts by resource name, without zeros."""
     native = {
         CPU: resources.milli_cpu,
         MEMORY: resources.memory,

@@ -20,7 +20,7 @@ from kubesched.core.cluster.table import CPU, EPHEMERAL_STORAGE, MEMORY, NATIVE,
 from kubesched.core.framework.status import Status, unresolvable, unschedulable
 from kubesched.core.framework.verdict import Verdict
 
-# Up to so many bits objections are counted, beyond that they are sorted.
+# up to this number of bits, objections are counted; beyond it, they are sorted
 COUNTED_BITS: Final = 12
 TOO_MANY_PODS: Final = "Too many pods"
 

@@ -32,7 +32,7 @@ def not_installed(driver: str) -> Status:
 
 
 def has_driver(drivers: Drivers, name: str) -> bool:
-    """Return whether a driver is among those of a node."""
+    """Return whether a node has a driver."""
     return drivers is not None and any(driver == name for driver, _ in drivers)
 
 

@@ -1,8 +1,8 @@
 """The spread constraints of a pod, as one hashable key.
 
 From constraints as written (in the pod, or as the profile's defaults) to `SpreadKey`: constraints with resolved
-selectors, and of the pod only what the answer depends on. Selectors are parsed once per template; pods with the same
-values of the labels that matter get the same object.
+selectors, and only the fields of the pod that the answer depends on. Selectors are parsed once per template; pods with
+the same values of the labels that matter get the same object.
 """
 
 # upstream: podtopologyspread/common.go (v1.36)
@@ -110,7 +110,7 @@ def parse_constraints(
 class TemplateConstraints:
     """The constraints with one action that all pods of a template have; makes the key of each pod.
 
-    `defaults` are the profile's constraints, for pods without any of their own; their selector is `default_selector`'s.
+    `defaults` are the profile's constraints, for pods without constraints; their selector is `default_selector`'s.
     """
 
     def __init__(

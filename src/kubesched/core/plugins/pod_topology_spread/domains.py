@@ -2,7 +2,7 @@
 
 From `PodMatch` counts per row to totals per domain, kept up to date row by row. A domain is a code of the topology
 key's label column. Unlike the sums of inter-pod affinity, domains without any pod count, too, since the domain with the
-fewest pods is the minimum that others are compared with.
+fewest pods is the minimum that each domain is compared with.
 
 Invariant: the included rows and their domains do not change during the life of these objects; a question whose nodes
 changed makes new ones.
@@ -131,7 +131,7 @@ def match_of(table: NodeTable, namespace: str, constraint: SpreadConstraint) -> 
 
 
 def rows_with_keys(table: NodeTable, key: SpreadKey) -> NDArray[np.bool_]:
-    """Return the rows of nodes that may count: with `require_all` those that have every topology key."""
+    """Return the rows of nodes that may count: with `require_all` the rows that have every topology key."""
     size = table.size
     if not key.require_all:
         return table.present[:size].copy()

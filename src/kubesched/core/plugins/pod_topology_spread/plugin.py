@@ -1,6 +1,6 @@
 """The plugin: keys of pods, their questions, and events.
 
-From pods to `SpreadFilterQuestion` and `SpreadScoreQuestion`. Pods without constraints of their own get the profile's
+From pods to `SpreadFilterQuestion` and `SpreadScoreQuestion`. Pods without constraints get the profile's
 default constraints, which are the system's unless the profile lists some.
 """
 

@@ -63,7 +63,7 @@ class SoftConstraint:
         raise NotImplementedError
 
     def column(self, table: NodeTable) -> NDArray[Any]:
-        """Return the part of every row."""
+        """Return each row's component of the signature: pods on it + 1, 0 without the label."""
         raise NotImplementedError
 
     def scores(self, parts: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -97,7 +97,7 @@ class PerHost(SoftConstraint):
         return changed
 
     def column(self, table: NodeTable) -> NDArray[np.int64]:
-        """Return the part of every row."""
+        """Return each row's component of the signature: pods on it + 1, 0 without the label."""
         labelled = table.label(self.topology_key).codes[: table.size] != ABSENT
         pods = 0 if self.match is None else self.match.column(table.size)
         parts: NDArray[np.int64] = (1 + pods) * labelled
@@ -138,7 +138,7 @@ class PerDomain(SoftConstraint):
         return None if moves is None else bool(moves)
 
     def column(self, table: NodeTable) -> NDArray[np.int32]:
-        """Return the part of every row."""
+        """Return each row's component of the signature: pods on it + 1, 0 without the label."""
         return self.counted.column.codes[: table.size]
 
     def _size(self, parts: NDArray[np.int64], feasible: NDArray[np.int64]) -> int:

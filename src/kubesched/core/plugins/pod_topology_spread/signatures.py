@@ -38,7 +38,7 @@ class Signatures:
 
     @property
     def crowded(self) -> bool:
-        """Return whether so many signatures were added that most may be unused."""
+        """Return whether most of the added signatures may be unused."""
         return self._count > 2 * self._first_count + 1024
 
     @property

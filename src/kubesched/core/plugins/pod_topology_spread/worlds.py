@@ -1,7 +1,7 @@
 """Spread constraints in worlds: what if pods were added to, or removed from, the judged node.
 
 From the counts of a filter question and the pods added to or removed from each world to a verdict per world. A world
-changes totals only in the domains of its own row, so that the minimum is that of the changed domain or of the others;
+changes totals only in the domains of its row, so that the minimum is the changed domain's or the other domains';
 the reference's two critical paths have the same result.
 
 The reference adds and removes pods by other rules than it counts them: a terminating pod does not count, and yet

@@ -1,6 +1,6 @@
 """Binding volumes: PreBind writes what Reserve assumed, and waits until the volume controller has bound the claims.
 
-From what is reserved for a pod to success or the reason why the pod has to be scheduled again. Checks reported objects,
+From the reservations of a pod to success or the reason why the pod has to be scheduled again. Checks reported objects,
 never assumed ones, which other cycles may have changed since.
 """
 
@@ -57,7 +57,7 @@ class Binder:
         return ""
 
     async def _write(self, reserved: Reserved) -> None:
-        """Write volumes, then claims; an object as it was written replaces the one that was assumed."""
+        """Write volumes, then claims; the written object replaces the assumed one."""
         for index, (claim, volume) in enumerate(reserved.bindings):
             written = await self._effects.perform(_claiming(volume))
             reserved.bindings[index] = (claim, written if isinstance(written, PersistentVolume) else volume)

@@ -31,7 +31,7 @@ References = tuple[NamedClaim | EphemeralClaim, ...]
 
 
 class PodClaims(NamedTuple):
-    """The claims of a pod, in the order of its volumes: those that are bound, and those that wait for a node."""
+    """The claims of a pod, in the order of its volumes: bound claims, and claims that wait for a node."""
 
     bound: tuple[PersistentVolumeClaim, ...]
     unbound: tuple[PersistentVolumeClaim, ...]

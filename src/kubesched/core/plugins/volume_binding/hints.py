@@ -53,7 +53,7 @@ def after_csi_driver_change(pod: PodInfo, old: CSIDriver, new: CSIDriver) -> Hin
 
 
 def after_storage_capacity_change(pod: PodInfo, old: CSIStorageCapacity | None, new: CSIStorageCapacity) -> Hint:
-    """Return Queue for a new CSIStorageCapacity, and for one that allows larger volumes."""
+    """Return Queue for a new CSIStorageCapacity, and for a change that allows larger volumes."""
     if old is None:
         return Hint.QUEUE
     before, after = volume_limit(old), volume_limit(new)

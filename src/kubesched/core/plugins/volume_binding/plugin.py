@@ -107,7 +107,7 @@ class VolumeBinding(PreFilterPlugin, FilterPlugin, PreScorePlugin, ScorePlugin, 
     # -- filtering
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return one key for all pods without claims; UNCACHED for the others."""
+        """Return one key for all pods without claims; UNCACHED for pods with claims."""
         return UNCACHED if pod.derive(claim_references) else ""
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:

@@ -68,7 +68,7 @@ Mask = NDArray[np.bool_]
 
 
 class Match(NamedTuple):
-    """The volume of a claim on each row: a position among the free volumes, then among those that refer to it."""
+    """The volume of a claim on each row: a position among the free volumes, then among the volumes that refer to it."""
 
     claim: PersistentVolumeClaim
     free: FreeVolumes
@@ -326,7 +326,7 @@ def allowed_rows(table: NodeTable, terms: tuple[TopologySelectorTerm, ...], rows
 
 @lru_cache(1024)
 def _topology_selectors(terms: tuple[TopologySelectorTerm, ...]) -> list[Selector]:
-    """Return the terms as selectors; one without expressions, or with one that does not parse, allows nothing."""
+    """Return the terms as selectors; a term without expressions, or with an unparsable one, allows nothing."""
     selectors = []
     for term in terms:
         try:

@@ -1,6 +1,6 @@
 """The failures of the pods of a group that cannot be placed.
 
-From the result of a group's attempt to what is written into the condition of each of its pods, and who is evicted for
+From the result of a group's attempt to the condition of each of its pods, and the victims that are evicted for
 it.
 """
 
