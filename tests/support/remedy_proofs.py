@@ -57,7 +57,7 @@ def best_nodes(documents: Iterable[Document], loaded: Loaded, pod_name: str) -> 
     if nominated is not None:
         return {names[nominated]}
     feasible = evaluation.feasible()
-    if evaluation.filter_failure() is not None or not feasible.count:
+    if feasible.failure is not None or not feasible.count:
         return set()
     if feasible.count == 1:
         return {names[int(feasible.mask.argmax())]}

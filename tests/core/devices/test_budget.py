@@ -98,7 +98,6 @@ def test_a_selector_that_fails_is_told_though_more_devices_are_wanted_than_there
     claim = a_resource_claim("c", a_device_request("r", "device.attributes['gpu.example.com'].missing", count=9))
     engine = an_engine(claim, nodes=1)
     evaluation = engine.evaluation_of(engine.cluster.reader.read(a_claiming_pod("p", "c")))
-    evaluation.feasible()
-    failure = evaluation.filter_failure()
+    failure = evaluation.feasible().failure
     assert failure is not None
     assert "no such key: missing" in failure.message

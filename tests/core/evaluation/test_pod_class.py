@@ -27,8 +27,7 @@ def evaluation(engine: Engine, **fields: Any) -> Any:
 
 
 def filter_failure(now: Any) -> Status | None:
-    now.feasible()
-    failure: Status | None = now.filter_failure()
+    failure: Status | None = now.feasible().failure
     return failure
 
 

@@ -177,7 +177,7 @@ def cluster_with_nodes() -> ClusterState:
 
 def profile(cluster: ClusterState) -> Profile:
     registry = Registry()
-    registry.register(InterPodAffinity)
+    registry.register(InterPodAffinity, in_tree=True)
     points = ("preFilter", "filter", "preScore", "score")
     enabled = {point: [EnabledPlugin(NAME)] for point in points}
     return compile_profile("test", enabled, {NAME: ARGS}, registry, {"cluster": cluster})

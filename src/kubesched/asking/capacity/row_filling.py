@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.evaluation.evaluator import IN_TREE
 from kubesched.core.evaluation.worlds import Worlds
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.profile import Profile
@@ -61,7 +60,7 @@ def is_row_local(evaluation: Evaluation, profile: Profile) -> bool:
     if evaluation.pod.spec.scheduling_group is not None:
         return False
     others = (*profile.pre_filter, *profile.pre_score, *profile.score, *profile.reserve, *profile.permit)
-    if not all(_is_in_tree(plugin) for plugin in others):
+    if not all(plugin.in_tree for plugin in others):
         return False
     return all(_is_monotone(question) for question in evaluation.active_filters)
 
@@ -70,10 +69,6 @@ def _is_monotone(question: FilterQuestion) -> bool:
     if not isinstance(question, RowFilterQuestion) or question.plugin.alive_only:
         return False
     return not question.reads & OF_PODS or type(question.plugin) in _SUBTRACTING
-
-
-def _is_in_tree(plugin: object) -> bool:
-    return type(plugin).__module__.startswith(IN_TREE)
 
 
 def fill_rows(evaluation: Evaluation, before: Sequence[PodBatch]) -> RowFill:

@@ -100,10 +100,10 @@ def _funnel(evaluation: Evaluation) -> Funnel:
         )
         return Funnel(len(present), (step,), 0)
     steps = tuple(_steps(evaluation, present))
-    feasible = evaluation.feasible().count
-    failure = evaluation.filter_failure()
-    if failure is not None:
-        return Funnel(len(present), steps, feasible, failure=failure.message)
+    passed = evaluation.feasible()
+    feasible = passed.count
+    if passed.failure is not None:
+        return Funnel(len(present), steps, feasible, failure=passed.failure.message)
     if not feasible:
         return Funnel(len(present), steps, 0)
     table = ScoreTable(evaluation)

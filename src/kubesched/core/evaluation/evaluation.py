@@ -15,7 +15,7 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.pod_class import PodClass, Totals
 from kubesched.core.evaluation.scoring import Scoring, best_rows, pre_score, score
-from kubesched.core.evaluation.timing import Timing
+from kubesched.core.evaluation.timing import NO_TIMING, Timing
 from kubesched.core.evaluation.worlds import Worlds
 from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
 from kubesched.core.framework.observer import UNTIMED, Stopwatch
@@ -45,14 +45,10 @@ class Evaluation:
         self.cycle = cycle
         cycle.evaluation = ref(self)
         self._errors_before = statuses.errors
-        # None if nothing is timed: this runs for every pod
-        timing = self._timing = Timing(stopwatch, pod_class, statuses) if stopwatch is not UNTIMED else None
-        if timing is None:
-            self.pre_filtered = pod_class.pre_filter()
-        else:
-            timing.begin_pre_filters()
-            self.pre_filtered = pod_class.pre_filter()
-            timing.pre_filtered(pod, self.pre_filtered, began)
+        timing = self._timing = Timing(stopwatch, pod_class, statuses) if stopwatch is not UNTIMED else NO_TIMING
+        timing.begin_pre_filters()
+        self.pre_filtered = pod_class.pre_filter()
+        timing.pre_filtered(pod, self.pre_filtered, began)
         cycle.write(PRE_FILTERED, self.pre_filtered.asked)
         self._feasible: Feasible | None = None
         # the rows that were scored, their totals and what to add to each; None as long as none were
@@ -100,13 +96,12 @@ class Evaluation:
         """Return the rows that pass every filter, with nominated pods counted."""
         if self._feasible is None:
             rows, timing = self.judged_rows(), self._timing
-            if timing is None:
-                self._feasible = self._filter(rows)
-            else:
-                began = timing.begin_filter(everywhere=rows is None)
-                self._feasible = self._filter(rows)
-                count = self.table.node_count if rows is None else len(rows)
-                timing.filtered(count, began, failed=self.statuses.errors != self._errors_before)
+            began = timing.begin_filter(everywhere=rows is None)
+            self._feasible = self._filter(rows)
+            failed = self.statuses.errors != self._errors_before
+            timing.filtered(self.table.node_count if rows is None else len(rows), began, failed=failed)
+            if failed:
+                self._feasible.failure = self._filter_failure()
         return self._feasible
 
     def _filter(self, rows: NDArray[np.intp] | None) -> Feasible:
@@ -136,15 +131,8 @@ class Evaluation:
                 mask[alive] = self._ask(question, alive) == 0
         return Feasible(mask, tuple(version), passing.count if mask is passing.mask else None)
 
-    def filter_failure(self) -> Status | None:
-        """Return the error of the first row on which a filter failed: it ends the cycle, regardless of other filters.
-
-        Filtering is `feasible`, which comes first.
-        """
-        assert self._feasible is not None, "the nodes are filtered"
-        if self.statuses.errors == self._errors_before:
-            # no plugin failed on a node; one that failed for an earlier pod ran again
-            return None
+    def _filter_failure(self) -> Status | None:
+        """Return the error of the first row on which a filter failed, None if no filter failed for this pod."""
         ids = self.first_objectors()
         failed = [index for index, status in enumerate(self.statuses.statuses) if status.code is Code.ERROR]
         rows = np.flatnonzero(np.isin(ids, failed) & self.table.present[: self.table.size])
@@ -171,8 +159,7 @@ class Evaluation:
         return ids
 
     def _ask(self, question: FilterQuestion, rows: NDArray[np.intp]) -> NDArray[np.int16]:
-        timing = self._timing
-        return question.judge(rows) if timing is None else timing.judge(question, rows)
+        return self._timing.judge(question, rows)
 
     def column(self, question: FilterQuestion) -> NDArray[np.int16]:
         """Return the verdict of a single filter on every row."""
@@ -244,10 +231,9 @@ class Evaluation:
         if row is None:
             return None
         timing = self._timing
-        began = timing.now() if timing is not None else 0.0
+        began = timing.now()
         rejected = self.judge(np.array([row], np.intp))[0]
-        if timing is not None:
-            timing.filtered(1, began)
+        timing.filtered(1, began)
         return None if rejected else row
 
     def _own_nomination(self) -> int | None:
@@ -293,8 +279,6 @@ class Evaluation:
 
     def _pre_score(self, feasible: Feasible) -> Status | None:
         timing = self._timing
-        if timing is None:
-            return pre_score(self.pod_class, feasible)
         began = timing.begin_pre_score(feasible)
         failure = pre_score(self.pod_class, feasible)
         timing.pre_scored(failure, began)
@@ -302,8 +286,6 @@ class Evaluation:
 
     def _score(self, feasible: Feasible) -> Scoring:
         timing = self._timing
-        if timing is None:
-            return score(self.pod_class, feasible)
         began = timing.now()
         scoring = score(self.pod_class, feasible)
         timing.scored(feasible.count, scoring.failure, began)

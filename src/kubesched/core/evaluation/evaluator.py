@@ -21,9 +21,6 @@ from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Plugin, Scor
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import FilterQuestion, Question, ScoreQuestion
 
-# where plugins are that are tested to read what they say
-IN_TREE = "kubesched.core.plugins."
-
 Q = TypeVar("Q", bound=Question)
 # a question; before it the key that it is kept under, None if it is not kept; after it whether it is new
 Found = tuple[Hashable, Q, bool]
@@ -177,8 +174,7 @@ class Evaluator:
 
     def _outlive_cycle(self, memory: Memory, question: FilterQuestion | ScoreQuestion) -> None:
         """Keep a new question up to date; classes that share it are rebuilt if its plugin fails."""
-        trusted = type(question.plugin).__module__.startswith(IN_TREE)
-        question.outlive_cycle(memory.classes.clear, trusted=trusted)
+        question.outlive_cycle(memory.classes.clear, trusted=question.plugin.in_tree)
 
     def _template_keys(self, pod: PodInfo) -> TemplateKeys:
         filters = tuple([plugin.key(pod) for plugin in self._asking if plugin.key_of_template])

@@ -2,7 +2,7 @@
 
 From the steps of an evaluation to its stopwatch: extension points in every cycle, single plugins in sampled ones. To
 time plugins one by one, their columns are brought up to date one by one before the evaluation needs them. An
-evaluation that is not timed has no Timing.
+evaluation that is not timed has `NO_TIMING`.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.pod_class import Names, PodClass
 from kubesched.core.evaluation.pre_filtering import PreFiltered
 from kubesched.core.evaluation.questioner import pre_filter_status
-from kubesched.core.framework.observer import FILTER, PRE_FILTER, PRE_SCORE, SCORE, Stopwatch
+from kubesched.core.framework.observer import FILTER, PRE_FILTER, PRE_SCORE, SCORE, UNTIMED, Stopwatch
 from kubesched.core.framework.questions import Feasible, FilterQuestion, ScoreQuestion
 from kubesched.core.framework.status import SKIP, Code, Status, StatusTable
 
@@ -137,6 +137,45 @@ class Timing:
         if names is None:
             names = pod_class.score_names[skipped] = _active(pod_class.pre_scores), _active(pod_class.scored)
         return names
+
+
+class _NoTiming(Timing):
+    """Times nothing, for evaluations without a stopwatch."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        self.now = UNTIMED.now
+
+    def begin_pre_filters(self) -> None:
+        """Do nothing."""
+
+    def pre_filtered(self, pod: PodInfo, outcome: PreFiltered, began: float) -> None:
+        """Record nothing."""
+
+    def begin_filter(self, *, everywhere: bool) -> float:
+        """Return no time."""
+        return 0.0
+
+    def judge(self, question: FilterQuestion, rows: NDArray[np.intp]) -> NDArray[np.int16]:
+        """Return a filter's verdicts on some rows."""
+        return question.judge(rows)
+
+    def filtered(self, nodes: int, began: float, *, failed: bool = False) -> None:
+        """Record nothing."""
+
+    def begin_pre_score(self, feasible: Feasible) -> float:
+        """Return no time."""
+        return 0.0
+
+    def pre_scored(self, failure: Status | None, began: float) -> None:
+        """Record nothing."""
+
+    def scored(self, nodes: int, failure: Status | None, began: float) -> None:
+        """Record nothing."""
+
+
+NO_TIMING = _NoTiming()
 
 
 def _active(questions: Sequence[FilterQuestion | ScoreQuestion]) -> tuple[str, ...]:

@@ -67,6 +67,8 @@ class Plugin:
     writes: tuple[str, ...] = ()
     # the observer of failed hooks; set by the framework
     observed_by: Observer = NOBODY
+    # whether the plugin is part of the scheduler: it may read the table, and its tests prove what it reads
+    in_tree: bool = False
     # the services that do something for the plugin beside its hooks; set by the framework
     held_services: "Sequence[ReleasedService]" = ()
     # the plugin whose hooks these are if another one calls them; set by the framework

@@ -182,7 +182,11 @@ def _built(
             "declares it, or name its module or file"
         )
     factory = registry.factory(name)
-    offered = {**services_of(name, services, getattr(factory, "writes", ())), "args": args.get(name)}
+    in_tree = registry.is_in_tree(name)
+    offered = {
+        **services_of(name, services, getattr(factory, "writes", ()), in_tree=in_tree),
+        "args": args.get(name),
+    }
     held = [each for each in map(offered.get, ("cluster", "background")) if isinstance(each, ReleasedService)]
     try:
         plugin = build_plugin(name, factory, offered, scheduler_name)
@@ -196,6 +200,7 @@ def _built(
         raise PluginError(str(error).replace(": args", f": {path}.args", 1)) from error
     # plugins may be frozen
     object.__setattr__(plugin, "held_services", held)
+    object.__setattr__(plugin, "in_tree", in_tree)
     return plugin
 
 

@@ -135,11 +135,15 @@ class FilterQuestion(Question):
 
 
 class Feasible:
-    """The rows that passed every filter; `version` differs whenever the set may differ."""
+    """The rows that passed every filter; `version` differs whenever the set may differ.
 
-    __slots__ = ("count", "mask", "version")
+    `failure` is the error of a filter: it ends the cycle, regardless of the rows that passed.
+    """
+
+    __slots__ = ("count", "failure", "mask", "version")
 
     def __init__(self, mask: NDArray[np.bool_], version: Any, count: int | None = None) -> None:
+        self.failure: Status | None = None
         self.mask = mask
         self.count = int(np.count_nonzero(mask)) if count is None else count
         self.version = version

@@ -21,6 +21,7 @@ class Registry:
     def __init__(self) -> None:
         self._factories: dict[str, Factory] = {}
         self._points: dict[str, frozenset[str]] = {}
+        self._in_tree: set[str] = set()
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._factories)
@@ -28,7 +29,9 @@ class Registry:
     def __contains__(self, name: object) -> bool:
         return name in self._factories
 
-    def register(self, declared: type[Plugin] | Callable[..., Any], factory: Factory | None = None) -> None:
+    def register(
+        self, declared: type[Plugin] | Callable[..., Any], factory: Factory | None = None, *, in_tree: bool = False
+    ) -> None:
         """Add a plugin class, or a decorated function, under its name; `factory` builds it, by default the class."""
         plugin = plugin_class(declared)
         if plugin is None:
@@ -47,6 +50,12 @@ class Registry:
             )
         self._factories[name] = factory or plugin
         self._points[name] = points
+        if in_tree:
+            self._in_tree.add(name)
+
+    def is_in_tree(self, name: str) -> bool:
+        """Return whether a plugin is part of the scheduler."""
+        return name in self._in_tree
 
     def factory(self, name: str) -> Factory:
         """Return the factory of a plugin."""
@@ -69,12 +78,15 @@ class Registry:
             raise PluginError(f"a plugin named {name} already exists")
         self._factories[name] = other._factories[name]
         self._points[name] = other._points[name]
+        if name in other._in_tree:
+            self._in_tree.add(name)
 
     def copy(self) -> "Registry":
         """Return an independent copy."""
         other = Registry()
         other._factories = dict(self._factories)
         other._points = dict(self._points)
+        other._in_tree = set(self._in_tree)
         return other
 
 

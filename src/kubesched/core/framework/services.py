@@ -8,7 +8,6 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
-from kubesched.config.intree import IN_TREE
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.framework.background import Backgrounds, NoBackground
 from kubesched.core.framework.cluster_view import ClusterView
@@ -61,15 +60,17 @@ class Services:
         return dict(vars(self))
 
 
-def services_of(name: str, services: Mapping[str, Any], writes: Sequence[str] = ()) -> dict[str, Any]:
-    """Return the services that the constructor of a plugin may request;
+def services_of(
+    name: str, services: Mapping[str, Any], writes: Sequence[str] = (), *, in_tree: bool = False
+) -> dict[str, Any]:
+    """Return the services that the constructor of a plugin may request; `writes` are the kinds that it may write.
 
     Log, metrics, background and writer are per plugin; in-tree plugins get the cluster itself, third-party plugins a
     view.
     """
     offered = {**services, "log": logging.getLogger(f"kubesched.plugins.{name}"), "metrics": PluginMetrics(name)}
     cluster, background = services.get("cluster"), services.get("background")
-    if name not in IN_TREE and isinstance(cluster, ClusterState):
+    if not in_tree and isinstance(cluster, ClusterState):
         offered["cluster"] = ClusterView(cluster)
     if background is not None:
         offered["background"] = background.of(name)

@@ -59,5 +59,5 @@ def in_tree_registry() -> Registry:
     """Return a new registry with every in-tree plugin."""
     registry = Registry()
     for plugin in IN_TREE_PLUGINS:
-        registry.register(plugin)
+        registry.register(plugin, in_tree=True)
     return registry

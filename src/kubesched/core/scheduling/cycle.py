@@ -208,9 +208,8 @@ def leading_rows(context: CycleContext, profile: Profile, evaluation: Evaluation
     found = yield from _nominated_node(context, evaluation)
     if not found.mask.any():
         feasible = evaluation.feasible()
-        failure = evaluation.filter_failure()
-        if failure is not None:
-            return LeadingNodes(failure=failure)
+        if feasible.failure is not None:
+            return LeadingNodes(failure=feasible.failure)
         mask = _sampled(context, profile, feasible.mask)
         found = yield from ask_filters(context.extenders, context.cluster.table, evaluation.pod, mask)
     if found.failure is not None:
@@ -273,7 +272,7 @@ def _failing_point(evaluation: Evaluation, failure: Status, found: FilteredNodes
     """Return the extension point that failed; extenders filter after the plugins."""
     if failure is evaluation.pre_filtered.rejection:
         return PRE_FILTER
-    filters = evaluation.filter_failure() if found is None else found.failure
+    filters = evaluation.feasible().failure if found is None else found.failure
     return FILTER if filters is failure else SCORE
 
 

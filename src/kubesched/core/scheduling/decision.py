@@ -55,9 +55,8 @@ def choose(evaluation: Evaluation, pick: Pick) -> Decision:
     if nominated is not None:
         return Decision(names[nominated], 1)
     feasible = evaluation.feasible()
-    failure = evaluation.filter_failure()
-    if failure is not None:
-        return Decision(failure=failure)
+    if feasible.failure is not None:
+        return Decision(failure=feasible.failure)
     if feasible.count == 0:
         return Decision()
     if feasible.count == 1:

@@ -85,9 +85,10 @@ class Engine:
             evaluation.within = np.array(sorted(row_of[name] for name in among if name in row_of), np.intp)
         if evaluation.pre_filtered.rejection is not None:
             return []
-        passing = evaluation.feasible().mask & evaluation.present()
-        if evaluation.filter_failure() is not None:
+        feasible = evaluation.feasible()
+        if feasible.failure is not None:
             return []
+        passing = feasible.mask & evaluation.present()
         return [evaluation.table.names[row] for row in np.flatnonzero(passing).tolist()]
 
     def chosen_node(self, pod: PodInfo) -> str:
