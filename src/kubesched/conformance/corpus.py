@@ -4,12 +4,12 @@ From a line of any of the corpus' formats to the computed `expected` object, and
 that name pod, node, plugin and field.
 """
 
-import importlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import msgspec
 
+from kubesched.conformance import cel, configurations, events, hints, quantities, scenarios, selectors, tables
 from kubesched.conformance.shapes import check_shape
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
@@ -21,8 +21,19 @@ FREE_TEXTS = ("error", "scoreError", "compileError")
 
 
 SCENARIOS = "scenarios"
+# the function that answers a line of a format
+_ANSWERS: Mapping[str, Callable[..., Any]] = {
+    "cel": cel.answer,
+    "configurations": configurations.answer,
+    "events": events.answer,
+    "hints": hints.answer,
+    "quantities": quantities.answer,
+    SCENARIOS: scenarios.answer,
+    "selectors": selectors.answer,
+    "tables": tables.answer,
+}
 # the formats whose answers depend on out-of-tree plugins
-WITH_PLUGINS = frozenset({SCENARIOS, "hints", "events"})
+_WITH_PLUGINS = frozenset({SCENARIOS, "hints", "events"})
 
 
 class UnknownFormatError(KubeschedError):
@@ -30,7 +41,7 @@ class UnknownFormatError(KubeschedError):
 
 
 def format_of(line: Line) -> str:
-    """Return the name of the module that answers a line, by the fields of its question."""
+    """Return the format of a line, by the fields of its question."""
     if "pods" in line or ("objects" in line and "plugin" not in line):
         return SCENARIOS
     if "plugin" in line:
@@ -58,14 +69,13 @@ def answer(line: Line, registry: Registry | None = None, *, steered: bool = Fals
     check_shape(line, kind)
     if isinstance(line.get("config"), dict):
         line = {**line, "config": msgspec.json.encode(line["config"]).decode()}
-    module = importlib.import_module(f"kubesched.conformance.{kind}")
     options: dict[str, Any] = {}
-    if kind in WITH_PLUGINS:
+    if kind in _WITH_PLUGINS:
         options["registry"] = registry
     if kind == SCENARIOS and steered:
         options["steer"] = (line.get("expected") or {}).get("results", ())
     try:
-        return module.answer(line, **options)
+        return _ANSWERS[kind](line, **options)
     except (msgspec.ValidationError, KeyError, ValueError) as error:
         # the shape is right, something inside it is not
         what = f"missing field {error}" if isinstance(error, KeyError) else str(error)
