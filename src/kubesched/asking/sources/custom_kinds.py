@@ -16,6 +16,10 @@ from kubesched.core.framework.registry import Registry
 
 def custom_kinds_of(loaded: Loaded, registry: Registry) -> list[str]:
     """Return the kinds of custom resources that the plugins of a configuration look up."""
+    enabled = {plugin.name for profile in loaded.profiles for plugins in profile.points.values() for plugin in plugins}
+    if enabled.isdisjoint(registry):
+        # in-tree plugins look up no custom resources, so that there is nothing to build
+        return []
     return custom_kinds_in(engine_of(loaded, registry).profiles, loaded.gates)
 
 
