@@ -1,67 +1,7 @@
-"""The errors that kubesched raises on purpose: problems that a person can act on, one sentence for each.
+"""The errors that kubesched raises on purpose: problems that a user can act on, one sentence for each.
 
-A rejection is a value (`core.framework.Status`); an exception is a fault of the input or a bug. The tree, with the
-package that defines each class:
-
-    KubeschedError                          errors
-    ├── ActionError                         page
-    ├── AllocationError                     core
-    │   ├── AllocationTimeoutError          core
-    │   └── FailedOnNodeError               core
-    │       └── TooMuchWorkError            core
-    ├── ApiError                            controlplane
-    ├── BenchError                          bench
-    ├── BindingFailedError                  core
-    ├── CelCompileError                     cel
-    ├── CelRuntimeError                     cel
-    │   ├── CelAbortError                   cel
-    │   └── CelValueError                   cel
-    ├── ClusterProcessError                 testing
-    ├── ConfigError                         config
-    ├── ConnectionLostError                 controlplane
-    ├── DataError                           controlplane
-    ├── ExtenderError                       client
-    ├── FaultError                          controlplane
-    ├── FlagError                           run
-    ├── FormChangeError                     page
-    ├── GivenUpError                        page
-    ├── HttpError                           core
-    ├── InvalidObjectError                  errors
-    │   ├── InvalidQuantityError            api
-    │   └── InvalidSelectorError            api
-    ├── KubeconfigError                     errors
-    ├── LogOptionError                      run
-    ├── MetricOptionError                   serving
-    ├── MissingDeviceError                  core
-    ├── NamedClusterError                   controlplane
-    ├── NotBoundError                       core
-    │   └── TooLateError                    core
-    ├── NotReadyError                       core
-    ├── OptionError                         run
-    ├── OutOfSyncError                      core
-    ├── PluginError                         errors
-    ├── PoolError                           up
-    ├── Refused                             client
-    ├── RefusedRequestError                 page
-    ├── ReloadError                         run
-    ├── ReviewError                         serving
-    ├── ScheduleError                       controlplane
-    ├── ServingError                        serving
-    ├── SweepError                          sweep
-    ├── TraceError                          simulate
-    ├── UnknownFormatError                  conformance
-    ├── UnknownObjectError                  asking
-    ├── Unreachable                         client
-    │   └── CredentialsError                client
-    │       └── RefusedByIssuerError        client
-    ├── UnreadableError                     cli
-    ├── UnreadableFilesError                asking
-    ├── UnreadableSnapshotError             asking
-    ├── UnusableFileError                   common
-    │   ├── MissingFileError                common
-    │   └── TooLargeFileError               common
-    ├── UnwritableError                     cli
-    └── WebhookCallsNeededError             controlplane
+A rejection is a value (`core.framework.Status`); an exception is a fault of the input or a bug.
+docs/reference/errors.md has the tree.
 """
 
 

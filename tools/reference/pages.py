@@ -1,6 +1,6 @@
 """All pages by their names."""
 
-from tools.reference import commands, configuration, metrics
+from tools.reference import commands, configuration, errors, metrics
 
 
 def pages() -> dict[str, str]:
@@ -8,5 +8,6 @@ def pages() -> dict[str, str]:
     return {
         "commands.md": commands.page(),
         "configuration.md": configuration.page(),
+        "errors.md": errors.page(),
         "metrics.md": metrics.page(),
     }
