@@ -3,7 +3,7 @@
 From the classes of the sources to Markdown.
 """
 
-import ast
+import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +11,8 @@ from typing import NamedTuple
 from tools.reference.cells import cell
 
 SOURCES = (Path(__file__).parents[2] / "src",)
+# a public class of a module, its bases, and the first paragraph of its docstring
+_CLASS = re.compile(r'^class ([A-Z]\w*)\(([^()]*)\):\n    """(.*?)(?:\n\n|""")', re.MULTILINE | re.DOTALL)
 INTRODUCTION = """\
 # Errors
 
@@ -57,9 +59,6 @@ def _classes(folders: Iterable[Path]) -> Iterator[Declared]:
     for folder in folders:
         for file in sorted(folder.rglob("*.py")):
             module = ".".join(file.relative_to(folder).with_suffix("").parts)
-            for node in ast.walk(ast.parse(file.read_text())):
-                if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                    meaning = (ast.get_docstring(node) or "").split("\n\n")[0]
-                    for base in node.bases:
-                        if isinstance(base, ast.Name):
-                            yield Declared(node.name, base.id, module, meaning)
+            for name, bases, meaning in _CLASS.findall(file.read_text()):
+                for base in bases.split(","):
+                    yield Declared(name, base.strip(), module, meaning)

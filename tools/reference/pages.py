@@ -1,13 +1,12 @@
 """All pages by their names."""
 
+from collections.abc import Callable, Mapping
+
 from tools.reference import commands, configuration, errors, metrics
 
-
-def pages() -> dict[str, str]:
-    """Return the text of each page."""
-    return {
-        "commands.md": commands.page(),
-        "configuration.md": configuration.page(),
-        "errors.md": errors.page(),
-        "metrics.md": metrics.page(),
-    }
+PAGES: Mapping[str, Callable[[], str]] = {
+    "commands.md": commands.page,
+    "configuration.md": configuration.page,
+    "errors.md": errors.page,
+    "metrics.md": metrics.page,
+}
