@@ -12,7 +12,7 @@ from tools.reference.cells import cell
 
 SOURCES = (Path(__file__).parents[2] / "src",)
 # a public class of a module, its bases, and the first paragraph of its docstring
-_CLASS = re.compile(r'^class ([A-Z]\w*)\(([^()]*)\):\n    """(.*?)(?:\n\n|""")', re.MULTILINE | re.DOTALL)
+_CLASS = re.compile(r'^class ([A-Z]\w*)\(([^()]*)\):[^\n]*\n    """(.*?)(?:\n\n|""")', re.MULTILINE | re.DOTALL)
 INTRODUCTION = """\
 # Errors
 
