@@ -42,6 +42,8 @@ NOT_RUN = {
     "python3 -m venv ~/kubesched && ~/kubesched/bin/pip install . && export PATH=~/kubesched/bin:$PATH": _PYPI,
     "python3 -m venv venv && . venv/bin/activate": _PYPI,
     "pip install 'kubesched[testing]'": _PYPI,
+    "pip install kubesched": _PYPI,
+    "git clone https://github.com/kubesched/kubesched && cd kubesched": "needs the network; CI checks it out",
     # files that are not here
     "kubesched up --replay nodes.yaml --replay trace.sktrace --speed 100 --once --timeout 1h": (
         "a trace of SimKube; tests/simulate/traces/test_foreign.py reads one"

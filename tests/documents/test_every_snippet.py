@@ -25,6 +25,7 @@ ELSEWHERE = {
 }
 # of docs/guides/clusters/testing.md the YAML; tests/documents/test_in_order.py runs its Python and its JSON
 HERE = {
+    "docs/concepts/configuration.md",
     "docs/guides/operator/deploying.md",
     "docs/guides/operator/migrating.md",
     "docs/guides/operator/operating.md",
@@ -46,7 +47,10 @@ def test_every_document_with_snippets_is_looked_at() -> None:
     assert all((ROOT / tests).exists() for tests in ELSEWHERE.values())
 
 
-@pytest.mark.parametrize("name", ["docs/guides/operator/migrating.md", "docs/guides/operator/running.md"])
+@pytest.mark.parametrize(
+    "name",
+    ["docs/concepts/configuration.md", "docs/guides/operator/migrating.md", "docs/guides/operator/running.md"],
+)
 def test_configurations_can_be_loaded(name: str) -> None:
     found = [text for text in blocks(ROOT / name, "yaml") if "KubeSchedulerConfiguration" in text]
     assert found
