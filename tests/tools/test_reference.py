@@ -12,7 +12,16 @@ from tools.reference.pages import pages
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 # written by hand, or by other tools of `make docs`
-OTHER_PAGES = {"answers.md", "api-compatibility.md", "differences.md", "plugin-api.md"}
+OTHER_PAGES = {
+    "answers.md",
+    "api-compatibility.md",
+    "differences.md",
+    "page-api.md",
+    "plugin-api.md",
+    "questions.md",
+    "sweep-files.md",
+    "traces.md",
+}
 
 
 @pytest.mark.parametrize(("name", "text"), pages().items(), ids=list(pages()))
