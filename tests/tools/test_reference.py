@@ -15,12 +15,18 @@ FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 OTHER_PAGES = {
     "answers.md",
     "api-compatibility.md",
+    "capacity.md",
     "differences.md",
+    "explain.md",
     "page-api.md",
     "plugin-api.md",
     "questions.md",
+    "remedies.md",
+    "simulation-reports.md",
+    "snapshots.md",
     "sweep-files.md",
     "traces.md",
+    "whatif.md",
 }
 
 
