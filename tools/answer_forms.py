@@ -33,7 +33,8 @@ def answer_sections() -> str:
 def section_of(kind: Value) -> str:
     """Return the heading of a value, its sentence and the table of its fields."""
     rows = [f"| `{name}` | {_form(hint)} |" for name, hint in _hints(kind).items()]
-    return "\n".join([f"### {kind.__name__}", "", f"{_sentence(kind)}.", "", "| field | type |", "|---|---|", *rows, ""])
+    lines = [f"### {kind.__name__}", "", f"{_sentence(kind)}.", "", "| field | type |", "|---|---|", *rows]
+    return "\n".join([*lines, ""])
 
 
 def _kinds() -> list[Value]:

@@ -1,4 +1,4 @@
-"""docs/reference/page-api.md names the page's paths, events and fields of the cluster; the pictures of its guide exist."""
+"""docs/reference/page-api.md names the page's paths, events and fields; the pictures of its guide exist."""
 
 import asyncio
 import re
