@@ -1,7 +1,7 @@
-"""Write the JSON form of answers into a document: `python -m tools.answer_forms docs/internals/asking.md`.
+"""Write the JSON form of answers into a document: `python -m tools.answer_forms docs/reference/answers.md`.
 
-From the dataclasses of answers to a table with a row for each: what it is, and its fields as JSON has them. It stands
-between two comments, which stay where they are.
+Each dataclass of an answer becomes a section: the first sentence of its docstring, and a table of its fields in JSON.
+The sections replace the text between two comments of the document.
 """
 
 import dataclasses
@@ -25,14 +25,20 @@ Value = type[Answer] | type[msgspec.Struct]
 _PLAIN = {str: "text", int: "number", float: "number", bool: "true or false", datetime: "time", Any: "any"}
 
 
-def table() -> str:
-    """Return the table of all answers and what they are made of."""
-    rows = (f"| `{kind.__name__}` | {_sentence(kind)} | {_fields(kind)} |" for kind in _kinds())
-    return "\n".join(["| value | what it is | fields |", "|---|---|---|", *rows]) + "\n"
+def answer_sections() -> str:
+    """Return a section for each answer and each value in it."""
+    return "\n" + "\n".join(map(section_of, _kinds())) + "\n"
+
+
+def section_of(kind: Value) -> str:
+    """Return the heading of a value, its sentence and the table of its fields."""
+    rows = [f"| `{name}` | {_form(hint)} |" for name, hint in _hints(kind).items()]
+    lines = [f"### {kind.__name__}", "", f"{_sentence(kind)}.", "", "| field | type |", "|---|---|", *rows]
+    return "\n".join([*lines, ""])
 
 
 def _kinds() -> list[Value]:
-    """Return the answers, each followed by what occurs in it first."""
+    """Return the answers, each before the values that occur in it first."""
     found: dict[Value, None] = {}
 
     def visit(kind: Value) -> None:
@@ -48,7 +54,7 @@ def _kinds() -> list[Value]:
 
 
 def _hints(kind: Value) -> dict[str, Any]:
-    """Return the types of fields, under their names in JSON; fields of records are left out where they are empty."""
+    """Return the types of fields by their names in JSON; optional fields of records are left out if they are empty."""
     hints = typing.get_type_hints(kind)
     if issubclass(kind, msgspec.Struct):
         fields = msgspec.structs.fields(kind)
@@ -63,20 +69,16 @@ def _values_in(hint: Any) -> Iterator[Value]:
         yield from _values_in(part)
 
 
-def _fields(kind: Value) -> str:
-    return ", ".join(f"`{name}` {_form(hint)}" for name, hint in _hints(kind).items())
-
-
 def _form(hint: Any) -> str:
     origin, parts = typing.get_origin(hint), [part for part in typing.get_args(hint) if part is not type(None)]
     if origin in (typing.Union, types.UnionType):
         optional = len(parts) < len(typing.get_args(hint))
         return " or ".join(map(_form, parts)) + (" (optional)" if optional else "")
     if origin in (tuple, list, Sequence):
-        return f"[{_form(parts[0])}]"
+        return f"list of {_form(parts[0])}"
     if origin in (dict, Mapping):
-        return f"{{{_form(parts[0])}: {_form(parts[1])}}}"
-    return _PLAIN.get(hint) or f"`{hint.__name__}`"
+        return f"map of {_form(parts[0])} to {_form(parts[1])}"
+    return _PLAIN.get(hint) or f"[{hint.__name__}](#{hint.__name__.lower()})"
 
 
 def _sentence(kind: Value) -> str:
@@ -86,12 +88,12 @@ def _sentence(kind: Value) -> str:
 
 
 def written(text: str) -> str:
-    """Return a document with the table as it has to be."""
+    """Return a document with the current sections."""
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
         raise ValueError(f"the document has no place for the answers: {BEGIN.strip()} ... {END.strip()}")
-    return f"{before}{begin}{table()}{end}{after}"
+    return f"{before}{begin}{answer_sections()}{end}{after}"
 
 
 if __name__ == "__main__":

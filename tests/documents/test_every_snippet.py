@@ -1,6 +1,7 @@
 """Python and YAML of the documents do what they are shown for; other documents' are run by the tests of their own."""
 
 import gzip
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -120,6 +121,17 @@ def test_results_of_sweeps_as_a_table(folder: Path) -> None:
     assert done.exit_code == 0, done.output
     (text,) = blocks(ROOT / "docs/guides/research/sweeping.md", "python")
     exec(compile(text, "docs/guides/research/sweeping.md", "exec"), {})
+    (table,) = blocks(ROOT / "docs/guides/research/sweeping.md", "text")
+    printed = CliRunner(env={"COLUMNS": "200"}).invoke(main, ["sweep", "show", "sizes"]).output
+    # the page shows the first columns
+    rows, shown = cells(printed), cells(table)
+    assert [row for row in shown if row not in [each[: len(row)] for each in rows]] == []
+
+
+def cells(table: str) -> list[list[str]]:
+    """Return the texts of a table by rows."""
+    lines = (re.split("[│┃]", line)[1:-1] for line in table.splitlines())
+    return [[cell.strip() for cell in line] for line in lines if line]
 
 
 def test_the_action_gets_inputs_that_it_has() -> None:

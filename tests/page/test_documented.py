@@ -1,4 +1,4 @@
-"""docs/guides/questions/page.md names the page's paths, events and fields of the cluster, and its pictures exist."""
+"""docs/reference/page-api.md names the page's paths, events and fields; the pictures of its guide exist."""
 
 import asyncio
 import re
@@ -17,7 +17,8 @@ from kubesched.testing import a_node, a_pod
 from tools.page_pictures import PICTURES
 
 DOCS = Path(__file__).parents[2] / "docs"
-TEXT = (DOCS / "guides/questions/page.md").read_text()
+TEXT = (DOCS / "reference/page-api.md").read_text()
+GUIDE = (DOCS / "guides/questions/page.md").read_text()
 
 
 def served_routes(monkeypatch: pytest.MonkeyPatch) -> set[tuple[str, str]]:
@@ -51,7 +52,7 @@ def test_the_paths_of_the_documents_are_those_that_are_served(monkeypatch: pytes
 def test_every_field_of_the_cluster_and_every_event_is_told() -> None:
     state = PageState(ShownCluster(a_model(a_node("n"), a_pod("p"))))
     cluster = msgspec.json.decode(state.encoded())
-    fields = TEXT[TEXT.index("**Columns.**") : TEXT.index("**A change of the form**")]
+    fields = TEXT[TEXT.index("\n## Columns\n") : TEXT.index("\n## A change of the form\n")]
     told = set(re.findall(r"`(\w+)`", fields))
     assert set(cluster) - told == set()
     for part in ("nodes", "pods"):
@@ -62,6 +63,6 @@ def test_every_field_of_the_cluster_and_every_event_is_told() -> None:
 
 def test_the_pictures_of_the_documents_are_those_that_the_command_makes() -> None:
     made = {f"{each.name}.png" for each in PICTURES} | {"page-time.png", "page-queue.png", "page-quickstart.png"}
-    shown = set(re.findall(r"pictures/(page-[\w-]+\.png)", TEXT))
+    shown = set(re.findall(r"pictures/(page-[\w-]+\.png)", GUIDE))
     assert shown <= made
     assert {each.name for each in (DOCS / "pictures").glob("page-*.png")} == made

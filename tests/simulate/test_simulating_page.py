@@ -1,4 +1,4 @@
-"""docs/guides/research/simulating.md: it names every figure and column, and its commands run."""
+"""Pages about simulations: the references name every figure and column, and the commands of the guide run."""
 
 import re
 import shlex
@@ -14,9 +14,12 @@ from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.reports.pod_files import PodRow
 from kubesched.simulate.reports.writing import FORMS
 from kubesched.simulate.traces.parquet_trace import COLUMNS
+from tools.examples import DocumentRunner, DocumentSection, sections
 
-PAGE = Path("docs/guides/research/simulating.md").read_text()
-COMMANDS = re.findall(r"^\$ (kubesched simulate examples/.*)$", PAGE, re.MULTILINE)
+GUIDE = Path("docs/guides/research/simulating.md").read_text()
+REPORTS = Path("docs/reference/simulation-reports.md").read_text()
+TRACES = Path("docs/reference/traces.md").read_text()
+COMMANDS = re.findall(r"^\$ (kubesched simulate examples/.*)$", GUIDE, re.MULTILINE)
 
 
 def named(page: str) -> set[str]:
@@ -26,19 +29,30 @@ def named(page: str) -> set[str]:
 
 def test_every_figure_is_explained() -> None:
     fields = {field.encode_name for field in msgspec.structs.fields(Figures)}
-    assert fields - named(PAGE) == {"trace", "config", "seed"} - named(PAGE)
+    assert fields - named(REPORTS) == {"trace", "config", "seed"} - named(REPORTS)
 
 
 def test_every_column_of_a_sample_is_explained() -> None:
     result = simulate("examples/simulate/priced.yaml", until=60)
     columns = set(result.figures[0].timeline)
     general = {re.sub(r"^(resources|stranded)\..*", r"\1.NAME", column) for column in columns}
-    assert general - named(PAGE) == set()
+    assert general - named(REPORTS) == set()
 
 
-@pytest.mark.parametrize("names", [PodRow._fields, COLUMNS, FORMS])
-def test_columns_and_forms_are_explained(names: tuple[str, ...]) -> None:
-    assert set(names) - named(PAGE) - {"change"} == set()
+@pytest.mark.parametrize(("names", "page"), [(PodRow._fields, REPORTS), (COLUMNS, TRACES), (FORMS, REPORTS)])
+def test_columns_and_forms_are_explained(names: tuple[str, ...], page: str) -> None:
+    assert set(names) - named(page) - {"change"} == set()
+
+
+def test_there_are_commands() -> None:
+    assert len(COMMANDS) >= 4
+
+
+def test_the_guide_shows_the_figures_that_are_printed(tmp_path: Path) -> None:
+    (command,) = (each for section in sections(GUIDE) for each in section.commands if each.output)
+    shown = DocumentSection("", (("console", f"$ {command.written}\n{command.output}"),))
+    differences = [str(each) for each in DocumentRunner(tmp_path).differences(shown)]
+    assert differences == [], "\n".join(differences)
 
 
 @pytest.mark.slow

@@ -13,7 +13,22 @@ from tools.reference.pages import PAGES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
 # written by hand, or by other tools of `make docs`
-OTHER_PAGES = {"answers.md", "api-compatibility.md", "differences.md", "plugin-api.md"}
+OTHER_PAGES = {
+    "answers.md",
+    "api-compatibility.md",
+    "capacity.md",
+    "differences.md",
+    "explain.md",
+    "page-api.md",
+    "plugin-api.md",
+    "questions.md",
+    "remedies.md",
+    "simulation-reports.md",
+    "snapshots.md",
+    "sweep-files.md",
+    "traces.md",
+    "whatif.md",
+}
 
 
 @pytest.mark.parametrize("name", PAGES)

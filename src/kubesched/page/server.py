@@ -1,6 +1,6 @@
 """The page's server: its files, the cluster as JSON, and changes as server-sent events.
 
-From requests to responses; `docs/guides/questions/page.md` has the interface. Questions are answered on the loop,
+From requests to responses; `docs/reference/page-api.md` has the interface. Questions are answered on the loop,
 between reports, so that an answer is about one moment.
 """
 
