@@ -6,9 +6,8 @@ import pytest
 
 from kubesched.cli import COMMANDS
 from kubesched.config.args import ARGS_TYPES
-from tools.reference import configuration
+from tools.reference import commands, configuration
 from tools.reference.cells import cell
-from tools.reference.commands import page
 from tools.reference.pages import PAGES
 
 FOLDER = Path(__file__).parents[2] / "docs" / "reference"
@@ -37,13 +36,16 @@ def test_a_page_is_the_one_that_the_code_makes(name: str) -> None:
 
 
 def test_every_page_is_made_by_the_code() -> None:
-    assert {path.name for path in FOLDER.iterdir()} == {*PAGES, *OTHER_PAGES}
+    assert {path.relative_to(FOLDER).as_posix() for path in FOLDER.rglob("*.md")} == {*PAGES, *OTHER_PAGES}
 
 
-def test_every_command_has_its_help() -> None:
-    text = page()
-    for name in COMMANDS:
-        assert f"\n### kubesched {name}\n\n```text\n" in text
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_its_help(name: str) -> None:
+    assert commands.page(name).startswith(f"# kubesched {name}\n\n```text\n")
+
+
+def test_subcommands_are_on_the_page_of_their_command() -> None:
+    assert "\n## kubesched explain pod\n\n```text\n" in commands.page("explain")
 
 
 @pytest.mark.parametrize("plugin", ARGS_TYPES)

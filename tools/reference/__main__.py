@@ -7,6 +7,7 @@ from tools.reference.pages import PAGES
 
 if __name__ == "__main__":
     folder = Path(sys.argv[1])
-    folder.mkdir(exist_ok=True)
     for name, page in PAGES.items():
-        (folder / name).write_text(page())
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(page())

@@ -24,7 +24,7 @@ INTRODUCTION = f"""\
 
 The fields of `{KIND}` (`{API_VERSION}`), as `--config` takes them; they are kube-scheduler's. `kubesched config show
 FILE` prints a configuration with all defaults and each profile's plugins in order; feature gates are
-among the flags of [`kubesched run`](commands.md#kubesched-run). This page is written by `make docs`.
+among the flags of [`kubesched run`](commands/run.md). This page is written by `make docs`.
 """
 NAMES: dict[Any, str] = {
     str: "text",

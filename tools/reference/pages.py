@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from tools.reference import commands, configuration, errors, metrics
 
 PAGES: Mapping[str, Callable[[], str]] = {
-    "commands.md": commands.page,
+    **commands.pages(),
     "configuration.md": configuration.page,
     "errors.md": errors.page,
     "metrics.md": metrics.page,
