@@ -123,7 +123,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             subresources=STATUS,
             printer=HORIZONTAL_POD_AUTOSCALER_PRINTER,
         ),
-        "scales what it names, by what annotations of pods say that they use",
+        "scales its target by the usage in the annotations of pods",
         HorizontalPodAutoscalerStrategy(),
     ),
     Declaration(
