@@ -45,7 +45,7 @@ _BYTES = "[bytes] "
 _TITLE = """# Limits
 
 This page lists the limits of kubesched: queues, caches, retries, timeouts, buffers, uploads, connections and logs.
-They keep memory and time bounded, whatever tenants, servers and clients send. Each limit is a constant in the code, and
+They keep memory and time bounded for all input of tenants, servers and clients. Each limit is a constant in the code, and
 `make docs` writes this page from the code.
 
 The page leaves out pauses between two checks, ranges of numbers, and the extent of printed output. The validation of

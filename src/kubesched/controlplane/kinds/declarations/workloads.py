@@ -147,7 +147,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource("metrics.k8s.io", "v1beta1", "pods", "PodMetrics", verbs=READ_ONLY),
-        "what a running pod requests, or what its annotations `kubesched.io/cpu-usage` and "
+        "the requests of a running pod, or its annotations `kubesched.io/cpu-usage` and "
         "`kubesched.io/memory-usage` say",
     ),
     Declaration(
