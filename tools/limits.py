@@ -45,8 +45,8 @@ _BYTES = "[bytes] "
 _TITLE = """# Limits
 
 This page lists the limits of kubesched: queues, caches, retries, timeouts, buffers, uploads, connections and logs.
-They keep memory and time bounded for all input of tenants, servers and clients. Each limit is a constant in the code, and
-`make docs` writes this page from the code.
+They keep memory and time bounded for all input of tenants, servers and clients. Each limit is a constant in the code,
+and `make docs` writes this page from the code.
 
 The page leaves out pauses between two checks, ranges of numbers, and the extent of printed output. The validation of
 the embedded API server has the limits of kube-apiserver.
