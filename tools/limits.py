@@ -10,6 +10,7 @@ import operator
 import re
 import sys
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -84,6 +85,7 @@ def _number(node: ast.expr | None) -> float | None:
     return None
 
 
+@cache
 def constants() -> dict[tuple[str, str], float]:
     """Return every constant of the package that is a number, by module and name."""
     return {
