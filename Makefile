@@ -105,6 +105,7 @@ docs: $(READY)
 	$(BIN)/python -m tools.examples docs/guides/questions/cookbook.md docs/guides/questions/evaluating.md docs/verification/truth.md
 	$(BIN)/python -m tools.plugin_api docs/reference/plugin-api.md
 	$(BIN)/python -m tools.reference docs/reference
+	$(BIN)/python -m tools.limits docs/reference/limits.md
 
 # mkdocs has an environment of its own; a broken link is an error
 site: $(SITE)/.ready

@@ -18,6 +18,8 @@ OTHER_PAGES = {
     "capacity.md",
     "differences.md",
     "explain.md",
+    "limits.md",
+    "messages.md",
     "page-api.md",
     "plugin-api.md",
     "questions.md",

@@ -33,8 +33,8 @@ _NANO = -9
 _MILLI = -3
 _MAX_INT64_DIGITS = 18
 
-# differs (quantities): the reference expands any exponent in memory (1e999999999 can take the process down); no real
-# quantity comes near these bounds, beyond which the text is refused.
+# differs (D-002): the reference expands any exponent in memory, and 1e999999999 can end the process. Texts beyond these
+# bounds are refused; real quantities are far below them
 MAX_TEXT = 1000
 _MAX_EXPONENT = 1000
 # so many texts are remembered, each of which may have MAX_TEXT characters

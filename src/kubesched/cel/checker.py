@@ -310,8 +310,7 @@ class _Checker:
             return Type("struct", name)
         if not node.name.removeprefix(".").startswith("google.protobuf."):
             return self._undeclared(node, node.name)
-        # differs (constructs protocol buffer messages): the reference can construct protocol buffer messages, which a
-        # device selector has no use for
+        # differs (D-029): the reference can construct protocol buffer messages, which a device selector does not need
         self._problems.report(node.offset, f"kubesched does not construct messages: '{node.name}'")
         return types.ERROR
 

@@ -176,8 +176,7 @@ def _transform_map_entry(offset: int, target: Node, args: list[Node]) -> Node:
     return _insert(offset, target, args)
 
 
-# differs (chained `optMap`): chained optMap() copies its target again and again, which takes the reference's memory
-# without bound
+# differs (D-028): the reference copies the target of chained optMap() again and again, without a limit on memory
 _MOST_COPIED: Final = 10_000
 
 

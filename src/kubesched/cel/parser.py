@@ -65,8 +65,7 @@ def parse(text: str, problems: Problems) -> Node:
     except TooManyErrorsError:
         return Broken(0)
     except (_TooDeepError, RecursionError):
-        # differs (nested deeper than Python's stack): Python's stack can end before the reference's limit; the words
-        # are the same
+        # differs (D-027): Python's stack can end before the reference's limit; the message is the same
         problems.report(None, f"expression recursion limit exceeded: {_DEEPEST}")
         return Broken(0)
 

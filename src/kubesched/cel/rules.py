@@ -35,7 +35,7 @@ class Rule:
             self.names = {node.name for node in descendants(root) if isinstance(node, Ident)}
             self._program = plan(root, tuple(variables))
         except RecursionError:
-            # differs (nested deeper than Python's stack): Python's stack ends before the reference's
+            # differs (D-027): Python's stack can end before the reference's limit; the message is the same
             raise CelCompileError("compilation failed: expression recursion limit exceeded") from None
 
     def run(self, values: Sequence[Any]) -> tuple[Any, int]:

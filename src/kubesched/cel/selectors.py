@@ -101,7 +101,7 @@ def _compiled(expression: str, *, list_attributes: bool) -> Program:
             raise CelCompileError(f"must evaluate to bool or the unknown type, not {found}")
         return plan(root)
     except RecursionError:
-        # differs (nested deeper than Python's stack): Python's stack ends before the reference's
+        # differs (D-027): Python's stack can end before the reference's limit; the message is the same
         raise CelCompileError("compilation failed: expression recursion limit exceeded") from None
 
 

@@ -32,8 +32,7 @@ TRY_AGAIN_SECONDS = 10.0
 # a series without a new event for this long has ended
 FINISHED_AFTER = timedelta(minutes=6)
 REFRESHED_EVERY = timedelta(minutes=30)
-# differs (events that wait to be written): the reference starts a thread of execution for each event and remembers all
-# of the last minutes
+# differs (D-035): the reference starts a goroutine for each event, and remembers all events of the last minutes
 MOST_WAITING = 10_000
 MOST_REMEMBERED = 4096
 WORKERS = 10

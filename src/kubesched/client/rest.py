@@ -397,7 +397,7 @@ def refusal_of(code: int, retry_after: str | None, body: bytes) -> Refused:
     elif status.details is not None:
         wait = status.details.retry_after_seconds
     if wait is not None:
-        # differs (a Retry-After of more than a minute): the reference waits that long
+        # differs (D-033): the reference waits for the whole time
         wait = min(max(wait, 0.0), LONGEST_PATIENCE_SECONDS)
     return Refused(code, status.reason, status.message or f"the server answered with code {code}", wait)
 

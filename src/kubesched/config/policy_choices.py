@@ -196,7 +196,7 @@ class _Reading:
 
     def _distinct(self, field: str, entries: tuple[_Entry, ...]) -> Iterator[tuple[str, _Entry, str]]:
         """Yield path, entry and current name of each entry; a missing or repeated name is a problem."""
-        # differs (policy files of v1.21): v1.21 takes the last of two entries with one name.
+        # differs (D-006): v1.21 uses the last of two entries with one name
         first: dict[str, str] = {}
         for index, policy in enumerate(entries):
             path, name = f"{field}[{index}]", OLDER_NAMES.get(policy.name, policy.name)
@@ -222,7 +222,7 @@ class _Reading:
 
     def _expect_no_argument(self, path: str, policy: PredicatePolicy | PriorityPolicy) -> None:
         if policy.argument is not None:
-            # differs (policy files of v1.21): v1.21 passes over it.
+            # differs (D-006): v1.21 ignores the argument
             self.problems.append(f"{path}.argument: {quote(policy.name)} takes none; remove it")
 
     def _lost(self, path: str, what: str, instead: str) -> None:

@@ -173,7 +173,7 @@ class _PolicyDecoder(Decoder):
             name = known.get(key.lower(), key)
             if name in found:
                 self.errors.append(f"{path}.{key}: is given twice, in different case; keep one")
-            # differs (policy files of v1.21): v1.21 passes over fields of extenders that it does not know.
+            # differs (D-006): v1.21 ignores unknown fields of extenders
             found[name] = value
         return found
 

@@ -195,7 +195,7 @@ class Extender(ConfigStruct, frozen=True, kw_only=True):
     @property
     def shown_url(self) -> str:
         """Return the address as it may be written into events and logs, without a password."""
-        # differs (a password in the address of an extender): the reference writes the password, too
+        # differs (D-104): the reference writes the password, too
         return without_password(self.url_prefix)
 
 

@@ -134,7 +134,7 @@ def _with(
 def write_config(path: str, config: KubeSchedulerConfiguration) -> None:
     """Write a completed configuration as --config takes it; one with secrets is for its owner alone."""
     wire = to_wire(config)
-    # differs (`--write-config-to`): the reference writes private keys and passwords for everybody to read
+    # differs (D-105): the reference writes private keys and passwords to a file that all users can read
     secret = without_secrets(wire) != wire
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600 if secret else 0o666)

@@ -82,8 +82,8 @@ class SchedulerProcess:
         # whether this process has led: from then on nothing is written without the lease
         self._leads = False
         self._watchdog = Watchdog(flags[LIMIT].seconds, self._stuck, self._leave)
-        # differs (a leader that was stopped): the reference goes on until it notices, and a process that was stopped
-        # for a while notices late
+        # differs (D-032): the reference continues until it notices the lost lease, which takes time in a process that
+        # was suspended
         self.scheduler.only_while(lambda: not self._objection())
         self.clients.scheduling.unless(self._objection)
 

@@ -53,7 +53,7 @@ def _raw() -> str:
         "MinCompatibilityMajor": "",
         "MinCompatibilityMinor": "",
         "GitVersion": GIT_VERSION,
-        # differs (`--version=raw`): there is no build
+        # differs (D-110): the reference prints commit, date and compiler of its build, which do not exist here
         "GitCommit": "",
         "GitTreeState": "",
         "BuildDate": "",

@@ -140,7 +140,7 @@ def _real(value: Any, letter: str, precision: int | None) -> str:
     if number != number or number in (float("inf"), float("-inf")):
         return "NaN" if number != number else "\u221e" if number > 0 else "-\u221e"
     if letter == "e":
-        # differs (constructs protocol buffer messages): the reference writes powers of ten in the manner of a locale
+        # differs (D-029): the reference writes powers of ten in the form of a locale
         raise CelAbortError("kubesched does not write numbers in scientific notation: %e")
     places = _DEFAULT_PRECISION if precision is None else precision
     if places > _WIDEST:
@@ -149,8 +149,7 @@ def _real(value: Any, letter: str, precision: int | None) -> str:
     step = Decimal(1).scaleb(-places)
     up, down = exact.quantize(step, ROUND_HALF_UP, _WIDE), exact.quantize(step, ROUND_HALF_DOWN, _WIDE)
     if up != down:
-        # differs (constructs protocol buffer messages): which way the reference goes depends on digits that the
-        # shortest form does not show
+        # differs (D-029): the reference rounds by digits that the shortest form does not contain
         raise CelAbortError(f"kubesched does not round a number half way between two: {exact}")
     return format(up, ",f")
 

@@ -24,8 +24,7 @@ def _offset_seconds(zone: str) -> int:
         return 0
     found = _OFFSET.fullmatch(zone)
     if found is None:
-        # differs (constructs protocol buffer messages): the reference reads the machine's time zone files; devices have
-        # no times to ask about
+        # differs (D-029): the reference reads the machine's time zone files, which a device selector does not need
         raise CelAbortError(f"kubesched knows time zones by offset only: {zone}")
     hours, minutes = int(found[1]), int(found[2])
     return (hours * 60 + (-minutes if zone.startswith("-") else minutes)) * 60

@@ -26,7 +26,7 @@ from kubesched.config.document import DocumentError, parse
 API_VERSIONS = ("client.authentication.k8s.io/v1", "client.authentication.k8s.io/v1beta1")
 INTERACTIVE_MODES = ("Never", "IfAvailable", "Always")
 INFO = "KUBERNETES_EXEC_INFO"
-# differs (an exec plugin that hangs): the reference waits for ever
+# differs (D-073): the reference waits without a timeout
 LONGEST_RUN_SECONDS = 60.0
 # credentials have a few kilobytes
 LARGEST_OUTPUT = 1 << 20

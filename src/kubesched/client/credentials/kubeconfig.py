@@ -152,8 +152,7 @@ class Kubeconfig(msgspec.Struct, frozen=True):
             file = (self.cluster_path or self.path) if field in _CLUSTER_FIELDS else self.path
             return Pem(self.where(field), path=_located(file, path) if path else None)
         if path:
-            # differs (a kubeconfig that gives a certificate): the reference refuses such a file, in words that say the
-            # data will be used
+            # differs (D-062): the reference refuses such a file, with a message that the data will be used
             note(f"{self.where(field)} is given twice; {field}-data is used")
         where = self.where(f"{field}-data")
         try:
@@ -237,7 +236,7 @@ def _in_context(path: Path, document: _Document, context: ContextInfo, choice: C
     elif not choice.server:
         raise KubeconfigError(f"kubeconfig {path}: {of}: cluster is not set; set it to a name in clusters")
     if context.user:
-        # differs (a context whose user does not exist): with the reference a user that is missing is anonymous
+        # differs (D-063): the reference treats a missing user as anonymous
         user = _entry(path, document.users, context.user, f"{of}: user").user
     cluster, user = _chosen_cluster(cluster, choice), _chosen_user(user, choice)
     config = Kubeconfig(

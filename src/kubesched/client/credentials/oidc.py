@@ -134,7 +134,7 @@ class OidcProvider:
         try:
             self._keep(self._tokens)
         except OSError as error:
-            # differs (auth-provider `oidc`): the reference fails here, though it has a token
+            # differs (D-064): the reference fails here, although it has a token
             self._note(f"{self._where}: the new tokens cannot be written to the kubeconfig: {error.strerror}")
 
     def _token_endpoint(self) -> str:

@@ -33,7 +33,7 @@ LARGEST_FILE = 16 << 20
 PEM_FILE_SECONDS = 1.0
 
 
-# differs (an exec plugin that hangs): the reference runs a failing plugin again for each request
+# differs (D-073): the reference runs a failing plugin again for each request
 PAUSE_SECONDS = 2.0
 
 

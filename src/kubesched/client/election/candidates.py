@@ -85,8 +85,7 @@ class LeaseCandidateKeeper:
 
     def drop(self, obj: ApiObject) -> None:
         """Create a deleted LeaseCandidate again."""
-        # differs (a LeaseCandidate that was deleted): the reference does not stand for election again before five
-        # minutes have passed
+        # differs (D-082): the reference does not take part in an election for up to five minutes
         self._known = None
         self._wanted.set()
 
@@ -125,8 +124,8 @@ class LeaseCandidateKeeper:
             )
             await self._rest.send("POST", path_of("LeaseCandidate", self._namespace), encode(candidate))
             return
-        # differs (a candidate in a coordinated election): where the server's clock is ahead, the reference renews again
-        # and again and is never believed
+        # differs (D-081): if the server's clock is ahead, the reference renews again and again, and no renewal is
+        # accepted
         renewed = max(self._wall(), known.spec.ping_time or self._wall())
         spec = msgspec.structs.replace(known.spec, renew_time=renewed)
         path = path_of("LeaseCandidate", self._namespace, known.name)

@@ -170,7 +170,7 @@ class LeaderElector:
         self._record_event("stopped leading")
         try:
             current = await self._lock.read()
-            # differs (a lease that is released while another process holds it): the reference overwrites the record
+            # differs (D-080): the reference overwrites the record
             if current is not None and current.holder == self._settings.identity:
                 record = self.candidacy.released(current)
                 await self._lock.update(record)
@@ -202,7 +202,7 @@ class LeaderElector:
     async def _renewed(self, stop: asyncio.Event) -> bool:
         """Try to renew the lease until the deadline; return True if it was renewed, or if the election is stopped."""
         settings, clock = self._settings, self._clock
-        # differs (a renewal of the lease): the reference may go on past the end of its lease when answers are slow
+        # differs (D-076): the reference may continue past the end of its lease if answers are slow
         deadline = min(clock() + settings.renew_seconds, self._renewed_at + settings.lease_seconds)
         while not stop.is_set():
             began = clock()

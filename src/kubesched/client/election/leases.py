@@ -142,7 +142,7 @@ class Candidacy:
         if self.leading:
             return self._continued(current)
         if current.holder and self._valid():
-            # differs (a leader that sees that another one): the reference goes on as a leader until the renew deadline
+            # differs (D-075): the reference continues as a leader until the renew deadline
             return Wait(f"held by {current.holder}", lost=led)
         return self._anew(transitions=current.transitions + 1)
 
@@ -153,7 +153,7 @@ class Candidacy:
 
     def written(self, record: Record, sent_at: float) -> None:
         """The server has stored a record that was sent at `sent_at`."""
-        # differs (a renewal of the lease): the reference counts from the answer, when others may have counted for long
+        # differs (D-076): the reference counts from the answer, but another process may count from an earlier time
         self._observed = (record, sent_at)
 
     def _propose_coordinated(self, current: Record | None, led: bool) -> Record | Wait:

@@ -150,8 +150,8 @@ class Informers:
         for reflector in list(self.reflectors.values()):
             await reflector.synced.wait()
 
-    # differs (a new leader): the reference's new leader schedules on a cache that may miss the last bindings of the old
-    # one
+    # differs (D-039): a new leader of the reference schedules with a cache that may lack the last bindings of the old
+    # leader
     async def catch_up(self) -> None:
         """Wait until every kind has reached the API server's current resource version."""
         await asyncio.gather(*(self._catch_up(reflector) for reflector in self.reflectors.values()))

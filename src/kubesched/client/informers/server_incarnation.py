@@ -5,8 +5,7 @@ Resource versions start over then: a watch from a version of the former incarnat
 come, and miss objects. In a new incarnation every reflector lists again, and nothing is scheduled until all have.
 """
 
-# differs (comes back with another past): the reference's watches wait for ever when a cluster was restored from an
-# older copy
+# differs (D-030): the reference's watches wait for ever after the cluster was restored from an older backup
 
 import asyncio
 import time

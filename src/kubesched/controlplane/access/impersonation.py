@@ -4,7 +4,7 @@ From headers, and a check of the sender's right to impersonate, to the impersona
 """
 
 # upstream: apiserver/pkg/endpoints/filters/impersonation/impersonation.go (v1.36)
-# differs (impersonation): the narrower verbs (impersonate:MODE, impersonate-on:MODE:VERB) of 1.36 are not checked, only
+# differs (D-146): the narrower verbs of 1.36 (impersonate:MODE, impersonate-on:MODE:VERB) are not checked, only
 # `impersonate`
 
 from collections.abc import Callable, Mapping

@@ -147,8 +147,7 @@ def _version(request: Request, watching: bool) -> int:
     try:
         return parse_whole(text, LARGEST_VERSION)
     except ValueError as error:
-        # differs (a watch from a version that is no number): the reference answers 500 to a watch, though it is an
-        # error of the client
+        # differs (D-141): the reference answers 500 to a watch, although it is a client error
         problem = invalid_value("resourceVersion", text, str(error))
         raise bad_request(problem if watching else f"invalid resource version: {problem}") from None
 

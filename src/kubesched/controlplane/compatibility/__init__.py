@@ -23,18 +23,18 @@ _TITLE = """# API compatibility
 
 <!-- Written by `make docs` from the code. Its sentences: controlplane/{{kinds/declarations,compatibility/texts}}. -->
 
-What the embedded API server of `kubesched up` and `kubesched controlplane` serves of kube-apiserver {version}, what
-happens to objects of each kind, and what is left out. Where something that is served behaves differently on purpose,
-[differences.md](differences.md) says so.
+This page lists the kinds of kube-apiserver {version} that the embedded API server of `kubesched up` and
+`kubesched controlplane` serves, the effect of their objects, and the omissions. [Differences](differences.md) lists the
+answers that differ on purpose.
 """
 _SERVED = """## Kinds
 
 *all* verbs are {verbs}. Every kind has defaults,
 validation, server-side apply, tables with the columns of kubectl, OpenAPI for `explain` and `diff`, and strict checks
-for unknown fields. Kinds that are only *kept* are stored, checked and watched like others, but nothing acts on them.
+for unknown fields. *kept* means that objects are stored, validated and watched like other objects, but have no effect.
 """
-_COLUMNS = ("API version", "kind", "resource", "scope", "verbs", "subresources", "what happens")
-_CUSTOM = """Besides these, every kind that a CustomResourceDefinition defines is served.
+_COLUMNS = ("API version", "kind", "resource", "scope", "verbs", "subresources", "effect")
+_CUSTOM = """The server also serves every kind that a CustomResourceDefinition defines.
 """
 
 
@@ -45,16 +45,16 @@ def page() -> str:
         _SERVED.format(verbs=", ".join(ALL_VERBS)),
         _table(_COLUMNS, map(_row, DECLARATIONS)),
         _CUSTOM,
-        "## Subresources that are refused\n\nThey are served so that clients are told why.\n",
+        "## Refused subresources\n\nThe server serves them, and the error states the reason.\n",
         _table(("subresource", "answer"), REFUSED.items()),
-        "## How it can be asked\n",
-        _table(("what", "how"), SPOKEN.items()),
-        "## Kinds left out\n\nkubectl says `the server doesn't have a resource type`, or `no matches for kind`.\n",
-        _table(("API version", "kind", "why"), ((*name.split(" "), why) for name, why in KINDS_LEFT_OUT.items())),
-        "## Subresources left out\n\nkubectl says `the server could not find the requested resource`.\n",
-        _table(("subresource", "why"), SUBRESOURCES_LEFT_OUT.items()),
-        "## Behaviours left out\n",
-        _table(("what", "instead"), BEHAVIOURS.items()),
+        "## Protocol\n",
+        _table(("part", "support"), SPOKEN.items()),
+        "## Missing kinds\n\nkubectl prints `the server doesn't have a resource type`, or `no matches for kind`.\n",
+        _table(("API version", "kind", "reason"), ((*name.split(" "), why) for name, why in KINDS_LEFT_OUT.items())),
+        "## Missing subresources\n\nkubectl prints `the server could not find the requested resource`.\n",
+        _table(("subresource", "reason"), SUBRESOURCES_LEFT_OUT.items()),
+        "## Missing behaviours\n",
+        _table(("behaviour", "instead"), BEHAVIOURS.items()),
     ]
     return "\n".join(parts)
 

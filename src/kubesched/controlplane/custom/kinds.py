@@ -70,7 +70,7 @@ class CustomConversion(Conversion):
 
     def _check(self, given: str, wanted: str) -> None:
         """Raise ApiError 500 if a webhook would have to convert between two versions."""
-        # differs (conversion of objects by webhooks): the webhook is not called
+        # differs (D-157): the reference calls the webhook
         if self._by_webhook and given != wanted:
             why = f"this server calls no conversion webhooks; use the storage version {self._storage_name}"
             raise ApiError(500, "", f"conversion webhook for {given}, Kind={self._kind} failed: {why}")

@@ -94,8 +94,7 @@ def _root_problems(path: str, schema: Schema) -> list[str]:
         return []
     names = " ".join(_SUPPORTED_AT_ROOT.values())
     words = f"only [{names}] fields are allowed at the root of the schema if the status subresource is enabled"
-    # differs (the schema in the refusal of a definition): the reference shows every field of the schema, also
-    # fields that are not set
+    # differs (D-161): the reference shows every field of the schema, including fields that are not set
     return [invalid(path, as_json(schema), words)]
 
 

@@ -76,8 +76,8 @@ class Elements(FieldType):
     def _by_key(self, value: Any) -> dict[str, Any]:
         if not isinstance(value, list | tuple):
             raise FieldTypeError(f"expected list, got {printed(value)}")
-        # differs (elements of a keyed list): the reference owns elements with the same key together, as a whole; here
-        # the last one is used
+        # differs (D-132): in the reference, a manager owns elements with the same key together; here it owns the last
+        # one
         return {self.key(each): each for each in value}
 
     def merged(self, live: Any, wanted: Any) -> Any:

@@ -84,6 +84,5 @@ def _updated(
     try:
         return after_update(managed_fields, manager, time, field_type.changed(*change), excluded)
     except FieldTypeError:
-        # differs (owners of fields of an object that cannot be tracked): the reference drops all entries of such an
-        # object
+        # differs (D-133): the reference drops all entries of such an object
         return managed_fields

@@ -17,7 +17,7 @@ from kubesched.controlplane.api.resources import Catalog, Resource
 from kubesched.controlplane.representation.negotiation import JSON, Representation, clauses
 
 GROUP, KIND = "apidiscovery.k8s.io", "APIGroupDiscoveryList"
-# differs (aggregated discovery): the reference no longer serves v2beta1, which clients before 1.30 request
+# differs (D-135): the reference no longer serves v2beta1, which clients before 1.30 request
 _FORMS = tuple(Representation(GROUP, version, KIND) for version in ("v2", "v2beta1"))
 _ANY = (JSON, "application/*", "*/*")
 # the kinds of subresources, where they differ from the kind of the resource

@@ -211,7 +211,7 @@ class TableEncoder(CachedEncoder):
         conditions = self._printer.conditions(document)
         if conditions:
             row["conditions"] = conditions
-        # differs (rows of tables): the reference includes managedFields, which no client reads in a table
+        # differs (D-134): the reference includes managedFields, which no client reads in a table
         if self._included == "Object":
             row["object"] = from_storage(self.resource, document)
         elif self._included == "Metadata":

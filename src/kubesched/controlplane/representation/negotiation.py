@@ -26,7 +26,7 @@ OFFERED = (JSON,)
 # of a YAML body, which is parsed slowly while other requests wait
 MOST_YAML_NODES = 50_000
 UNDERSTOOD = (JSON, YAML, PROTOBUF)
-# differs (media types): the reference also answers in YAML and Protocol Buffers
+# differs (D-127): the reference also answers in YAML and Protocol Buffers
 _GOOD_ENOUGH = (JSON, "application/*", "*/*")
 _META = "meta.k8s.io"
 TABLE, METADATA, METADATA_LIST = "Table", "PartialObjectMetadata", "PartialObjectMetadataList"

@@ -64,7 +64,7 @@ def _remove(patched: _Patched, operation: Operation) -> None:
 def _replace(patched: _Patched, operation: Operation) -> None:
     pointer, value = _pointer(operation, "path"), _copied(operation.get("value"))
     if pointer == "":
-        # differs (a JSON patch that replaces the whole object): without a value the reference panics
+        # differs (D-120): the reference panics if there is no value
         if not isinstance(value, dict | list):
             raise OperationError("replace operation value must be object or array")
         patched.root = value

@@ -13,8 +13,8 @@ from typing import Any
 from kubesched.controlplane.schema.json_syntax import syntax_error
 
 MOST_DIGITS = 4000
-# differs (bodies and patches nested deeper): Go reads 10 000 levels; here all stored objects must be encoded and
-# decoded within Python's stack
+# differs (D-122): the reference reads 10 000 levels; here all stored objects must be encoded and decoded within
+# Python's stack
 DEEPEST = 200
 
 # texts that make the count of `":` useless: spaces before a colon, escaped quotes and colons; each with its first

@@ -129,7 +129,7 @@ def _moment(raw: str, layout: str, parts: tuple[_Part, ...]) -> tuple[str, str]:
         raise _out_of_range(raw, "day")
     local = f"{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
     if offset:
-        # differs (times that are past the year 9999): Go continues with years that no client can parse
+        # differs (D-126): the reference writes years that no client can parse
         try:
             local = (datetime.fromisoformat(local) - offset).isoformat()
         except (OverflowError, ValueError):

@@ -243,7 +243,7 @@ class ConverterDecoder(StrictDecoder):
         return place
 
     def _scalar(self, type_: ScalarType, value: Any, place: FieldPath) -> Any:
-        # differs (a number in a strategic merge patch): Go truncates a number that is too large to its last bits
+        # differs (D-121): the reference truncates a number that is too large to its last bits
         whole = isinstance(value, float) and value.is_integer()
         return super()._scalar(type_, int(value) if whole else value, place)
 

@@ -132,8 +132,8 @@ def _member(field: Field) -> tuple[Any, Any]:
         return annotation | None, None
     match field.type:
         case ListType() | MapType():
-            # differs (lists that must be there and are not): Go writes null for a missing list that is always
-            # written; stored objects have no nulls
+            # differs (D-123): the reference writes null for a missing list that is required; stored objects have no
+            # nulls
             if field.always:
                 return annotation | None, None
             empty: Any = list if isinstance(field.type, ListType) else dict

@@ -31,9 +31,8 @@ class NodeImages:
 
     def assign(self, row: int, images: Iterable[ContainerImage]) -> None:
         """Set the images of a row; the last size of an image that is listed twice counts."""
-        # differs (an image that is larger): the reference's live cache gives every node the size that the first one
-        # reported, while anybody holds the image; what it builds from scratch, which the corpus shows, has each node's
-        # own.
+        # differs (D-009): the reference's live cache gives every node the size that the first node reported, until the
+        # image is on no node. A cache that is built from scratch, as in the corpus, has the size of each node
         new = {name: image.size_bytes for image in images for name in image.names}
         old = self._of_row.pop(row, {})
         for name in old.keys() - new.keys():

@@ -76,8 +76,7 @@ def _in_range(requested: Quantity, allowed: CapacityRequestPolicyRange, low: Qua
 
 
 def _step(allowed: CapacityRequestPolicyRange) -> int:
-    # differs (a capacity policy with a step of zero): upstream divides by a step of zero and crashes; it is no step
-    # here
+    # differs (D-014): the reference divides by a step of zero and crashes; here a step of zero is no step
     return quantity_of(allowed.step).value() if allowed.step is not None else 0
 
 

@@ -158,8 +158,7 @@ def alternatives(
     if request.first_available:
         return request.first_available
     if request.exactly is None:
-        # differs (a request of an unknown kind): upstream crashes on a request of an unknown kind; its words for one
-        # are those of PreFilter
+        # differs (D-014): the reference crashes on a request of an unknown kind; the message is that of PreFilter
         raise AllocationError(f"request {request.name}: unsupported request type")
     return (request.exactly,)
 

@@ -9,8 +9,8 @@ stack.
 """
 
 # upstream: structured/internal/incubating/allocator_incubating.go allocateOne, allocateDevice (v1.36)
-# differs (oldest allocator's features): where only the oldest implementation's features are on, upstream also tries
-# other orders of the devices of a request; they have no solution that this order has not.
+# differs (D-013): with only the features of the oldest implementation, the reference also tries other orders of the
+# devices of a request; they have no additional solution
 
 from __future__ import annotations
 

@@ -8,8 +8,8 @@ every change of a pool's use gives it a new version.
 """
 
 # upstream: dynamicresources/allocateddevices.go, structured/schedulerapi/types.go (v1.36)
-# differs (a device that two claims hold): upstream forgets a device when one of several claims that hold it is gone;
-# here the last one counts.
+# differs (D-012): the reference forgets a device when one of several claims that hold it is deleted; here the last
+# claim counts
 
 from __future__ import annotations
 

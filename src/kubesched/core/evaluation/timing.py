@@ -117,8 +117,8 @@ class Timing:
 
     # -- the plugins that ran
 
-    # differs (`scheduler_plugin_evaluation_total`): the reference counts a node for a filter only if no filter before
-    # it objected; here all judge alone
+    # differs (D-087): the reference counts a node for a filter only if no earlier filter rejected it; here all filters
+    # evaluate all nodes
 
     def _filter_names(self) -> Names:
         """Return the plugins that pre-filter and the plugins that filter in this cycle."""

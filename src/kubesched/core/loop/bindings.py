@@ -167,8 +167,7 @@ class Bindings:
 
     async def _verify(self, placed: Placed) -> None:
         """Wait until a pod that an extender claims to have bound is reported as bound; requeue it otherwise."""
-        # differs (an extender that says it bound): the reference trusts the extender, and a pod that it did not bind is
-        # never scheduled
+        # differs (D-047): the reference trusts the extender, and never schedules a pod that the extender did not bind
         for seconds in VERIFY_AFTER_SECONDS:
             await asyncio.sleep(seconds)
             latest = self._handlers.latest(placed.pod)
@@ -180,8 +179,7 @@ class Bindings:
 
     async def _look(self, pod: PodInfo) -> None:
         """Read a pod whose binding failed or got no response, and post it; it stays assumed until then."""
-        # differs (a binding that is refused or not answered): the reference forgets the pod at once, and may overcommit
-        # the node if the pod was bound
+        # differs (D-040): the reference forgets the pod at once, and may overcommit the node if the pod was bound
         found = await self._found(pod)
         self._context.inbox.post(Put(found) if found is not None else Dropped(pod.pod))
 

@@ -51,8 +51,7 @@ class Evictions:
 
     def retry_all(self) -> None:
         """Mark all preemptors to be retried when their evictions end: a node was added, or other plugins decide."""
-        # differs (a node that is added while victims): the reference misses a node that is added while victims are
-        # being deleted
+        # differs (D-042): the reference misses a node that is added while victims are deleted
         self._retry |= self._running
 
     def begin(self, preemptor: Preemptor, preemption: Preemption) -> Coroutine[Any, Any, None] | None:
@@ -87,14 +86,12 @@ class Evictions:
             self._running.discard(uid)
             woken = uid in self._retry
             self._retry.discard(uid)
-            # differs (`scheduler_preemption_goroutines_*`): the reference says success, and no time at all, whatever
-            # became of it
+            # differs (D-085): the reference reports success and zero duration for every preemption
             self._context.observers.preemption_ended(
                 preemptor.pod, node_name, failure, self._context.observers.clock() - began
             )
         if failure is not None and not woken:
-            # differs (a preemption whose deletions fail): the reference retries at once, and without a pause while the
-            # API server is away
+            # differs (D-043): the reference retries at once, and without a pause while the API server does not answer
             await asyncio.sleep(TRY_AGAIN_SECONDS)
         if failure is not None or woken:
             self._context.inbox.post(Activate(preemptor.pods))

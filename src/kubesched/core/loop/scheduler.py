@@ -349,7 +349,7 @@ class Scheduler:
         if queued is not None:
             await self._begin_attempt(queued)
             return True
-        # differs (a pod that backs off): the reference makes early attempts without a limit
+        # differs (D-049): the reference makes early attempts without a limit
         if not self._early_attempts.available or (queued := self.queue.pop_backing_off()) is None:
             return False
         began = self.busy_time()

@@ -17,8 +17,7 @@ from kubesched.common.notes import Note
 from kubesched.core.framework.effects import ConflictError, Effect, EffectError, Effects, Patch
 from kubesched.core.loop.inbox import Tasks
 
-# differs (a condition that cannot be written): the reference tries four times within half a second, and then the pod
-# never says why it waits
+# differs (D-031): the reference tries four times within half a second, and then the pod never shows why it waits
 MOST_TRIES = 12
 FIRST_WAIT_SECONDS = 0.1
 LONGEST_WAIT_SECONDS = 30.0

@@ -29,8 +29,7 @@ class TopologyPlacementGenerator(PlacementGeneratePlugin):
 
     def events_to_register(self) -> Sequence[Registration]:
         """Return the events that can make a domain fit: new nodes, node labels, and deleted pods."""
-        # differs (a group that no domain): the reference registers for nothing, and tries such groups again after their
-        # backoff
+        # differs (D-057): the reference registers for no event, and retries such groups after their backoff
         return (
             Registration(ClusterEvent(Resource.NODE, Action.ADD | Action.UPDATE_NODE_LABEL)),
             Registration(ClusterEvent(Resource.ASSIGNED_POD, Action.DELETE)),

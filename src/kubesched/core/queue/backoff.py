@@ -17,9 +17,9 @@ import msgspec
 NO_BACKOFF: Final = -math.inf
 """The expiry of a pod that need not wait."""
 
-# differs (a pod whose attempt takes longer): the reference tries a pod that takes long as often as any other. Here an
-# attempt that took longer than this is followed by a wait of a multiple of its time, up to a limit, so that one pod
-# takes a tenth of the loop at most.
+# differs (D-078): the reference retries a slow pod as often as any other. Here an attempt that took longer than
+# SLOW_SECONDS is followed by a wait of SLOW_FACTOR times its duration, up to a limit. So one pod takes at most a tenth
+# of the loop
 SLOW_SECONDS: Final = 1.0
 SLOW_FACTOR: Final = 10.0
 MOST_SLOW_SECONDS: Final = 600.0

@@ -44,7 +44,7 @@ class PreEnqueueGate:
         else:
             queued.gating_plugin = ""
             queued.gating_events = ()
-        # differs (PreEnqueue in): the reference says Success of pods that are held back, too
+        # differs (D-086): the reference reports Success for gated pods, too
         stopwatch.point(PRE_ENQUEUE, refusal, stopwatch.began)
         stopwatch.tell()
         return refusal is not None

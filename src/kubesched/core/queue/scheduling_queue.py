@@ -164,8 +164,7 @@ class SchedulingQueue:
         """Update a pod; `events` are the cluster events of the update. An unknown pod is added."""
         queued = self.get(pod.uid)
         if queued is None:
-            # differs (a pod with a nomination that is held back): the reference does not see the nomination of a new
-            # pod that is held back
+            # differs (D-045): the reference ignores the nomination of a new pod that is gated
             self._renominate(pod)
             self._activate(QueuedPod(pod, now), now, (WAITING_POD_UPDATED if events else WAITING_POD_ADDED).label)
             return

@@ -173,7 +173,7 @@ def _plugins_choose_alone(context: CycleContext, profile: Profile) -> bool:
     if context.extenders or not profile.score:
         return False
     percentage = profile.percentage_of_nodes_to_score or context.percentage_of_nodes_to_score
-    # differs (how many nodes are looked at): where the user sets nothing, all nodes are looked at
+    # differs (D-001): if the user sets no percentage, all nodes are evaluated
     return not 0 < percentage < 100
 
 

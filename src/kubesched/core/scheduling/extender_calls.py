@@ -127,7 +127,7 @@ def ask_priorities(
             row = table.row_of.get(name)
             if row is not None:
                 total = int(added[row]) + score * extender.weight * (MAX_NODE_SCORE // MAX_EXTENDER_PRIORITY)
-                # differs (an extender's score that overflows): the reference's product may overflow
+                # differs (D-061): the reference's product may overflow
                 added[row] = max(-MOST_ADDED, min(total, MOST_ADDED))
     return added
 
@@ -178,8 +178,7 @@ def _victims(extender: Extender, table: NodeTable, answer: ExtenderPreemptionRes
             if extender.ignorable:
                 continue
             return error(f'expected at least one victim pod on node "{name}"')
-        # differs (victims that an extender names): the reference takes the first for the most important one, in
-        # whatever order they come
+        # differs (D-046): the reference takes the first victim as the most important one, in any order
         victims = sorted((there[uid] for uid in dict.fromkeys(uids)), key=lambda pod: _importance(table, pod))
         chosen.append(Candidate(name, tuple(victims), answer.violations.get(name, 0)))
     return chosen

@@ -76,8 +76,7 @@ def _manifest(flag: str, path: str) -> Mapping[str, str]:
         raise MetricOptionError(f"{flag} {path}: failed to read allow list manifest: {error}") from None
     except DocumentError as error:
         raise MetricOptionError(f"{flag} {path}: failed to parse allow list manifest: {error}") from None
-    # differs (--allow-metric-labels-manifest): the reference refuses the form that its own help describes, with the
-    # mapping under allowListMapping
+    # differs (D-096): the reference refuses the form of its own help, with the mapping under allowListMapping
     if isinstance(document, dict) and isinstance(document.get("allowListMapping"), dict):
         document = document["allowListMapping"]
     if not isinstance(document, dict) or not all(isinstance(value, str) for value in document.values()):

@@ -116,8 +116,7 @@ class Routes:
         return refused("404 page not found", 404)
 
     async def _configz(self, pages: Pages, request: PageRequest) -> PageResponse:
-        # differs (private keys of extenders): the reference shows private keys and passwords to everybody who may see
-        # the page
+        # differs (D-103): the reference shows private keys and passwords to all users with access to the page
         value = {"componentconfig": without_secrets(await self._write(pages.config))}
         if pages.reload is not None:
             value["reload"] = await self._write(pages.reload)

@@ -110,7 +110,7 @@ def statusz(component: str, started_at: float, versions: ComponentVersions, path
         found = {
             "startTime": started.strftime("%Y-%m-%dT%H:%M:%SZ"),
             "uptimeSeconds": up(),
-            # differs (/statusz): the field's name is given by the kind
+            # differs (D-111): the API prescribes the name of this field
             "goVersion": f"python{platform.python_version()}",
             "binaryVersion": versions.binary,
             "emulationVersion": versions.emulation,

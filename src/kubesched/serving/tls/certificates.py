@@ -144,8 +144,8 @@ def openssl_words(error: SSL.Error) -> str:
 def make_pair(options: ServingOptions, now: datetime | None = None) -> tuple[bytes, bytes]:
     """Return a fresh certificate for the address that is served, and its key, in PEM."""
     moment, address = now or datetime.now(UTC), options.bind_address
-    # differs (a self-signed serving certificate): the reference always takes RSA, which costs a tenth of a second at
-    # every start; here only where cipher suites are limited to those with RSA
+    # differs (D-101): the reference always uses RSA, which costs a tenth of a second at every start; here only if
+    # cipher suites are limited to those with RSA
     suites = options.tls_cipher_suites
     only_rsa = bool(suites) and not any("_ECDSA_" in suite for suite in suites)
     key = rsa.generate_private_key(65537, KEY_BITS) if only_rsa else ec.generate_private_key(ec.SECP256R1())

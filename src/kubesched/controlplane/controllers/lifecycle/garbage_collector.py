@@ -98,8 +98,8 @@ class GarbageCollector(Controller):
             if (found := self._place_of(owner, place[1])) is not None:
                 self._add_if_waiting(found)
         for owner in owners:
-            # differs (objects whose owner was never there): an owner that never existed does not cause a deletion, or
-            # imported objects would be deleted at once
+            # differs (D-202): the reference deletes objects whose owner never existed; here they stay, because imported
+            # objects may come without their owners
             self._dependents.setdefault(owner.uid, {})[place] = bool(owner.block_owner_deletion)
             if owner.uid in self._waiting:
                 self._queue.add(place)

@@ -51,8 +51,8 @@ class TokenController(Controller):
             return
         annotations = secret["metadata"].get("annotations") or {}
         account = self.context.get(ACCOUNTS, key[0], annotations.get(NAME, ""))
-        # differs (secrets with a token of an account): a secret of an account that never existed stays, since it may
-        # be imported without the account
+        # differs (D-214): the reference deletes a secret whose account never existed; here it stays, because it may be
+        # imported without the account
         if account is None or annotations.get(UID, account.uid) != account.uid:
             return
         data = dict(secret.get("data") or {})

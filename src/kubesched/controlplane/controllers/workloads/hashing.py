@@ -16,8 +16,7 @@ _OFFSET, _PRIME, _MASK = 2166136261, 16777619, 2**32 - 1
 
 def short_hash(value: Any, collisions: int | None = None) -> str:
     """Return the hash of a value; a count of collisions changes it."""
-    # differs (hashes of templates): the reference hashes a dump of Go's structs, so its hashes of the same template are
-    # different
+    # differs (D-200): the reference hashes a dump of Go's structs, so its hashes of the same template are different
     number = _OFFSET
     for byte in to_json(value).encode():
         number = (number ^ byte) * _PRIME & _MASK

@@ -162,7 +162,7 @@ def _url_problems(path: str, url: str) -> list[str]:
         problems.append(invalid(path, parts.scheme, f"'https' is the only allowed URL scheme{_FORM}"))
     if not host:
         problems.append(invalid(path, host, f"host must be specified{_FORM}"))
-    # differs (user information in the URL of a webhook): the reference repeats the user information, a password perhaps
+    # differs (D-163): the reference repeats the user information, which may contain a password
     if "@" in parts.netloc:
         problems.append(invalid(path, "", "user information is not permitted in the URL"))
     if parts.fragment:

@@ -13,19 +13,19 @@ from kubesched.controlplane.representation.tables.access import ROLE_BINDING_PRI
 DECLARATIONS: tuple[Declaration, ...] = (
     Declaration(
         Resource("rbac.authorization.k8s.io", "v1", "roles", "Role"),
-        "decides who may do what",
+        "grants permissions",
         RoleStrategy(),
         load_order=LoadOrder.CONFIGURATION,
     ),
     Declaration(
         Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", printer=ROLE_BINDING_PRINTER),
-        "decides who may do what",
+        "grants permissions",
         RoleBindingStrategy(),
         load_order=LoadOrder.ROLE_BINDINGS,
     ),
     Declaration(
         Resource("rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", namespaced=False),
-        "decides who may do what; aggregation rules are kept",
+        "grants permissions; aggregation rules are kept",
         ClusterRoleStrategy(),
         load_order=LoadOrder.CONFIGURATION,
     ),
@@ -38,7 +38,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             namespaced=False,
             printer=ROLE_BINDING_PRINTER,
         ),
-        "decides who may do what",
+        "grants permissions",
         ClusterRoleBindingStrategy(),
         load_order=LoadOrder.ROLE_BINDINGS,
     ),

@@ -62,7 +62,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         _admission("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", POLICY_BINDING_PRINTER),
-        "puts a policy to work: Deny and Warn; there is no audit log for Audit",
+        "applies a policy: Deny and Warn; Audit has no audit log",
         PolicyBindingStrategy(validating=True),
     ),
     Declaration(
@@ -72,7 +72,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         _admission("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", POLICY_BINDING_PRINTER),
-        "puts a policy to work",
+        "applies a policy",
         PolicyBindingStrategy(validating=False),
     ),
     Declaration(
@@ -86,7 +86,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             subresources=STATUS,
             printer=API_SERVICE_PRINTER,
         ),
-        "one for each version that is served here; those of other servers are kept, and requests for them get 503",
+        "one for each served version; APIServices of other servers are kept, and requests for them get 503",
         APIServiceStrategy(),
     ),
     Declaration(
@@ -100,7 +100,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             subresources={"approval": ("get", "patch", "update"), **STATUS},
             printer=CERTIFICATE_SIGNING_REQUEST_PRINTER,
         ),
-        "is approved or denied; nobody signs",
+        "is approved or denied, but not signed",
         CertificateSigningRequestStrategy(),
     ),
     Declaration(

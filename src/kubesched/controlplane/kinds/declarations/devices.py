@@ -37,7 +37,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource("resource.k8s.io", "v1", "resourceclaimtemplates", "ResourceClaimTemplate", printer=aged),
-        "claims are made from it for pods",
+        "the template of claims for pods",
         ResourceClaimTemplateStrategy(),
         load_order=LoadOrder.VOLUMES,
     ),
@@ -59,7 +59,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             subresources=STATUS,
             printer=DEVICE_TAINT_RULE_PRINTER,
         ),
-        "kept; the scheduler heeds it if its gates say so",
+        "kept; the scheduler follows it with the gates on",
         DeviceTaintRuleStrategy(),
         load_order=LoadOrder.NODE_RESOURCES,
     ),

@@ -32,7 +32,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
         Resource(
             "networking.k8s.io", "v1", "ingressclasses", "IngressClass", namespaced=False, printer=INGRESS_CLASS_PRINTER
         ),
-        "kept; one that is marked so is the default of Ingresses",
+        "kept; a marked class is the default of Ingresses",
         IngressClassStrategy(),
     ),
     Declaration(
@@ -75,7 +75,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", printer=ENDPOINT_SLICE_PRINTER),
-        "filled with the pods of a service, a hundred in each",
+        "has the pods of a service, a hundred in each slice",
         EndpointSliceStrategy(),
     ),
 )

@@ -22,7 +22,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             subresources=STATUS,
             printer=POD_DISRUPTION_BUDGET_PRINTER,
         ),
-        "is counted, and asked by evictions and preemption",
+        "is counted, and limits evictions and preemption",
         PodDisruptionBudgetStrategy(),
         load_order=LoadOrder.SERVICES,
     ),
@@ -44,13 +44,13 @@ DECLARATIONS: tuple[Declaration, ...] = (
         Resource(
             "scheduling.k8s.io", "v1alpha2", "podgroups", "PodGroup", subresources=STATUS, printer=POD_GROUP_PRINTER
         ),
-        "kept, for schedulers that have the gates open",
+        "kept, for schedulers with the gates on",
         PodGroupStrategy(),
         load_order=LoadOrder.SERVICES,
     ),
     Declaration(
         Resource("scheduling.k8s.io", "v1alpha2", "workloads", "Workload", printer=aged),
-        "kept, for schedulers that have the gates open",
+        "kept, for schedulers with the gates on",
         WorkloadStrategy(),
         load_order=LoadOrder.SERVICES,
     ),

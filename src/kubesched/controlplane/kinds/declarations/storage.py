@@ -35,7 +35,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource("storage.k8s.io", "v1", "csinodes", "CSINode", namespaced=False, printer=CSI_NODE_PRINTER),
-        "kept; the scheduler counts by it",
+        "kept; the scheduler reads its limits",
         CSINodeStrategy(),
         load_order=LoadOrder.NODE_RESOURCES,
     ),

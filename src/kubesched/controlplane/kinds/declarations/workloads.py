@@ -123,7 +123,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
             subresources=STATUS,
             printer=HORIZONTAL_POD_AUTOSCALER_PRINTER,
         ),
-        "scales what it names, by what annotations of pods say that they use",
+        "scales its target by the usage in the annotations of pods",
         HorizontalPodAutoscalerStrategy(),
     ),
     Declaration(
@@ -147,8 +147,8 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource("metrics.k8s.io", "v1beta1", "pods", "PodMetrics", verbs=READ_ONLY),
-        "what a running pod requests, or what its annotations `kubesched.io/cpu-usage` and "
-        "`kubesched.io/memory-usage` say",
+        "the requests of a running pod, or its annotations `kubesched.io/cpu-usage` and "
+        "`kubesched.io/memory-usage`",
     ),
     Declaration(
         Resource(

@@ -74,7 +74,7 @@ def _range_problems(path: str, span: Document, standard: Quantity, most: Quantit
         check(low + step > most, "step", step, f"one step {low + step} is larger than capacity value: {most}")
         for value in (standard, high):
             if value is not None:
-                # differs (a capacity policy with a step of zero): the reference divides by zero here
+                # differs (D-014): the reference divides by zero here
                 off = step.value() == 0 or (value.value() - low.value()) % step.value() != 0
                 check(off, "step", value, f"value is not a multiple of a given step ({step}) from ({low})")
     return problems

@@ -130,8 +130,7 @@ def _value_problems(path: str, operator: str, value: str) -> list[str]:
         why = "value must be empty when `operator` is 'Exists'"
         return [invalid(f"{path}.operator", value, why)] if value else []
     if operator in ("Lt", "Gt"):
-        # differs (operators `Lt` and `Gt`): the gate TaintTolerationComparisonOperators is open, for schedulers that
-        # have it open
+        # differs (D-144): the gate TaintTolerationComparisonOperators counts as on, because schedulers may have it on
         return _number_problems(f"{path}.value", value)
     return [not_supported(f"{path}.operator", operator, ("Equal", "Exists"))]
 

@@ -138,8 +138,8 @@ def measure_in(store: Store, resource: Resource, now: datetime) -> Measure:
 
 def begin(quota: Document, store: Store, catalog: Catalog, now: datetime) -> None:
     """Set the status of a quota that is not counted yet: hard limits of the spec, and the counted usage."""
-    # differs (a new quota): the reference refuses objects that a quota limits until its controller has counted for the
-    # first time
+    # differs (D-204): the reference refuses objects that a quota limits until its controller has counted for the first
+    # time
     status = quota.get("status") or {}
     if status.get("hard") is None or any(name not in (status.get("used") or {}) for name in status["hard"]):
         hard = dict((quota.get("spec") or {}).get("hard") or {})

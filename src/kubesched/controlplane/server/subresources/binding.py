@@ -61,7 +61,7 @@ def _assign(verbs: Verbs, target: Target, binding: Document, request: Request) -
         raise bad_request("name in URL does not match name in Binding object")
     problems = _problems(node)
     if problems:
-        # differs (a Binding whose target): the reference answers these with a bare 500
+        # differs (D-140): the reference answers these with a bare 500
         raise invalid(_BINDING, name, problems)
     # 2. Check the preconditions, and that the pod can be bound.
     stored = registry.store.get(pods.prefix, target.namespace, name)

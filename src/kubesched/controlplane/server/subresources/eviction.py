@@ -50,7 +50,7 @@ def evict(verbs: Verbs, target: Target, request: Request) -> Response:
     stored = registry.store.get(pods.prefix, target.namespace, target.name)
     if stored is None:
         raise not_found(pods, target.name)
-    # differs (an eviction with preconditions): the reference charges the budget before it checks the preconditions
+    # differs (D-142): the reference charges the budget before it checks the preconditions
     check_preconditions(pods, stored, options.preconditions)
     pod = stored.document()
     dry_run = bool(options.dry_run)

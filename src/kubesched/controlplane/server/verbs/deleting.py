@@ -31,7 +31,7 @@ from kubesched.controlplane.server.verbs.reading import ReadVerbs
 from kubesched.controlplane.server.verbs.writing import with_warnings
 from kubesched.controlplane.storage.store import Stored
 
-# differs (a grace period of more than): the reference overflows into the past; no client waits longer than this
+# differs (D-145): in the reference a larger number overflows into the past; no client waits for so long a time
 LONGEST_GRACE = 2**31 - 1
 # the finalizers under which the garbage collector handles dependents
 _FINALIZERS = {ORPHAN: ORPHANS, FOREGROUND: FIRST_DEPENDENTS}

@@ -132,8 +132,8 @@ def _by_strategy(shape: Shape, document: Document, body: bytes, validation: str)
     except ListOfListsError:
         raise _rejected() from None
     except MergeError as error:
-        # differs (a strategic merge patch that cannot be applied): the reference answers 500 to most patches that
-        # cannot be applied, though the client is wrong
+        # differs (D-119): the reference answers 500 to most patches that cannot be applied, although it is a client
+        # error
         raise bad_request(str(error)) from None
     return _checked(lambda: decoder_of(shape).decode_merged(made), problems, validation, lambda: printed(patch))
 

@@ -74,7 +74,7 @@ def read_config(request: Request) -> Document:
     try:
         config: Any = parse_yaml(request.body, MOST_YAML_NODES) if request.body.strip() else None
     except DocumentError as error:
-        # differs (a configuration to apply with a field twice): the reference only warns of fields that are given twice
+        # differs (D-129): the reference only warns about duplicate fields
         raise bad_request(f"error decoding YAML: error converting YAML to JSON: {error}") from None
     if config is None:
         config = {}
@@ -101,8 +101,7 @@ def _check(verbs: Verbs, target: Target, config: Document) -> None:
         named = meta if isinstance(meta, dict) else {}
         kind = _kind_words(resource.api_version, resource.kind)
         whose = f"{named.get('namespace') or ''}/{named.get('name') or ''}; {kind}"
-        # differs (a configuration to apply that has unknown fields): the reference answers 500, though it is an error
-        # of the client
+        # differs (D-128): the reference answers 500, although it is a client error
         raise bad_request(f"failed to create typed patch object ({whose}): {in_words(problems)}")
 
 

@@ -40,9 +40,8 @@ class DeviceClasses:
 
 
 # upstream: dynamic-resource-allocation/deviceclass/extendedresourcecache (v1.36)
-# differs (device classes that claim one): upstream keeps this up event by event, so that a class which loses a clash
-# when it arrives has no implicit name either, and removing the winner leaves none; here the answer depends on the
-# classes alone.
+# differs (D-010): the reference updates its classes event by event: a class that loses a conflict on arrival has no
+# implicit name either, and removing the winner leaves none. Here the result depends on the classes only
 def _by_resource(classes: list[DeviceClass]) -> dict[str, DeviceClass]:
     """Return the classes by resource name; of several with one name the newest counts, then the first by name."""
     found: dict[str, DeviceClass] = {}

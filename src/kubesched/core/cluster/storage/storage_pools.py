@@ -62,8 +62,7 @@ class StoragePools(Offers[CSIStorageCapacity]):
 
 
 def _capacity_bytes(pool: CSIStorageCapacity) -> int:
-    # differs (scoring by storage capacity): the reference crashes in scoring where only the size of the largest volume
-    # is known
+    # differs (D-024): the reference crashes in scoring if only the size of the largest volume is known
     known = volume_limit(pool) if pool.capacity is None else pool.capacity
     return 0 if known is None else value_of(known)
 

@@ -82,8 +82,8 @@ class ClaimBinder:
         extended_resource_claim = state.is_extended_resource_claim(index)
         held_as = claim.uid
         if extended_resource_claim and claim.name == EXTENDED_RESOURCE_CLAIM_NAME:
-            # differs (a pod with claims whose extended resources): upstream creates a claim that asks for nothing where
-            # a node's device plugin serves a pod that has other claims, and then fails
+            # differs (D-016): the reference creates an empty claim if a node's device plugin serves a pod that has
+            # other claims, and then fails
             planned = None if plan is None else plan.extended_resource_claim
             if planned is None or not planned.spec.devices.requests:
                 return claim

@@ -163,7 +163,6 @@ def _count(request: DeviceRequest) -> int:
 
 def _whole(raw: str | int | float) -> int:
     """Return a quantity that is a whole number, or 0 if it is not."""
-    # differs (extended resources given as `1000m`): upstream takes 1000m for no number of devices at all, and then
-    # gives the container none
+    # differs (D-015): the reference counts 1000m as no device, and then gives the container none
     quantity = quantity_of(raw)
     return quantity.value() if quantity.value() * 1000 == quantity.milli_value() else 0

@@ -96,8 +96,7 @@ class Preparation:
             if claim.uid in shared_in_group:
                 # allocated for another pod of the group in the same cycle
                 state.shared[index] = pending
-                # differs (pods of a group that share a claim): upstream lets the pod go to nodes from which these
-                # devices cannot be reached
+                # differs (D-052): the reference lets the pod go to nodes that cannot reach these devices
                 return _note_reach(index, pending, state)
             return unresolvable(f"resource claim {claim.full_name} is in the process of being allocated")
         if state.is_extended_resource_claim(index):

@@ -78,8 +78,8 @@ class ClaimWriter:
             raise NotBoundError(f"claim {claim.full_name} got deleted in the meantime")
         found, allocation = claim.status.allocation, update.allocation
         if allocation is not None and found is not None:
-            # differs (claims that pods of a group write): upstream fails here as well where another pod of the group
-            # has written what both were promised
+            # differs (D-019): the reference fails here as well if another pod of the group has written the value that
+            # both were promised
             if not same_devices(found, allocation):
                 raise NotBoundError(f"claim {claim.full_name} got allocated elsewhere in the meantime")
             allocation = None
@@ -88,8 +88,8 @@ class ClaimWriter:
             claim = await self._protected(claim)
             what = "add allocation and reservation to claim"
         elif any(user.uid == update.consumer.uid for user in claim.status.reserved_for):
-            # differs (claims that pods of a group write): upstream writes the reservation of a group once for each pod,
-            # which API servers refuse
+            # differs (D-019): the reference writes the reservation of a group once for each pod, which API servers
+            # refuse
             return claim
         status = msgspec.structs.replace(
             claim.status,

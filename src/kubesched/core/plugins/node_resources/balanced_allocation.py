@@ -44,7 +44,7 @@ class NodeResourcesBalancedAllocation(PreScorePlugin, ScorePlugin):
         self._table = cluster.table
         self._options = request_options(gates)
         self._resources = args.resources
-        # differs (NodeResourcesBalancedAllocation): upstream crashes here on a class with selectors
+        # differs (D-011): the reference crashes here on a class with selectors
         self._devices = DeviceBackedCapacity(self._resources, cluster, gates)
         self.score_key_of_template = not self._devices.possible
         # derived once per template; a plain attribute, because a bound method hashes slowly

@@ -87,8 +87,8 @@ def uses(terms: Terms, nodes: Nodes, devices: Mapping[int, DeviceColumns] | None
             before = np.where(here, devices[code].allocated[rows], before)
         used = before + request
         if request > LARGEST // 2:
-            # differs (scores of nodes and pods with exbibytes): upstream's sum may overflow; ours, here and for one
-            # row, stays at the largest number
+            # differs (D-008): the reference's sum may overflow; here the sum stays at the largest number, also for one
+            # row
             used[used < 0] = LARGEST
         yield Use(capacity, before, used, weight)
 

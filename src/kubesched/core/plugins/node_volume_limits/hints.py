@@ -44,7 +44,7 @@ def after_attachment_deleted(pod: PodInfo, old: VolumeAttachment, new: VolumeAtt
             csi_volume_of_inline(volume)
         except TranslationError as error:
             raise ValueError(f"converting volume({volume.name}) from inline to csi: {error}") from None
-        # differs (a VolumeAttachment is deleted): the reference crashes here on a vSphere volume with a storage policy
+        # differs (D-021): the reference crashes here on a vSphere volume with a storage policy
         if plugin.driver == old.spec.attacher:
             return Hint.QUEUE
     return Hint.QUEUE_SKIP

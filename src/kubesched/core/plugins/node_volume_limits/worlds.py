@@ -106,7 +106,7 @@ class LimitWorlds(FilterWorlds):
         for wanted, mask in ((request.wanted, ~bare), (request.without_csi_node, bare)):
             if wanted.problem is not None:
                 settled[mask] = self._code(wanted.problem)
-            # differs (several CSI drivers): the first one missing by name is reported, not any
+            # differs (D-022): the reference reports a random missing driver; here it is the first by name
             for name in reversed(wanted.required):
                 installed = by_distinct(codes, attached.driver_sets, partial(has_driver, name=name), np.bool_)
                 settled[mask & ~installed] = self._code(not_installed(name))

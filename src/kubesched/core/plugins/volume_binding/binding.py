@@ -66,8 +66,8 @@ class Binder:
             reserved.provisions[index] = written if isinstance(written, PersistentVolumeClaim) else waiting
 
 
-# differs (binding a claim or volume in PreBind): the reference replaces whole objects. Ours lack the fields that nobody
-# reads here, which must not be lost, hence patches; the version that they are based on is part of them.
+# differs (D-025): the reference replaces whole objects. The structs here lack the fields that kubesched does not read,
+# and these must not be lost. So it sends patches, which contain the version that they are based on
 
 
 def _claiming(volume: PersistentVolume) -> Patch:

@@ -100,8 +100,7 @@ def _add_provisions(findings: Findings, unbound: Mask, uses: Uses) -> None:
     for provision in findings.provisions:
         if provision.pools is None or provision.chosen is None:
             continue
-        # differs (scoring by storage capacity): the reference crashes where a claim names its class in an annotation
-        # only
+        # differs (D-024): the reference crashes if a claim names its class only in an annotation
         use = uses.of(storage_class_name(provision.claim))
         mask = provision.wanted & unbound & (provision.chosen != NONE)
         use.used |= mask

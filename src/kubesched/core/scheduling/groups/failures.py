@@ -16,8 +16,8 @@ from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, F
 
 def failures_of(pods: Sequence[PodAttempt], result: GroupResult) -> list[Failed]:
     """Return the failure of each pod of a group that cannot be placed; a victim is evicted for one of them alone."""
-    # differs (a group of pods of which none can be placed): the reference lets pods of groups back off and tries
-    # again, whatever happens; here a group of which nobody got a place waits for what may help any of its pods
+    # differs (D-050): the reference retries pods of groups after their backoff, without a limit; here a group without
+    # any placed pod waits for events that may help one of its pods
     blamed = _blamed(result)
     going: set[str] = set()
     return [
@@ -46,8 +46,7 @@ def _failure(
     if failure is None and result.waits_for_preemption:
         return Failed(attempt, UNSCHEDULABLE, status.message, blamed, nominated_node_name=pod.node_name)
     if failure is None or (pod.needs_preemption and not result.waits_for_preemption):
-        # differs (a pod of a group that finds victims): the reference evicts others for a pod even if its group cannot
-        # be placed all the same
+        # differs (D-053): the reference evicts victims for a pod even if its group does not fit
         message = f"{UNSCHEDULABLE_GROUP}, {pod.permission.message}"
         return Failed(attempt, UNSCHEDULABLE, message, blamed)
     return _evicting_once(msgspec.structs.replace(failure, unschedulable_plugins=blamed), going)
