@@ -12,7 +12,7 @@ from kubesched.shadow.judgements import WORDS
 PAGE = ROOT / "docs/guides/operator/troubleshooting.md"
 # names of fields, metrics and options, and messages that Kubernetes, Python or a user's file write
 NOT_OURS = re.compile(
-    r"[\w/.*-]+(\{.*\})?|-v \d|Insufficient …|is forbidden|Error: …|Timeout \(0:00:17\)!|needsRestart=\"…\""
+    r"[\w/.*-]+(\{.*\})?|-v \d|Insufficient …|is forbidden|Error: …|Timeout \(…\)!|needsRestart=\"…\""
     r"|PreFilterPlugin \"NAME\" does not exist"
 )
 
