@@ -13,7 +13,7 @@ PAGE = ROOT / "docs/guides/operator/troubleshooting.md"
 # names of fields, metrics and options, and messages that Kubernetes, Python or a user's file write
 NOT_OURS = re.compile(
     r"[\w/.*-]+(\{.*\})?|-v \d|Insufficient …|is forbidden|Error: …|Timeout \(…\)!|needsRestart=\"…\""
-    r"|PreFilterPlugin \"NAME\" does not exist"
+    r"|leaderElect: false|PreFilterPlugin \"NAME\" does not exist"
 )
 
 
