@@ -18,6 +18,7 @@ PLACES = {
     "deploy/Dockerfile": rf"(^ARG VERSION=|/kubesched:){_NUMBER}()",
     "README.md": rf"(/kubesched:){_NUMBER}()",
     "docs/guides/operator/deploying.md": rf"(/kubesched:|newTag: |--version ){_NUMBER}()",
+    "docs/guides/operator/integrations.md": rf"(/kubesched:|kubesched/kubesched@v){_NUMBER}()",
     "docs/guides/clusters/testing.md": rf"(kubesched/kubesched@v){_NUMBER}()",
     "tests/documents/exempt.py": rf"(/kubesched:|--version ){_NUMBER}()",
     "tests/documents/test_in_order.py": rf"(/kubesched:){_NUMBER}()",

@@ -267,7 +267,7 @@ def test_a_configuration_that_is_reloaded_makes_no_new_pods(tmp_path: Path) -> N
         ),
         pytest.param(
             (*IMAGE, "--set", "config.leaderElection.leaderElect=false"),
-            "replicas: more than one needs config.leaderElection.leaderElect",
+            "replicas: more than one replica needs config.leaderElection.leaderElect",
             id="two replicas without an election",
         ),
         pytest.param(

@@ -2,6 +2,10 @@
 
 _LONG = "up to an hour; tests/bench/test_bench_docs.py reads its options, tests/bench run short workloads"
 _IMAGE = "needs a container engine and a registry; tests/deploy/test_image.py runs the steps of the Dockerfile"
+_ENGINE = (
+    "needs kind or k3s and a container engine; tests/documents/test_in_order.py makes the same static pod, and "
+    "tests/deploy/test_helm_release.py installs the chart"
+)
 _MAKE = "sets up an environment from an index of packages; CI runs it"
 _PYPI = "needs an index of packages; tests/project/test_new_user.py installs the wheel"
 _RELEASE = "needs a release that is published; tests/deploy/test_helm_release.py installs the chart of this folder"
@@ -30,6 +34,12 @@ NOT_RUN = {
     "gh attestation verify oci://ghcr.io/kubesched/kubesched:0.1.0 --repo kubesched/kubesched": _RELEASE,
     "helm install kubesched oci://ghcr.io/kubesched/charts/kubesched --version 0.1.0 -n kube-system "
     "--set image.repository=ghcr.io/kubesched/kubesched": _RELEASE,
+    "kind load docker-image registry.example.com/kubesched:0.1.0": _ENGINE,
+    "docker cp kind-control-plane:/etc/kubernetes/manifests/kube-scheduler.yaml before.yaml": _ENGINE,
+    "kubectl kustomize replacement > kube-scheduler.yaml": _ENGINE,
+    "docker cp kube-scheduler.yaml kind-control-plane:/etc/kubernetes/manifests/kube-scheduler.yaml": _ENGINE,
+    "kubectl -n kube-system get lease kube-scheduler -o jsonpath='{.spec.holderIdentity}'": _ENGINE,
+    "docker save registry.example.com/kubesched:0.1.0 | sudo k3s ctr images import -": _ENGINE,
     # installations
     "make run": _MAKE,
     "make test": _MAKE,

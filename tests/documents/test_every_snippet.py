@@ -23,6 +23,7 @@ ELSEWHERE = {
     "docs/guides/plugins/plugins.md": "tests/cli/test_documents.py",
     "docs/get-started/tutorial.md": "tests/cli/test_cookbook.py",
     "docs/guides/plugins/contrib": "contrib/tests/test_distribution.py",
+    "docs/guides/operator/integrations.md": "tests/documents/test_integrations.py",
 }
 # of docs/guides/clusters/testing.md the YAML; tests/documents/test_in_order.py runs its Python and its JSON
 HERE = {

@@ -213,9 +213,9 @@ def test_deploying(tmp_path: Path, environment: Environment) -> None:
     }
     with installed() as path, Terminal(tmp_path, {**environment, "PYTHONPATH": path}, instead) as terminal:
         for section in of("docs/guides/operator/deploying.md"):
-            if section.heading == "The same with kustomize":
+            if section.heading == "Install with kustomize":
                 terminal.run("helm uninstall kubesched -n kube-system --wait")
-            if section.heading == "In the place of kube-scheduler":
+            if section.heading == "Replace kube-scheduler":
                 (tmp_path / "kustomization.yaml").write_text(OVERLAY)
             terminal.follow(section, NOT_RUN)
     assert "registry.example.com/kubesched:v1" in (manifests / "kube-scheduler.yaml").read_text()

@@ -23,7 +23,7 @@ SHORTER = {"--duration 1h": "--duration 2s"}
 
 
 def test_the_runbook_has_all_steps() -> None:
-    steps = ["1. Look: doctor", "2. Compare: shadow", "3. Try: some pods", "4. Switch", "5. Watch", "Roll back"]
+    steps = ["1. Check: doctor", "2. Compare: shadow", "3. Try: some pods", "4. Switch", "5. Watch", "Roll back"]
     assert [section.heading for section in RUNBOOK] == steps
     text = (ROOT / "docs/guides/operator/migrating.md").read_text()
     for command in ("doctor", "shadow", "run", "explain"):

@@ -42,7 +42,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- end }}
 
-{{- /* the configuration file: values.config over what the release's names ask for */}}
+{{- /* The configuration file: values.config over the defaults of the release. */}}
 {{- define "kubesched.config" -}}
 {{- $lease := dict "leaderElect" true "resourceName" (include "kubesched.fullname" .) "resourceNamespace" .Release.Namespace }}
 {{- $made := dict "apiVersion" "kubescheduler.config.k8s.io/v1" "kind" "KubeSchedulerConfiguration" "leaderElection" $lease "profiles" (list (dict "schedulerName" .Values.schedulerName)) }}
@@ -57,16 +57,16 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- (include "kubesched.config" . | fromYaml).leaderElection.resourceNamespace }}
 {{- end }}
 
-{{- /* what would have two schedulers bind the same pods */}}
+{{- /* Refuse values with which two schedulers bind the same pods. */}}
 {{- define "kubesched.checks" -}}
 {{- $config := include "kubesched.config" . | fromYaml }}
 {{- if and (gt (int .Values.replicas) 1) (not $config.leaderElection.leaderElect) }}
-{{- fail "replicas: more than one needs config.leaderElection.leaderElect, or they bind the same pods" }}
+{{- fail "replicas: more than one replica needs config.leaderElection.leaderElect, or they bind the same pods" }}
 {{- end }}
 {{- $second := not .Values.allowDefaultScheduler }}
 {{- range $config.profiles | default (list dict) }}
 {{- if and (eq (default "default-scheduler" .schedulerName) "default-scheduler") $second }}
-{{- fail "schedulerName: default-scheduler is the name of the cluster's own scheduler; two schedulers of one name bind the same pods. Choose another name, or set allowDefaultScheduler=true if the cluster has no other" }}
+{{- fail "schedulerName: default-scheduler is the name of the cluster's own scheduler; two schedulers with one name bind the same pods. Choose another name, or set allowDefaultScheduler=true if the cluster has no other" }}
 {{- end }}
 {{- end }}
 {{- $election := $config.leaderElection }}
@@ -75,10 +75,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end }}
 {{- range .Values.extraArgs }}
 {{- if regexMatch "^--?(config|leader-elect|secure-port)" . }}
-{{- fail (printf "extraArgs: %s: rights, probes and the checks of this chart depend on it. Use the value config; the port is 10259" .) }}
+{{- fail (printf "extraArgs: %s: rights, probes and the checks of this chart depend on it. Use the value config. The port is 10259" .) }}
 {{- end }}
 {{- if regexMatch "^--?bind-address[= ]*(127[.]|::1$|localhost)" . }}
-{{- fail (printf "extraArgs: %s: kubelets and Prometheus ask for its pages from outside of the pod, and the probes would fail" .) }}
+{{- fail (printf "extraArgs: %s: kubelets and Prometheus ask for its pages from outside of the pod, so the probes would fail" .) }}
 {{- end }}
 {{- end }}
 {{- end }}
