@@ -5,7 +5,8 @@ name of its plugin; `Scheduler` is the scheduler itself. An entry has these keys
 
 * `message`: the sentence, with words in braces for the parts that differ
 * `parts`: other forms of the sentence
-* `older`: what earlier releases of Kubernetes write instead
+* `older`: the sentences of earlier releases of Kubernetes
+* `since`: the release of Kubernetes with this wording, where it is known
 * `at`: the extension point
 * `code`: unschedulable, unresolvable, error, wait or info; `other_codes` are those of other plugins with the sentence
 * `gate`: the feature gate without which the message does not appear
@@ -93,6 +94,7 @@ class Message(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     other_codes: list[str] = []
     parts: list[str] = []
     older: list[str] = []
+    since: str = ""
     gate: str = ""
     only: str = ""
     note: str = ""
@@ -120,6 +122,8 @@ class Message(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 _PLACE = re.compile(r"\{(\w+)\}")
+_CODE = re.compile(r"`[^`]*`")
+_BLANK = "\0"
 
 
 @cache
@@ -160,6 +164,8 @@ def _entry(plugin: str, message: Message, gates: dict[str, list[dict[str, Any]]]
     for title, texts in (("Other forms", message.parts), ("Earlier releases of Kubernetes write", message.older)):
         if texts:
             lines += [f"{title}:", "", *_list(map(_shown, texts)), ""]
+    if message.since:
+        lines += [*_wrapped(f"This wording: since Kubernetes {message.since}"), ""]
     if message.gate:
         lines += [f"Feature gate: {_since(message.gate, gates[message.gate])}", ""]
     return "\n".join(lines)
@@ -170,8 +176,10 @@ def _list(items: Iterable[str]) -> list[str]:
 
 
 def _wrapped(text: str, indent: str = "") -> list[str]:
-    text = " ".join(text.split())
-    return textwrap.wrap(text, LINE, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    """Return a paragraph in lines, without breaks in code."""
+    text = _CODE.sub(lambda code: code[0].replace(" ", _BLANK), " ".join(text.split()))
+    lines = textwrap.wrap(text, LINE, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
+    return [line.replace(_BLANK, " ") for line in lines]
 
 
 def _effect(message: Message) -> str:
