@@ -105,7 +105,7 @@ def test_there_are_commands_to_look_at() -> None:
 
 
 def write_files(name: str, folder: Path) -> None:
-    """Write the blocks of a document that begin with the name of a file; for plugins, also those of their first page."""
+    """Write the blocks of a document that begin with a file name; pages for plugins also use those of the first one."""
     for each in (PLUGIN_PAGES[0], name) if name in PLUGIN_PAGES else (name,):
         for block in blocks(ROOT / each, "yaml") + blocks(ROOT / each, "python"):
             if block.startswith("# "):

@@ -135,8 +135,8 @@ def test_the_parts_of_the_tutorial_that_stay_or_need_a_cluster(folder: Path, env
 def test_a_first_plugin_in_a_file_and_on_a_cluster(folder: Path, environment: Environment) -> None:
     shutil.copy(environment["KUBECONFIG"], folder / "cluster.kubeconfig")
     with Terminal(folder, environment) as terminal:
-        printed = [terminal.follow(section) for section in of("docs/guides/plugins/first-plugin.md")]
-        nodes = [line for text in printed for line in text.splitlines() if line.startswith("default ") and "web-" in line]
+        printed = "".join(terminal.follow(section) for section in of("docs/guides/plugins/first-plugin.md"))
+        nodes = [line for line in printed.splitlines() if line.startswith("default ") and "web-" in line]
         assert len(nodes) == 12
         assert all("node-2" in line or "node-4" in line for line in nodes), "as the page says"
         for section in of("docs/guides/plugins/testing-plugins.md"):
