@@ -103,6 +103,7 @@ docs: $(READY)
 	$(BIN)/python -m tools.layers docs/internals/architecture.md
 	$(BIN)/python -m tools.answer_forms docs/reference/answers.md
 	$(BIN)/python -m tools.examples docs/guides/questions/cookbook.md docs/guides/questions/evaluating.md docs/verification/truth.md
+	$(BIN)/python -m tools.messages docs/reference/messages.md
 	$(BIN)/python -m tools.plugin_api docs/reference/plugin-api.md
 	$(BIN)/python -m tools.reference docs/reference
 	$(BIN)/python -m tools.limits docs/reference/limits.md

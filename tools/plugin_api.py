@@ -1,7 +1,7 @@
 """Write the reference of the public API: `python -m tools.plugin_api docs/reference/plugin-api.md`.
 
-From what `kubesched` and `kubesched.testing` export to a page: each name with its signature as the source has it, its
-docstring, and for classes their attributes and methods; those of bases that are not public come with them.
+From the names that `kubesched` and `kubesched.testing` export to a page. Each name has its signature, its docstring,
+and for classes the attributes and methods, including those of private base classes.
 """
 
 import ast
@@ -21,31 +21,35 @@ import kubesched.testing
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
 INTRODUCTION = """\
-# The API for plugins
+# API for plugins
 
-What `kubesched` and `kubesched.testing` export is public and stays as it is within a major version; all else is private
-and may change.
-[Writing plugins](../guides/plugins/plugins.md) says how it is used.
-This page is written by `make docs` from the source.
+This page lists every name that `kubesched` and `kubesched.testing` export: its signature, its description, and the
+attributes and methods of classes. These names are the public API, and they stay compatible within a major version. All
+other names are private and may change.
+
+[Write a plugin](../guides/plugins/plugins.md) is the guide. Start with the
+[extension points](../guides/plugins/extension-points.md) to choose a base class.
+
+`make docs` writes this page from the source.
 """
 # the headings, with the modules whose names come under them
 GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
     "kubesched": {
-        "Extension points": ("core.framework.plugin", "core.framework.functions"),
-        "Answers of hooks": (
+        "Base classes of plugins": ("core.framework.plugin", "core.framework.functions"),
+        "Return values of hooks": (
             "core.framework.status",
             "core.framework.verdict",
             "core.framework.outcomes",
             "core.framework.permission",
         ),
-        "What hooks are given": (
+        "Parameters of hooks": (
             "core.cluster.pod_info",
             "core.framework.nodes",
             "core.framework.cycle",
             "core.framework.pod_matcher",
             "core.framework.node_trial",
         ),
-        "What constructors may ask for": (
+        "Parameters of constructors": (
             "core.framework.cluster_view",
             "core.cluster.indexes",
             "core.framework.node_values",
@@ -60,12 +64,12 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "core.framework.placement_trial",
             "core.framework.preemption",
         ),
-        "Promises: what is read, what wakes pods": (
+        "Keys, reads and events": (
             "core.cluster.changes",
             "core.cluster.kind_reads",
             "core.framework.events",
         ),
-        "Engines, questions and errors": (
+        "Engines, clusters and errors": (
             "core.framework.registry",
             "core.assembly",
             "core.scheduling.engine",
@@ -77,7 +81,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         ),
     },
     "kubesched.testing": {
-        "Fixtures and what they make": (
+        "Fixtures": (
             "deciding",
             "virtual_scheduler",
             "embedded_cluster",
@@ -86,18 +90,18 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "fake_http",
             "real_http",
         ),
-        "Checks": ("plugin_checks.checking", "plugin_checks.plugin_report"),
+        "Checks of plugins": ("plugin_checks.checking", "plugin_checks.plugin_report"),
         "Builders of objects": ("builders", "storage"),
     },
 }
-OTHERS = "Others"
+OTHERS = "Other names"
 LONGEST = 120
-# how the comments of attributes end that are no plugin's business
+# endings of comments on attributes that only the framework uses
 OURS = ("set by the framework", "set by the base class.")
 
 
 class Member(NamedTuple):
-    """An attribute or method: as it is written, and what it is."""
+    """An attribute or method: its signature and its description."""
 
     name: str
     signature: str
@@ -121,7 +125,7 @@ def page() -> str:
 
 
 def _grouped(package: ModuleType) -> dict[str, list[str]]:
-    """Return the public names of a package by heading, those without one at the end."""
+    """Return the public names of a package by heading. Names without a heading come last."""
     homes: dict[str, str] = package._HOMES
     of_home = {home: names.split() for home, names in homes.items()}
     groups = {
@@ -170,7 +174,7 @@ def _is_public(kind: type) -> bool:
 
 
 def _members(kind: type) -> list[Member]:
-    """Return the public members of a class, with those of its bases that nobody can look up."""
+    """Return the public members of a class, with those of its private base classes."""
     found: dict[str, Member] = {}
     for each in reversed(kind.__mro__):
         if each is kind or (each.__module__.startswith("kubesched.") and not _is_public(each)):
@@ -204,7 +208,7 @@ def _method(node: Function) -> Member:
 
 
 def _signature(node: Function, name: str, longest: int = sys.maxsize) -> str:
-    """Return a function as it is called; in lines of their own where the parameters would not fit in one."""
+    """Return the signature of a function; one parameter a line if it is longer than `longest`."""
     parameters = list(_parameters(node.args))
     returned = f" -> {_annotation(node.returns)}" if node.returns is not None else ""
     awaited = "async " if isinstance(node, ast.AsyncFunctionDef) else ""
@@ -237,7 +241,7 @@ def _parameter(given: ast.arg, default: ast.expr | None) -> str:
 
 
 def _annotation(node: ast.expr) -> str:
-    """Return a type as it is written, without the quotes of one that is a text."""
+    """Return a type as the source has it, without the quotes of a forward reference."""
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else _source(node)
 
 
@@ -254,7 +258,7 @@ def _attribute(node: ast.stmt, lines: list[str], is_enum: bool) -> Iterator[Memb
 
 
 def _set_by_constructor(node: Function, lines: list[str]) -> Iterator[Member]:
-    """Yield how an object is made, and the attributes that its constructor describes."""
+    """Yield the constructor, and the attributes that it describes."""
     yield Member("__init__", _signature(node, "__init__"), _text(ast.get_docstring(node)))
     for each in node.body:
         if isinstance(each, ast.AnnAssign) and _is_own(each.target):
@@ -286,7 +290,7 @@ def _tree(function: Any) -> ast.Module:
 
 
 def _text(docstring: str | None) -> str:
-    """Return a docstring in one paragraph a blank line, examples as they are."""
+    """Return a docstring with one line for each paragraph, and with unchanged examples."""
     paragraphs = inspect.cleandoc(docstring or "").split("\n\n")
     return "\n\n".join(each if each.startswith(("    ", "* ")) else " ".join(each.split()) for each in paragraphs)
 

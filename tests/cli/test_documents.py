@@ -22,6 +22,20 @@ from kubesched.testing import a_node, a_pod
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/**/*.md")), *sorted(ROOT.glob("examples/*/README.md"))]
 NAMES = [str(path.relative_to(ROOT)) for path in DOCUMENTS]
+# the pages for authors of plugins, in their order; the later ones use files of the first
+PLUGINS = "docs/guides/plugins"
+PLUGIN_PAGES = [
+    f"{PLUGINS}/{page}.md"
+    for page in (
+        "first-plugin",
+        "extension-points",
+        "nodes-and-columns",
+        "waking-pods",
+        "background-and-writers",
+        "testing-plugins",
+        "packaging",
+    )
+]
 
 
 def blocks(path: Path, language: str) -> list[str]:
@@ -90,36 +104,50 @@ def test_there_are_commands_to_look_at() -> None:
     assert {"up", "evaluate", "config", "run"} <= {call[0] for path in DOCUMENTS for call in commands(path)}
 
 
-@pytest.mark.parametrize("name", ["README.md", "docs/guides/plugins/plugins.md"])
+def write_files(name: str, folder: Path) -> None:
+    """Write the blocks of a document that begin with a file name; pages for plugins also use those of the first one."""
+    for each in (PLUGIN_PAGES[0], name) if name in PLUGIN_PAGES else (name,):
+        for block in blocks(ROOT / each, "yaml") + blocks(ROOT / each, "python"):
+            if block.startswith("# "):
+                (folder / block.partition("\n")[0].removeprefix("# ")).write_text(block)
+
+
+@pytest.mark.parametrize("name", ["README.md", *(name for name in PLUGIN_PAGES if blocks(ROOT / name, "python"))])
 def test_code_works_as_it_is_shown(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(tmp_path))
-    for block in blocks(ROOT / name, "yaml") + blocks(ROOT / name, "python"):
-        if block.startswith("# "):
-            (tmp_path / block.partition("\n")[0].removeprefix("# ")).write_text(block)
-    whole = [block for block in blocks(ROOT / name, "python") if not block.startswith(" ")]
-    assert len(whole) >= 2
-    for block in whole:
+    write_files(name, tmp_path)
+    for block in blocks(ROOT / name, "python"):
         shown: dict[str, Any] = {"__name__": "shown"}
         exec(compile(block, name, "exec"), shown)
         for test in [value for key, value in shown.items() if key.startswith("test_")]:
             test(**{fixture: request.getfixturevalue(fixture) for fixture in inspect.signature(test).parameters})
 
 
-@pytest.mark.parametrize("name", ["docs/guides/plugins/plugins.md"])
+def test_there_is_code_to_run() -> None:
+    assert len(blocks(ROOT / "README.md", "python")) >= 2
+    assert sum(len(blocks(ROOT / name, "python")) for name in PLUGIN_PAGES) >= 10
+    assert {f"{PLUGINS}/{path.name}" for path in (ROOT / PLUGINS).glob("*.md")} == {
+        f"{PLUGINS}/plugins.md",
+        *PLUGIN_PAGES,
+    }
+
+
+@pytest.mark.parametrize("name", [name for name in PLUGIN_PAGES if commands(ROOT / name)])
 def test_commands_work_as_they_are_shown(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    for block in blocks(ROOT / name, "yaml") + blocks(ROOT / name, "python"):
-        if block.startswith("# "):
-            (tmp_path / block.partition("\n")[0].removeprefix("# ")).write_text(block)
+    write_files(name, tmp_path)
     # `run` needs a cluster; tests/documents/test_in_order.py starts it
     shown = [arguments for arguments in commands(ROOT / name) if arguments[0] != "run"]
-    assert len(shown) >= 6
     for arguments in shown:
         ran = CliRunner().invoke(main, arguments)
         assert ran.exit_code == 0, (arguments, ran.output)
+
+
+def test_there_are_commands_for_plugins() -> None:
+    assert sum(len(commands(ROOT / name)) for name in PLUGIN_PAGES) >= 9
 
 
 def test_the_configuration_of_a_trial_is_one() -> None:
@@ -127,10 +155,11 @@ def test_the_configuration_of_a_trial_is_one() -> None:
     assert load(text).profiles[0].scheduler_name == "trial"
 
 
-def test_the_plugins_of_the_ladder_do_what_is_said() -> None:
-    (block,) = (text for text in blocks(ROOT / "docs/guides/plugins/plugins.md", "python") if "OneCacheANode" in text)
+def test_the_plugins_over_columns_do_what_is_said() -> None:
+    page = f"{PLUGINS}/nodes-and-columns.md"
+    (block,) = (text for text in blocks(ROOT / page, "python") if "OneCacheANode" in text)
     defined: dict[str, Any] = {"__name__": "ladder"}
-    exec(compile(block, "docs/guides/plugins/plugins.md", "exec"), defined)
+    exec(compile(block, page, "exec"), defined)
     registry = Registry()
     for name in ("OneCacheANode", "Cheapest"):
         registry.register(defined[name])

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
-from tests.cli.test_documents import ROOT, blocks
+from tests.cli.test_documents import PLUGIN_PAGES, ROOT, blocks
 from tests.support.rendering import IMAGE, WHY_NO_HELM, chart, only, path_of_helm
 
 from kubesched.cli import main
@@ -20,7 +20,7 @@ ELSEWHERE = {
     "README.md": "tests/cli/test_documents.py",
     "docs/guides/questions/cookbook.md": "tests/cli/test_cookbook.py",
     "docs/reference/plugin-api.md": "tests/test_plugin_api.py",
-    "docs/guides/plugins/plugins.md": "tests/cli/test_documents.py",
+    **dict.fromkeys(PLUGIN_PAGES, "tests/cli/test_documents.py"),
     "docs/get-started/tutorial.md": "tests/cli/test_cookbook.py",
     "docs/guides/plugins/contrib": "contrib/tests/test_distribution.py",
     "docs/guides/operator/integrations.md": "tests/documents/test_integrations.py",

@@ -132,10 +132,15 @@ def test_the_parts_of_the_tutorial_that_stay_or_need_a_cluster(folder: Path, env
     assert "node-b" in hello
 
 
-def test_a_plugin_on_a_cluster(folder: Path, environment: Environment) -> None:
+def test_a_first_plugin_in_a_file_and_on_a_cluster(folder: Path, environment: Environment) -> None:
     shutil.copy(environment["KUBECONFIG"], folder / "cluster.kubeconfig")
     with Terminal(folder, environment) as terminal:
-        terminal.follow(section_of("docs/guides/plugins/plugins.md", "kubesched run"))
+        printed = "".join(terminal.follow(section) for section in of("docs/guides/plugins/first-plugin.md"))
+        nodes = [line for line in printed.splitlines() if line.startswith("default ") and "web-" in line]
+        assert len(nodes) == 12
+        assert all("node-2" in line or "node-4" in line for line in nodes), "as the page says"
+        for section in of("docs/guides/plugins/testing-plugins.md"):
+            terminal.follow(section)
 
 
 # -- packages
@@ -163,7 +168,7 @@ def pip(tmp_path_factory: pytest.TempPathFactory) -> Environment:
 
 def test_a_package_in_a_minute(tmp_path: Path, pip: Environment) -> None:
     with Terminal(tmp_path, {**os.environ, **pip}) as terminal:
-        terminal.follow(section_of("docs/guides/plugins/plugins.md", "pip install"))
+        terminal.follow(section_of("docs/guides/plugins/packaging.md", "pip install"))
         assert "QuietNodes" in terminal.run("kubesched plugins list -o json"), "it is found without an option"
 
 
