@@ -186,7 +186,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a kind that scheduling does not read": (
         {"do": "create", "yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}"},
-        "nothing changes that a scheduler reads",
+        "this changes nothing that a scheduler reads",
     ),
     "no pod": ({"do": "delete"}, "pod: none is named"),
     "an unknown pod": ({"do": "delete", "pod": "default/w-9"}, "there is no pod default/w-9"),

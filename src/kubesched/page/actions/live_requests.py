@@ -1,6 +1,7 @@
-"""Requests to an API server for what users do, with the requests that undo them.
+"""Requests to an API server for the actions of users, with the requests that undo them.
 
-From an action and the model of a live cluster to values; what has to be known first is asked of the API server.
+From an action and the model of a live cluster to values. The API server is asked for facts that the model does not
+have.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -32,7 +33,7 @@ from kubesched.page.actions.trace_events import local_data, refuse_bare
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 JSON: Final = "application/json"
-GONE_FOR_GOOD: Final = "pods that were deleted do not come back; their controller creates others"
+GONE_FOR_GOOD: Final = "deleted pods cannot be restored; their controller creates new ones"
 # the scale subresource
 SCALED: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
@@ -48,10 +49,11 @@ class LiveRequest(NamedTuple):
 
 
 class LiveAction(NamedTuple):
-    """Requests of an action, and those that undo it.
+    """Requests of an action, and the requests that undo it.
 
-    What `creates` objects is undone by deleting what the API server answered with (`deletion_of`), since names and UIDs
-    are known only then. A drain has `drained` nodes, evictions, and a number of pods that it leaves.
+    Objects that the action `creates` are deleted to undo it. The deletions come from the API server's responses
+    (`deletion_of`), since names and UIDs are known only then. A drain has `drained` nodes, evictions, and a number of
+    pods that it leaves.
     """
 
     title: str
@@ -218,7 +220,9 @@ async def _read(rest: RestClient, path: str, what: str, query: Query | None = No
 
 
 def _anew(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object as it is created: without what a server fills in, and a pod without its node and status."""
+    """Return an object as a manifest to create it again: without fields that a server fills in, a pod without its node
+    and status.
+    """
     metadata = {
         key: value
         for key, value in (document.get("metadata") or {}).items()
@@ -245,16 +249,16 @@ def _creation(document: Mapping[str, Any], namespace: str = "default") -> LiveRe
 
 
 def deletion_of(creation: LiveRequest, answer: bytes) -> LiveRequest:
-    """Return the request that deletes the very object that an API server answered a creation with.
+    """Return the request that deletes the object that an API server returned for a creation.
 
-    Without a name the path would be that of all objects of the kind: raises ActionError.
+    Raises ActionError if the response has no name: the path would be that of all objects of the kind.
     """
     try:
         metadata = msgspec.json.decode(answer, type=_Created).metadata
     except msgspec.DecodeError:
         metadata = _CreatedMetadata()
     if not (metadata.name and metadata.uid):
-        raise ActionError(f"{creation.what}: the API server did not say what it created, so it cannot be taken back")
+        raise ActionError(f"{creation.what}: the API server did not say what it created, so it cannot be undone")
     body = {
         "apiVersion": "v1",
         "kind": "DeleteOptions",

@@ -1,6 +1,6 @@
 """A configuration as a form: profiles, their plugins with weights, extension points and arguments.
 
-From a loaded configuration to plain values, and to a short text that has what differs from the defaults.
+From a loaded configuration to plain values, and to a short text with the differences from the defaults.
 """
 
 import types as python_types
@@ -101,7 +101,7 @@ def _argument(path: tuple[str, ...], kind: str, value: Any) -> Json:
 
 
 def text_of(loaded: Loaded) -> str:
-    """Return a configuration as YAML that has what differs from the defaults, without secrets."""
+    """Return a configuration as YAML with its differences from the defaults, without secrets."""
     wire = without_secrets(to_wire(loaded.config), hidden="")
     plain = to_wire(load(None, loaded.gates).config)
     shown = {"apiVersion": API_VERSION, "kind": KIND}
