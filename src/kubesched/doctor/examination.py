@@ -1,6 +1,6 @@
 """An examination: all checks, one after the other.
 
-From a client and what is known of the scheduler to findings, in the order of their importance for a switch.
+From a client and the pages of a scheduler to findings, the most important first.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -32,9 +32,9 @@ async def examine(
     pages: SchedulerPages | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> list[Finding]:
-    """Return all findings; raises Unreachable if the API server does not answer, Refused if it accepts no credentials.
+    """Return all findings; raises Unreachable if the API server does not answer, Refused if it rejects the credentials.
 
-    A check that it does not answer later is a failure, and the others are made.
+    If the API server stops to answer later, the failed check becomes a finding, and the other checks continue.
     """
     cluster, loaded, profiles = AskedCluster(rest), checked.loaded, checked.profiles
     findings = await check_version(cluster)
@@ -58,4 +58,4 @@ async def _made(check: str, findings: Awaitable[list[Finding]]) -> list[Finding]
     try:
         return await findings
     except Unreachable as error:
-        return [fail(check, f"it could not be checked: {error}", ASK_AGAIN)]
+        return [fail(check, f"the check failed: {error}", ASK_AGAIN)]

@@ -72,7 +72,9 @@ class Serving(NamedTuple):
     type=click.Path(path_type=Path),
     help="Meaning of the columns of CSV or Parquet files (a file of kind CsvMapping).",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any free port")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default="any free port", help="Port to serve on."
+)
 @click.option(
     "--bind-address",
     default=LOOPBACK,
@@ -108,13 +110,14 @@ def page(
     places: bool,
     allow_changes: bool,
 ) -> None:
-    """See a cluster in the browser: nodes, pods, what is pending, and why.
+    """See a cluster in the browser: its nodes and pods, the pending pods, and why they are pending.
 
-    Shows the cluster that kubectl would ask, a cluster of kubesched up (--cluster NAME), or files (--from PATH). A live
-    cluster is followed as it changes; nothing is written to it without --allow-changes. With --simulate it shows a
-    simulation, which can be played, paused, stepped and taken back: of all that kubesched simulate reads. The page is
-    served on this machine only, unless --bind-address and a certificate are given, to whoever has the address that is
-    printed.
+    The page shows the cluster of your kubectl context, a cluster of kubesched up (--cluster NAME), or files
+    (--from PATH). It follows a live cluster as it changes, and writes nothing to it without --allow-changes. With
+    --simulate it shows a simulation of any trace that kubesched simulate reads: play, pause, step and rewind it.
+
+    Only this machine can open the page, unless you give --bind-address and a certificate. The printed address contains
+    a token: every user who knows the address can use the page.
 
     \b
     Examples:
@@ -150,9 +153,7 @@ def page(
 
 
 def _saved(paths: tuple[str, ...], given: SimulatedConfiguration, registry: Registry) -> PageScenario | None:
-    """Return the scenario in a file that a page saved, None for other files; --config and --seed override those of the
-    file.
-    """
+    """Return the scenario in a file that a page saved, None for other files; --config and --seed override it."""
     if len(paths) > 1 or scenario_header(paths[0]) is None:
         return None
     reader = ConfigurationReader(given.loaded.gates, registry)

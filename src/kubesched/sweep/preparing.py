@@ -1,4 +1,4 @@
-"""A sweep that is ready to run: its specification and what its files say, checked.
+"""A sweep that is ready to run: its specification and the contents of its files, checked.
 
 From the path of a specification to a `PreparedSweep`; raises KubeschedError, which names the file and the field.
 """
@@ -23,7 +23,7 @@ LARGEST_SPEC = 1 << 24
 
 
 class PreparedSweep(NamedTuple):
-    """A specification with its files."""
+    """A specification with the contents of its files."""
 
     path: str
     spec: SweepSpec
@@ -33,7 +33,7 @@ class PreparedSweep(NamedTuple):
 
     @property
     def setup(self) -> SweepSetup:
-        """Return what workers need."""
+        """Return the setup that workers need."""
         return SweepSetup(__version__, self.inputs.traces, self.common, self.inputs.mapping, self.inputs.plugins)
 
     def plan(self) -> list[SweepRun]:
@@ -42,12 +42,12 @@ class PreparedSweep(NamedTuple):
             return plan(self.spec, self.inputs, self.common, __version__)
 
     def runs_of(self, configs: Sequence[ConfigVariant]) -> list[SweepRun]:
-        """Return the runs under other configurations than those of the specification; raises SweepError."""
+        """Return the runs under other configurations than the specification has; raises SweepError."""
         with about(self.path):
             return runs_of(self.spec, self.inputs, self.common, __version__, configs)
 
     def asked(self, runs: Sequence[SweepRun], *, tuned: bool = False) -> AskedSweep:
-        """Return what results of these runs were asked for."""
+        """Return the request that `sweep.json` keeps for these runs."""
         labels = [run.label for run in runs]
         return AskedSweep(__version__, self.document, self.inputs.digests, labels, self.common.timeline, tuned)
 
@@ -65,7 +65,7 @@ def prepare(path: str, *, timeline: bool = False) -> PreparedSweep:
 
 
 def check(setup: SweepSetup, runs: Sequence[SweepRun]) -> None:
-    """Raise KubeschedError if a configuration or a Workload cannot be used; each is looked at once."""
+    """Raise KubeschedError if a configuration or a Workload is not usable; each is checked once."""
     carrier = RunCarrier(setup)
     configs = {run.config_text: run for run in runs}
     for run in configs.values():

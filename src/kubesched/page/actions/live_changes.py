@@ -114,8 +114,8 @@ class LiveChanges:
         return await self._drain(action) if action.drained else action.title
 
     async def _create_all(self, creations: Sequence[LiveRequest]) -> tuple[LiveRequest, ...]:
-        """Create objects; return the requests that delete them, the last object first. If one creation fails, delete
-        all others.
+        """Create objects; return the requests that delete them, the last object first. After a failure, delete the
+        created ones.
         """
         deletions: list[LiveRequest] = []
         try:
@@ -178,7 +178,7 @@ class LiveChanges:
         self._running = None
 
     async def _evict(self, evictions: Sequence[LiveRequest]) -> tuple[list[LiveRequest], str]:
-        """Send evictions; return those that a budget forbids now, and the reason of the last one."""
+        """Send evictions; return the evictions that a budget forbids now, and the last reason."""
         held_up, why = [], ""
         for eviction in evictions:
             if self._stopped:

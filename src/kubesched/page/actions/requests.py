@@ -34,8 +34,8 @@ class ActionError(KubeschedError):
 class ActionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """An action on nodes, a workload, a pod or manifests.
 
-    `nodes` are names or a label selector. New nodes are `count` copies of the node `like`, or those of a `pool` in the
-    notation of `kubesched up --pool`. A `workload` is KIND/NAMESPACE/NAME, a `pod` NAMESPACE/NAME. `yaml` has the
+    `nodes` are names or a label selector. New nodes are `count` copies of the node `like`, or the nodes of a `pool` in
+    the notation of `kubesched up --pool`. A `workload` is KIND/NAMESPACE/NAME, a `pod` NAMESPACE/NAME. `yaml` has the
     objects to create, in `namespace` unless they name one. With `force` a drain also deletes pods without a controller.
     """
 

@@ -99,7 +99,7 @@ class SimulatedChanges:
             raise ActionError(ON_ITS_WAY)
 
     async def _scenario(self) -> PageScenario:
-        """Return the scenario with all actions, including those that the simulation has not reported yet."""
+        """Return the scenario with all actions, including actions that the simulation has not reported yet."""
         return await self.simulation.ask(lambda run: run.scenario, anywhere=True)
 
     def _documents(self) -> Documents:

@@ -66,7 +66,7 @@ def _profile(profile: ResolvedProfile, loaded: Loaded, catalog: Catalog) -> Json
 
 
 def _arguments(plugin: str, args: PluginArgs | RawArgs | None) -> Iterator[Json]:
-    """Yield the arguments of a plugin: those of in-tree ones by field, others as one value."""
+    """Yield the arguments of a plugin: by field for in-tree plugins, as one value for other plugins."""
     if plugin in ARGS_TYPES:
         yield from _typed(args if isinstance(args, PluginArgs) else ARGS_TYPES[plugin](), ())
     elif isinstance(args, RawArgs):

@@ -136,7 +136,7 @@ def _entries(node: yaml.Node | None) -> Iterable[tuple[yaml.Node, yaml.Node]]:
 
 
 def place_of(root: yaml.Node | None, path: FieldPath, *, key: bool = False) -> tuple[int, int]:
-    """Return line and column of a field, or of its nearest existing parent; with `key`, those of its name."""
+    """Return line and column of a field, or of its nearest existing parent; with `key`, the position of its name."""
     if root is None:
         return 1, 1
     mark = root.start_mark

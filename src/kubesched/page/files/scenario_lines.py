@@ -2,11 +2,11 @@
 
     {"scenario": {"version": 1, "configuration": "...", "seed": 0}}
     {"at": 0, "object": {...}}
-    {"at": 12.5, "action": "Cordon node n1", "turns": 3, "lines": 1}     the next line is what it does
+    {"at": 12.5, "action": "Cordon node n1", "turns": 3, "lines": 1}     the next line is its event
     {"at": 12.5, "object": {...}}
 
 From scenarios to lines and back. `kubesched simulate` runs such a file, too, and treats the events of an action like
-all others. Secrets of configurations are left out of the file.
+all other events. Secrets of configurations are left out of the file.
 """
 
 from collections.abc import Callable, Iterator

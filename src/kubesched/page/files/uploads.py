@@ -2,9 +2,9 @@
 
     received ──▶ unpacked: limit of bytes ──▶ checked: limit of lines, or values ──▶ read, on a separate thread
 
-From a file that somebody gave the page's user to one that can be read in bounded time and memory, however small it is
-when it is packed; raises TraceErrors. `kubesched simulate` and `kubesched page --simulate` have no such bounds: they
-read what their user named.
+From a file of unknown origin to a file that can be read in bounded time and memory, even if a small compressed file
+unpacks to a large one; raises TraceErrors. `kubesched simulate` and `kubesched page --simulate` have no such bounds:
+they read any file that their user names.
 """
 
 import gzip

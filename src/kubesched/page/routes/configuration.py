@@ -105,9 +105,7 @@ class ConfigurationRoutes:
         return json_answer({"seq": seq, "comparison": answer})
 
     async def _in_turn(self, work: Callable[[], Any]) -> Any:
-        """Run a function in a thread after those that were requested before; skip it if a newer one was requested
-        meanwhile.
-        """
+        """Run a function in a thread after earlier requests; skip it if a newer one was requested meanwhile."""
         self._asked += 1
         number = self._asked
         async with self._comparing:

@@ -3,7 +3,7 @@
     socket ──▶ Connections ──▶ HTTP ──▶ the page's application ──▶ a response, which has a time limit
 
 From an application to a port of an endpoint. Clients without the token cannot lock out clients with it: if there are
-too many connections, the one that was idle longest is closed, and the head of a request has a time limit. Malformed
+too many connections, the longest idle connection is closed, and the head of a request has a time limit. Malformed
 requests are refused with a sentence.
 """
 

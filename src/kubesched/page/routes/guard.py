@@ -2,7 +2,7 @@
 
 From requests to refusals. Requests for another host name are refused, so that a foreign page cannot send a browser here
 under its own name (DNS rebinding). Requests from a page of another origin are refused, even with the token. Headers of
-every response restrict what the browser may do with it.
+every response restrict its use in the browser.
 """
 
 import hmac

@@ -51,7 +51,7 @@ async def follow(shown: ShownCluster, target: RestConfig, find: Callable[[], Res
 
 
 async def _follow(shown: ShownCluster, rest: RestClient, note: Note) -> None:
-    """Report what a server has, and changes."""
+    """Report the objects of a server, and their changes."""
     tasks: list[asyncio.Task[Any]] = []
     try:
         kinds = await _kinds(rest, custom_kinds_in(shown.model.engine.profiles, shown.model.loaded.gates))
@@ -80,7 +80,7 @@ def _client(target: RestConfig) -> RestClient:
 
 
 async def _kinds(rest: RestClient, custom_kinds: Collection[str]) -> Sequence[WatchedKind]:
-    """Return the kinds to watch, including those that plugins look up; wait while the server fails."""
+    """Return the kinds to watch, including kinds that plugins look up; wait while the server fails."""
     while True:
         try:
             return (await followable_kinds(rest, custom_kinds=custom_kinds)).watched

@@ -86,7 +86,7 @@ class SimulationClock(msgspec.Struct, frozen=True, rename="camel"):
 
     `furthest` and `furthest_cycles` are the latest known time and cycle. `target` is the time that it seeks, None for
     the end or a cycle. `problem` says why it cannot continue; `note` is the last line that the scheduler logged.
-    `behind` is the part of the way to the displayed moment that the run has caught up, None if it is there.
+    `behind` is the part of the way to the displayed moment that the run has caught up, None if it has caught up.
     """
 
     seconds: float = 0.0

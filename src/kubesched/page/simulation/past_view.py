@@ -77,7 +77,7 @@ class PastView:
         return changes
 
     def part_of_the_way(self, run: SteppedRun | None, *, moving: bool) -> float | None:
-        """Return the part of the way to the moment on display that the run has made, None if it is there."""
+        """Return the part of the way to the moment on display that the run has made, None if it has arrived."""
         if self.past is None:
             return None
         there = self.past.point.changes

@@ -56,7 +56,7 @@ class PageScenario(msgspec.Struct, frozen=True):
     workloads: tuple[dict[str, Any], ...] = ()
 
     def with_action(self, action: UserAction) -> "PageScenario":
-        """Return the scenario with one more action, after all those of its moment or before."""
+        """Return the scenario with one more action, after all actions at its moment or before."""
         before = tuple(each for each in self.actions if each.at <= action.at)
         return msgspec.structs.replace(self, actions=(*before, action, *self.actions[len(before) :]))
 
