@@ -86,7 +86,7 @@ def test_however_it_ends_the_file_can_be_simulated(tmp_path: Path, number: signa
         finally:
             process.kill()
             process.communicate()
-    assert said.count("recorded from now on") == 1
+    assert said.count("recording its changes from now on") == 1
     if number != signal.SIGKILL:
         assert process.returncode == 0
         assert " s recorded, " in said
