@@ -146,7 +146,7 @@ def bench(
     earlier = read_results(compare) if compare is not None else None
     runner = _engine_runner(**how) if on == "engine" else _cluster_runner(on, **how)
     # the parent of a child process prints them
-    tell = _silent if how["in_process"] and output == "json" else _tell
+    tell = _silent if how["in_process"] and output == "json" else _print_line
     results, failed = _all_results(runs, repeat, runner, tell)
     if not results:
         ctx.exit(1)
@@ -155,7 +155,7 @@ def bench(
     if earlier is not None and fail_below is not None:
         slowest = lowest_ratio(summaries(results), summaries(earlier.results))
         if slowest is not None and slowest[0] < fail_below:
-            _tell(f"{slowest[1]}: the throughput is {slowest[0]:.2f} of that in {compare}, below {fail_below:g}")
+            _print_line(f"{slowest[1]}: the throughput is {slowest[0]:.2f} of that in {compare}, below {fail_below:g}")
             ctx.exit(TOO_SLOW)
     if failed:
         ctx.exit(1)
@@ -176,7 +176,7 @@ def _engine_runner(
         raise click.UsageError("--scheduler, --against and --kubeconfig need --on embedded or --on cluster")
     if in_process:
         registry = load_plugins(plugins)
-        return lambda run, turn: [run_in_process(run, config, registry, _tell, patience, _progress(run))]
+        return lambda run, turn: [run_in_process(run, config, registry, _print_line, patience, _progress(run))]
     options = ["--patience", f"{patience}s", *(("--config", str(config)) if config else ())]
     options += [word for plugin in plugins for word in ("--plugin", plugin)]
     return lambda run, turn: [run_in_child(run, options)]
@@ -229,11 +229,11 @@ def _all_results(runs: Sequence[PerfRun], repeat: int, runner: Runner, tell: Not
             try:
                 found = runner(run, turn)
             except KubeschedError as error:
-                _tell(f"Error: {error}")
+                _print_line(f"Error: {error}")
                 failed.append(run.name)
                 break
             except (KeyboardInterrupt, asyncio.CancelledError):
-                _tell(f"{run.name}: interrupted; the report has the runs before")
+                _print_line(f"{run.name}: interrupted; the report has the runs before")
                 return results, [*failed, run.name]
             for result in found:
                 results.append(msgspec.structs.replace(result, repeat=turn))
@@ -295,5 +295,5 @@ def _silent(line: str) -> None:
     pass
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     click.echo(line, err=True)

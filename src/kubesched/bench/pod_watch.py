@@ -65,12 +65,12 @@ async def follow_pods(rest: RestClient, book: PodBook, version: str) -> None:
                     *lines, rest_of_line = (rest_of_line + piece).split(b"\n")
                     for line in lines:
                         if line:
-                            version = _tell(decoder.decode(line), book) or version
+                            version = _report_event(decoder.decode(line), book) or version
         except Unreachable:
             await asyncio.sleep(0.2)
 
 
-def _tell(event: _Event, book: PodBook) -> str:
+def _report_event(event: _Event, book: PodBook) -> str:
     """Report one event to a book; return the version of the event."""
     pod, now = event.object, time.perf_counter()
     if event.type == "ERROR":

@@ -144,7 +144,7 @@ async def running_scheduler(
 ) -> AsyncIterator[StartedScheduler]:
     """Run a scheduler until the block ends."""
     with tempfile.TemporaryDirectory(prefix="kubesched-bench-") as name:
-        configuration = _written(process_config(run, config, kubeconfig), Path(name, "config.yaml"))
+        configuration = _write(process_config(run, config, kubeconfig), Path(name, "config.yaml"))
         port, gates = free_port(), shlex.join(gate_flags(run))
         words = command.words(config=configuration, kubeconfig=str(kubeconfig), port=str(port), gates=gates)
         async with child_process(words, Path(name)) as child:
@@ -153,7 +153,7 @@ async def running_scheduler(
             yield process
 
 
-def _written(text: str, file: Path) -> str:
+def _write(text: str, file: Path) -> str:
     file.write_text(text)
     return str(file)
 

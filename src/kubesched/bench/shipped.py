@@ -27,14 +27,14 @@ def runs_named(words: Sequence[str], label: str) -> list[PerfRun]:
     """
     if not words:
         words = [run.name for run in shipped_runs()] if label else [DEFAULT]
-    found = {(run.file, run.name): run for word in words for run in _named(word)}
+    found = {(run.file, run.name): run for word in words for run in _runs_of_argument(word)}
     runs = labelled(list(found.values()), label)
     if not runs:
         raise BenchError(f"--label {label}: no workload has this label; `kubesched bench --list` shows the labels")
     return runs
 
 
-def _named(word: str) -> list[PerfRun]:
+def _runs_of_argument(word: str) -> list[PerfRun]:
     file = Path(without_workload(word))
     if file.is_file():
         name = workload_in(word)

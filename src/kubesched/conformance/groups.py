@@ -45,7 +45,7 @@ class GroupJudge:
         for pod in result.pods:
             entries[pod.attempt.queued.uid].update(pod_form(pod))
         if self._sequence and result.status.ok:
-            self._take_places(profile, result)
+            self._place_pods(profile, result)
         return {**entry, **group_form(result)}
 
     def _members(self, name: str) -> list[QueuedPod]:
@@ -60,7 +60,7 @@ class GroupJudge:
             entry["preEnqueue"] = refusals
         return bool(refusals)
 
-    def _take_places(self, profile: Profile, result: GroupResult) -> None:
+    def _place_pods(self, profile: Profile, result: GroupResult) -> None:
         """Assume and reserve the pods of a group that has a placement."""
         for pod in result.pods:
             if pod.failure is None and pod.cycle is not None:

@@ -26,9 +26,9 @@ from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.common.printable import printable
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
-from kubesched.doctor.asked_cluster import ASK_AGAIN
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import SchedulerPages, examine
+from kubesched.doctor.examined_cluster import ASK_AGAIN
 from kubesched.doctor.findings import FAIL, OK, WARN, DoctorAnswer, Finding, answer_of
 from kubesched.errors import KubeschedError
 

@@ -17,7 +17,7 @@ from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.registry import Registry
-from kubesched.doctor.asked_cluster import NOT_SERVED, Absent, AskedCluster
+from kubesched.doctor.examined_cluster import NOT_SERVED, Absent, ExaminedCluster
 from kubesched.doctor.findings import Finding, fail, ok, warn
 from kubesched.errors import PluginError
 
@@ -67,7 +67,7 @@ class CheckedConfiguration:
         self.loaded = load_config(None, gates, registry)
         self.profiles = engine_of(self.loaded, registry).profiles
 
-    async def check_kinds(self, cluster: AskedCluster) -> list[Finding]:
+    async def check_kinds(self, cluster: ExaminedCluster) -> list[Finding]:
         """Return findings about custom kinds that enabled plugins need."""
         kinds = map(watched_kind, custom_kinds_of(self.loaded, self.registry))
         return [await _served(cluster, kind) for kind in kinds if kind is not None]
@@ -136,7 +136,7 @@ def _usable(file: str | None, loaded: Loaded) -> Iterator[Finding]:
         yield ok("configuration", what)
 
 
-async def _served(cluster: AskedCluster, kind: WatchedKind) -> Finding:
+async def _served(cluster: ExaminedCluster, kind: WatchedKind) -> Finding:
     found = await cluster.document(kind.path, {"limit": "1"})
     if not isinstance(found, Absent):
         return ok("custom kinds", f"{kind.name} is served")

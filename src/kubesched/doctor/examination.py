@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kubesched.client.rest import Rest, Unreachable
-from kubesched.doctor.asked_cluster import ASK_AGAIN, AskedCluster
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.dashboard_checks import check_dashboard
+from kubesched.doctor.examined_cluster import ASK_AGAIN, ExaminedCluster
 from kubesched.doctor.extender_checks import check_extenders
 from kubesched.doctor.findings import Finding, fail
 from kubesched.doctor.rights_checks import check_rights
@@ -36,7 +36,7 @@ async def examine(
 
     If the API server stops to answer later, the failed check becomes a finding, and the other checks continue.
     """
-    cluster, loaded, profiles = AskedCluster(rest), checked.loaded, checked.profiles
+    cluster, loaded, profiles = ExaminedCluster(rest), checked.loaded, checked.profiles
     findings = await check_version(cluster)
     minor, election = await server_minor(cluster), loaded.config.leader_election
     rights = check_rights(cluster, profiles, loaded.gates, election, minor)

@@ -15,7 +15,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import LeaderElection
 from kubesched.core.framework.plugin_rights import rules_of
 from kubesched.core.framework.profile import Profile
-from kubesched.doctor.asked_cluster import NOT_ACCEPTED, Absent, AskedCluster, Right
+from kubesched.doctor.examined_cluster import NOT_ACCEPTED, Absent, ExaminedCluster, Right
 from kubesched.doctor.findings import Finding, fail, ok, warn
 
 READ = ("get", "list", "watch")
@@ -98,7 +98,7 @@ def _parts(path: str) -> tuple[str, str]:
 
 
 async def check_rights(
-    cluster: AskedCluster,
+    cluster: ExaminedCluster,
     profiles: Mapping[str, Profile],
     gates: FeatureGates,
     election: LeaderElection,
@@ -121,7 +121,7 @@ async def check_rights(
     return findings
 
 
-async def _missing(cluster: AskedCluster, needed: Mapping[Right, str]) -> dict[Right, str]:
+async def _missing(cluster: ExaminedCluster, needed: Mapping[Right, str]) -> dict[Right, str]:
     answers = await asyncio.gather(*map(cluster.may, needed))
     return {right: why for (right, why), allowed in zip(needed.items(), answers, strict=True) if not allowed}
 

@@ -16,7 +16,7 @@ from kubesched.asking.explain.plain_words import number
 from kubesched.client.rest import Refused, Rest, Unreachable
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
-from kubesched.doctor.asked_cluster import Absent, AskedCluster, Document
+from kubesched.doctor.examined_cluster import Absent, Document, ExaminedCluster
 from kubesched.doctor.findings import Finding, ok, warn
 from kubesched.run.flags import GROUPS
 
@@ -29,7 +29,7 @@ LONGEST_NAME = 253
 _GATE = re.compile(r'^kubernetes_feature_enabled\{name="([^"]+)"[^}]*\} ([01])', re.MULTILINE)
 
 
-async def check_running(cluster: AskedCluster, gates: FeatureGates) -> list[Finding]:
+async def check_running(cluster: ExaminedCluster, gates: FeatureGates) -> list[Finding]:
     """Return findings about the schedulers that run as pods of kube-system."""
     pods = await cluster.items(SYSTEM_PODS)
     if isinstance(pods, Absent):
@@ -157,7 +157,7 @@ def _configuration(who: str, found: Any) -> Finding:
 # -- pods and their schedulers
 
 
-async def check_pods(cluster: AskedCluster, served: Collection[str]) -> list[Finding]:
+async def check_pods(cluster: ExaminedCluster, served: Collection[str]) -> list[Finding]:
     """Return findings about the schedulers that pods name, and whether one serves them."""
     unfinished = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
     pods = await cluster.read_items(ALL_PODS, unfinished, _scheduler_and_node)

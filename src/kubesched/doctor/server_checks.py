@@ -13,7 +13,7 @@ from kubesched.api.codec import decode_json
 from kubesched.api.coordination import Lease
 from kubesched.api.release import GIT_VERSION, MINOR
 from kubesched.config.types import LeaderElection
-from kubesched.doctor.asked_cluster import Absent, AskedCluster, Document
+from kubesched.doctor.examined_cluster import Absent, Document, ExaminedCluster
 from kubesched.doctor.findings import Finding, fail, ok, warn
 from kubesched.errors import InvalidObjectError
 
@@ -34,7 +34,7 @@ SCHEDULER_LEASE = "kube-scheduler"
 DEFAULT_SCHEDULER = "default-scheduler"
 
 
-async def server_minor(cluster: AskedCluster) -> int:
+async def server_minor(cluster: ExaminedCluster) -> int:
     """Return the minor release of the API server, by default ours."""
     numbers = _numbers(_version(await cluster.document("/version")))
     return numbers[1] if numbers is not None else MINOR
@@ -49,7 +49,7 @@ def _numbers(version: str) -> tuple[int, int] | None:
     return (int(numbers[1]), int(numbers[2])) if numbers is not None else None
 
 
-async def check_version(cluster: AskedCluster) -> list[Finding]:
+async def check_version(cluster: ExaminedCluster) -> list[Finding]:
     """Return findings about the release of the API server."""
     found = await cluster.document("/version")
     version = _version(found)
@@ -77,7 +77,7 @@ def _lacks(minor: int) -> Iterator[str]:
 
 
 async def check_leases(
-    cluster: AskedCluster, now: datetime, election: LeaderElection, served: Collection[str]
+    cluster: ExaminedCluster, now: datetime, election: LeaderElection, served: Collection[str]
 ) -> list[Finding]:
     """Return findings about the leader, a leader beside it, and the local clock compared with the cluster's."""
     found = await cluster.items(SYSTEM_LEASES)

@@ -60,7 +60,7 @@ class PageState:
     @property
     def shown(self) -> ShownCluster:
         """Return the cluster on display."""
-        shown = self._shown()
+        shown = self._displayed()
         assert shown is not None, "there is neither a cluster nor a simulation"
         return shown
 
@@ -139,7 +139,7 @@ class PageState:
         self._show(None)
 
     def _show(self, simulation: PageSimulation | None) -> None:
-        ended, before = self.simulation, self._shown()
+        ended, before = self.simulation, self._displayed()
         self.simulation = simulation
         if ended is not None:
             ended.end()
@@ -151,7 +151,7 @@ class PageState:
         self.shown.skip(before.seq)
         before.wake()
 
-    def _shown(self) -> ShownCluster | None:
+    def _displayed(self) -> ShownCluster | None:
         if self.simulation is not None:
             return self.simulation.shown
         return self._placed if self._places else self.source

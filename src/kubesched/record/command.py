@@ -103,7 +103,7 @@ def record(
 
     async def work() -> RecordingProgress:
         rest = RestClient(target, f"kubesched/{__version__}")
-        teller = _RecordingTeller(shown=sys.stderr.isatty())
+        teller = _RecordingReporter(shown=sys.stderr.isatty())
         session = RecordingSession(
             rest,
             output,
@@ -149,7 +149,7 @@ def _figures(progress: RecordingProgress) -> str:
     return f"{progress.seconds:.0f} s recorded, {progress.events} events, {progress.size / 1024:.1f} KiB"
 
 
-class _RecordingTeller:
+class _RecordingReporter:
     """Reports the start of a recording, then its progress: on a terminal as a line that it overwrites, elsewhere once a
     minute.
     """

@@ -109,7 +109,7 @@ def shadow(
 
     async def work() -> ShadowAnswer:
         rest = RestClient(target, f"kubesched/{__version__}")
-        session = ShadowSession(rest, loaded, registry, options, origin=target.origin, note=note, tell=_tell)
+        session = ShadowSession(rest, loaded, registry, options, origin=target.origin, note=note, tell=_print_judgement)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, session.stop.set)
@@ -143,7 +143,7 @@ async def _announce(session: ShadowSession) -> None:
     note("the cluster is listed; judging decisions from now on; Ctrl-C stops")
 
 
-def _tell(judgement: Judgement) -> None:
+def _print_judgement(judgement: Judgement) -> None:
     note(f"different: {judgement.sentence()}")
 
 

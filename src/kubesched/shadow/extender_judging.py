@@ -63,7 +63,7 @@ def ask_about_binding(model: ClusterModel, pod: PodInfo, node: str) -> Asking[Ju
     if plain.verdict in (NOT_JUDGED, REJECTED, FOUND_NONE):
         # extenders cannot restore nodes that plugins reject
         return plain
-    context, profile = _context(model), _looking_at_all(model, pod)
+    context, profile = _context(model), _without_sampling(model, pod)
     evaluation = context.evaluators[profile.scheduler_name].evaluation_of(pod)
     errors: list[str] = []
     leaders = yield from _noting(leading_rows(context, profile, evaluation), errors)
@@ -98,7 +98,7 @@ def ask_about_failure(model: ClusterModel, pod: PodInfo, message: str) -> Asking
     """Return the judgement of the message that no node takes a pod, with the answers of extenders."""
     context, name, errors = _context(model), pod.full_name, list[str]()
     attempt = begin_attempt(QueuedPod(pod, 0.0), NOBODY)
-    cycle = choose_or_preempt(context, _looking_at_all(model, pod), attempt)
+    cycle = choose_or_preempt(context, _without_sampling(model, pod), attempt)
     found = yield from _noting(cycle, errors)
     if errors:
         return Judgement(name, NOT_JUDGED, why=f"{FAILED}: {errors[0]}")
@@ -115,7 +115,7 @@ def _context(model: ClusterModel) -> CycleContext:
     return CycleContext(model.engine, pick=lambda count: 0)
 
 
-def _looking_at_all(model: ClusterModel, pod: PodInfo) -> Profile:
+def _without_sampling(model: ClusterModel, pod: PodInfo) -> Profile:
     """Return the profile of a pod, without sampling of nodes."""
     profile = model.profile_of(pod)
     assert profile is not None, "pods of other schedulers are not judged"

@@ -69,10 +69,10 @@ class _Draws:
 
     def __init__(self) -> None:
         self.drawn = False
-        self.first: Callable[[int], int] = lambda count: self._note(count, 0)
-        self.last: Callable[[int], int] = lambda count: self._note(count, count - 1)
+        self.first: Callable[[int], int] = lambda count: self._record_draw(count, 0)
+        self.last: Callable[[int], int] = lambda count: self._record_draw(count, count - 1)
 
-    def _note(self, count: int, drawn: int) -> int:
+    def _record_draw(self, count: int, drawn: int) -> int:
         # a draw from very many items is PostFilter's: it counts if there are victims
         self.drawn |= count < MOST_DRAWS
         return drawn

@@ -121,9 +121,9 @@ class ClusterHistory:
             else:
                 self._reported[name] = obj
                 obj = placed(obj, node)
-        self._become(name, obj)
+        self._put_object(name, obj)
 
-    def _become(self, name: ObjectName, obj: ApiObject | None) -> None:
+    def _put_object(self, name: ObjectName, obj: ApiObject | None) -> None:
         """Put an object into the model; remove an object of the same name with another UID."""
         if isinstance(obj, CustomObject):
             self._custom[name] = obj
@@ -141,11 +141,11 @@ class ClusterHistory:
         now = {name: self._modelled(name) for name in moment}
         try:
             for name, obj in moment.items():
-                self._become(name, obj)
+                self._put_object(name, obj)
             yield
         finally:
             for name in reversed(now):
-                self._become(name, now[name])
+                self._put_object(name, now[name])
 
     # -- moments
 

@@ -76,18 +76,18 @@ class ShadowScheduler:
         """Process the changes that are due; yield questions to extenders, return the number of changes."""
         count = 0
         for change in self._stream.due(all_of_them=all_of_them):
-            yield from self._take(change)
+            yield from self._apply(change)
             count += 1
         if all_of_them:
             for uid in list(self._held):
                 self._settle(uid, is_bound=False)
         return count
 
-    def _take(self, change: ClusterChange) -> Asking[None]:
+    def _apply(self, change: ClusterChange) -> Asking[None]:
         before = self.history.known(change.name)
         if isinstance(before, Pod):
             if isinstance(change.obj, Pod) and before.uid == change.obj.uid:
-                yield from self._look(before, change.obj, change)
+                yield from self._judge_change(before, change.obj, change)
             else:
                 self._judged.pop(before.uid, None)
                 self._settle(before.uid, is_bound=False)
@@ -100,7 +100,7 @@ class ShadowScheduler:
     def _is_ours(self, pod: Pod) -> bool:
         return pod.spec.scheduler_name in self._schedulers and pod.spec.scheduler_name in self._model.engine.profiles
 
-    def _look(self, before: Pod, after: Pod, change: ClusterChange) -> Asking[None]:
+    def _judge_change(self, before: Pod, after: Pod, change: ClusterChange) -> Asking[None]:
         decision = decision_in(before, after)
         if decision is None or not self._is_ours(after):
             return

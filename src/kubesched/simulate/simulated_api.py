@@ -209,7 +209,7 @@ class SimulatedApi:
         if isinstance(gone, Node):
             self._watcher.node_changed(gone, None)
             for full_name in list(self._on_node.get(gone.name, ())):
-                self._lose(self.pods[full_name])
+                self._lose_pod(self.pods[full_name])
 
     # -- the lives of pods
 
@@ -233,7 +233,7 @@ class SimulatedApi:
         if pod.spec.scheduling_group is not None:
             self._leave_group(pod)
 
-    def _lose(self, pod: Pod) -> None:
+    def _lose_pod(self, pod: Pod) -> None:
         """Remove a pod that was evicted or lost its node; its controller creates it again."""
         running = self._running[pod.full_name]
         self._remove(pod)
@@ -246,7 +246,7 @@ class SimulatedApi:
             )
             self._arrive(again, running.runs, running.lives + 1)
 
-    def _see_to_claims(self, pod: Pod) -> None:
+    def _release_claims(self, pod: Pod) -> None:
         """Release the claims of a deleted pod; delete the claims created for it."""
         for kind, full_name in claims_of(pod):
             claim = self._objects.get((kind, full_name))
@@ -269,7 +269,7 @@ class SimulatedApi:
         self._inbox.post(Dropped(pod))
         if pod.spec.resource_claims or pod.spec.volumes:
             # only after the decision whether the pod is created again
-            self._loop.call_soon(self._see_to_claims, pod)
+            self._loop.call_soon(self._release_claims, pod)
 
     def _leave_group(self, pod: Pod) -> None:
         """Remove a pod from its group; delete the group with its last pod, as its owner does."""
@@ -349,12 +349,12 @@ class SimulatedApi:
             self._store(found, deletion_timestamp=self.date)
             self._loop.call_later(self._pace.stopping_seconds, self._stopped, found.full_name, found.uid)
         elif not found.terminating:
-            self._lose(found)
+            self._lose_pod(found)
 
     def _stopped(self, full_name: str, uid: str) -> None:
         pod = self.pods.get(full_name)
         if pod is not None and pod.uid == uid:
-            self._lose(pod)
+            self._lose_pod(pod)
 
     def _patch(self, patch: Patch) -> ApiObject:
         full_name = f"{patch.namespace}/{patch.name}" if patch.namespace else patch.name

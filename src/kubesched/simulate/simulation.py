@@ -124,7 +124,7 @@ class _Simulation:
         if measurements.first_error:
             self._note(f"attempts ended in an error; the first one: {measurements.first_error}")
         measurements.sample()
-        self._tell(measurements)
+        self._report_progress(measurements)
         if not measurements.offered.of and measurements.pending.value:
             self._note("the trace has no nodes: add a file with nodes to the one with the pods")
         if loop.time() < self._run.warm_up:
@@ -143,9 +143,9 @@ class _Simulation:
                 api.apply(event)
             self._events += 1
             if self._groups_ignored and isinstance(event, ObjectPut):
-                self._tell_of_groups(event)
+                self._warn_of_groups(event)
             if self._events % _TOLD_EVERY == 0:
-                self._tell(measurements)
+                self._report_progress(measurements)
 
         feed = TraceFeed(self._run.trace.events(self._run.seed), carry_out)
         try:
@@ -153,7 +153,7 @@ class _Simulation:
         finally:
             feed.stop()
 
-    def _tell_of_groups(self, event: ObjectPut) -> None:
+    def _warn_of_groups(self, event: ObjectPut) -> None:
         """Log once that the scheduler ignores pod groups, when the first PodGroup is created."""
         if isinstance(event.obj, PodGroup):
             self._groups_ignored = False
@@ -164,9 +164,9 @@ class _Simulation:
         while True:
             await asyncio.sleep(measurements.timeline.seconds)
             measurements.sample()
-            self._tell(measurements)
+            self._report_progress(measurements)
 
-    def _tell(self, measurements: Measurements) -> None:
+    def _report_progress(self, measurements: Measurements) -> None:
         """Report the progress."""
         now, pending = asyncio.get_running_loop().time(), measurements.pending.value
         self._progress(SimulationProgress(now, self._events, measurements.counts["bound"], pending))

@@ -13,7 +13,6 @@ from typing import NamedTuple
 import click
 
 from kubesched.cli.command_group import CommandWithSubcommands
-from kubesched.sweep.asked import AskedSweep, changes, read_asked
 from kubesched.sweep.collecting import collect
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.executors.dask_workers import DaskWorkers
@@ -23,7 +22,8 @@ from kubesched.sweep.executors.processes import ProcessWorkers
 from kubesched.sweep.preparing import PreparedSweep, check, prepare
 from kubesched.sweep.progress import SweepProgress
 from kubesched.sweep.report import report_of
-from kubesched.sweep.report_output import ReportOptions, report_options, report_sweep, report_trials, tell_missing
+from kubesched.sweep.report_output import ReportOptions, report_missing, report_options, report_sweep, report_trials
+from kubesched.sweep.request import SweepRequest, changes, read_request
 from kubesched.sweep.results import FORMATS, SweepResults, failures_in, form_of
 from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup, Tell, Workers
 from kubesched.sweep.trial_files import best_so_far, check_same, read_search, write_search
@@ -45,15 +45,15 @@ def show_command(folder: Path, report: ReportOptions) -> None:
       kubesched sweep show sizes
       kubesched sweep show sizes --file sizes.csv
     """
-    asked = read_asked(folder)
-    if asked is None:
+    request = read_request(folder)
+    if request is None:
         raise SweepError(f"{folder}: no sweep.json found; give the results folder of `kubesched sweep`")
-    if asked.tuned:
+    if request.tuned:
         report_trials(read_search(folder), report)
         return
     results = SweepResults(folder, form_of(folder) or "jsonl")
-    found = report_of(asked.runs, results.rows, failures_in(folder))
-    tell_missing(found)
+    found = report_of(request.runs, results.rows, failures_in(folder))
+    report_missing(found)
     report_sweep(found, report)
 
 
@@ -148,11 +148,11 @@ def _sweep(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions
             click.echo(run.name)
         click.echo(f"{len(runs)} runs", err=True)
         return 0
-    asked = prepared.asked(runs)
-    results = _opened(options, asked)
+    request = prepared.request(runs)
+    results = _opened(options, request)
     progress = SweepProgress(len(runs))
-    with _at_work(prepared.setup, options, progress) as workers:
-        results.begin(asked)
+    with _running_workers(prepared.setup, options, progress) as workers:
+        results.begin(request)
         failed = collect(runs, workers, results, progress)
     progress.end()
     results.finish(runs)
@@ -168,19 +168,19 @@ def _tune(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions,
     if dry_run:
         click.echo(f"{search.spec.trials} trials and the configuration as it is, each of {search.runs_a_trial} runs")
         return 0
-    asked = prepared.asked([], tuned=True)
-    results = _opened(options, asked)
+    request = prepared.request([], tuned=True)
+    results = _opened(options, request)
     progress, failed = SweepProgress(count), 0
     before = [] if options.force else read_search(options.folder).trials
     trials: list[TuneTrial] = []
-    with _at_work(prepared.setup, options, progress) as workers:
+    with _running_workers(prepared.setup, options, progress) as workers:
 
         def carry_out(runs: Sequence[SweepRun]) -> Rows:
             nonlocal failed
             failed += collect(runs, workers, results, progress)
             return results.rows
 
-        results.begin(asked)
+        results.begin(request)
         for batch in search.trials(carry_out):
             trials += batch
             check_same(before, trials, options.folder)
@@ -193,18 +193,18 @@ def _tune(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions,
 
 
 @contextmanager
-def _at_work(setup: SweepSetup, options: SweepOptions, progress: SweepProgress) -> Iterator[Workers]:
+def _running_workers(setup: SweepSetup, options: SweepOptions, progress: SweepProgress) -> Iterator[Workers]:
     """Start workers for the duration of a block; after an interrupt, report where the results are."""
     try:
         with interrupts_noted() as interrupts, closing(_workers(setup, options, progress.note, interrupts)) as workers:
-            yield _AttentiveWorkers(workers, interrupts)
+            yield _InterruptibleWorkers(workers, interrupts)
     except KeyboardInterrupt:
         progress.end()
         click.echo(f"interrupted: finished runs are in {options.folder}; continue with --resume", err=True)
         raise
 
 
-class _AttentiveWorkers:
+class _InterruptibleWorkers:
     """Workers whose outcomes end with the first interrupt."""
 
     def __init__(self, workers: Workers, interrupts: Interrupts) -> None:
@@ -225,13 +225,13 @@ def _workers(setup: SweepSetup, options: SweepOptions, tell: Tell, interrupts: I
     return InProcess(setup) if count == 1 else ProcessWorkers(setup, count, tell)
 
 
-def _opened(options: SweepOptions, asked: AskedSweep) -> SweepResults:
+def _opened(options: SweepOptions, request: SweepRequest) -> SweepResults:
     """Return the results in a folder; refuse a folder with results of another sweep."""
     folder, form = options.folder, options.form
-    before, there = read_asked(folder), form_of(folder)
+    before, there = read_request(folder), form_of(folder)
     if before is not None and not options.resume:
         raise SweepError(f"{folder} already has results: continue with --resume, or name another folder with --results")
-    if before is not None and not options.force and (changed := changes(before, asked)):
+    if before is not None and not options.force and (changed := changes(before, request)):
         raise SweepError(
             f"{folder}: changed since these results were written: {', '.join(changed)}; with --force runs that are "
             "the same are kept and the others are done again, with --results they go elsewhere"

@@ -11,11 +11,11 @@ from kubesched import __version__
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.document import parse
 from kubesched.errors import KubeschedError
-from kubesched.sweep.asked import AskedSweep
-from kubesched.sweep.carrying_out import RunCarrier, sentence
 from kubesched.sweep.errors import SweepError, about
 from kubesched.sweep.inputs import SweepInputs, read_inputs
 from kubesched.sweep.planning import ConfigVariant, plan, runs_of
+from kubesched.sweep.request import SweepRequest
+from kubesched.sweep.run_carrier import RunCarrier, sentence
 from kubesched.sweep.runs import SweepRun, SweepSetup
 from kubesched.sweep.spec import Common, SweepSpec, common_of, spec_of
 
@@ -46,10 +46,10 @@ class PreparedSweep(NamedTuple):
         with about(self.path):
             return runs_of(self.spec, self.inputs, self.common, __version__, configs)
 
-    def asked(self, runs: Sequence[SweepRun], *, tuned: bool = False) -> AskedSweep:
+    def request(self, runs: Sequence[SweepRun], *, tuned: bool = False) -> SweepRequest:
         """Return the request that `sweep.json` keeps for these runs."""
         labels = [run.label for run in runs]
-        return AskedSweep(__version__, self.document, self.inputs.digests, labels, self.common.timeline, tuned)
+        return SweepRequest(__version__, self.document, self.inputs.digests, labels, self.common.timeline, tuned)
 
 
 def prepare(path: str, *, timeline: bool = False) -> PreparedSweep:

@@ -45,13 +45,13 @@ class SweepProgress:
         self.failed += failed
         every = SECONDS_ON_TERMINALS if self._terminal else SECONDS_ELSEWHERE
         if self._clock() - self._told >= every:
-            self._tell(self.line())
+            self._write_line(self.line())
 
     def begin(self) -> None:
         """Report the start of the sweep, once."""
         if not self._begun and self._runs > self.done:
             self._begun = True
-            self._tell(self.line())
+            self._write_line(self.line())
 
     def note(self, line: str, once: str = "") -> None:
         """Print a message above the progress line; a message, or a key `once`, is printed only once."""
@@ -62,7 +62,7 @@ class SweepProgress:
 
     def end(self) -> None:
         """Report the end of the sweep."""
-        self._tell(self.line())
+        self._write_line(self.line())
         if self._line_open:
             click.echo(err=True)
             self._line_open = False
@@ -82,7 +82,7 @@ class SweepProgress:
             parts.append(f"{_duration(60 * left / rate)} left")
         return ", ".join(parts)
 
-    def _tell(self, line: str) -> None:
+    def _write_line(self, line: str) -> None:
         self._told = self._clock()
         click.echo(f"\r{line}\x1b[K" if self._terminal else line, nl=not self._terminal, err=True)
         self._line_open = self._terminal

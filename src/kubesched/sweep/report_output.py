@@ -64,7 +64,7 @@ def report_sweep(found: SweepReport, options: ReportOptions) -> None:
         _write((as_json if options.output == "json" else as_csv)(found, options.figures), options)
 
 
-def tell_missing(found: SweepReport) -> None:
+def report_missing(found: SweepReport) -> None:
     """Print the missing runs, with the reasons."""
     for name, reason in found.missing[:MOST_TOLD]:
         click.echo(f"missing: {name}: {reason}", err=True)

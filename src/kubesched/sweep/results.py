@@ -1,6 +1,6 @@
 """Results of a sweep in a folder, written while it runs.
 
-    sweep.json              the request: specification, inputs and plan (`asked.py`)
+    sweep.json              the request: specification, inputs and plan (`request.py`)
     runs/part-000001...     rows of runs, as they end, some at a time
     runs.parquet            all rows in the order of the plan, after the end of the sweep; replaces the parts
     timeline/, timeline.parquet   samples over time, on request
@@ -20,8 +20,8 @@ import msgspec
 from kubesched.common.extras import extra_module
 from kubesched.simulate.reports.flat import flat_columns
 from kubesched.simulate.reports.parquet_files import write_columns
-from kubesched.sweep.asked import AskedSweep, write_asked
 from kubesched.sweep.errors import SweepError
+from kubesched.sweep.request import SweepRequest, write_request
 from kubesched.sweep.runs import RunOutcome, SweepRun
 from kubesched.sweep.whole_files import whole_file
 
@@ -89,9 +89,9 @@ class SweepResults:
         if parts:
             (self.folder / what).rmdir()
 
-    def begin(self, asked: AskedSweep) -> None:
+    def begin(self, request: SweepRequest) -> None:
         """Write the request; discard earlier failures, since these runs are tried again."""
-        write_asked(self.folder, asked)
+        write_request(self.folder, request)
         (self.folder / FAILURES).unlink(missing_ok=True)
 
     # -- files

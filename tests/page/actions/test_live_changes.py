@@ -109,7 +109,7 @@ def test_a_drain_goes_on_while_a_budget_holds_pods_up(cluster: ServedCluster) ->
         running = changes.running()
         assert running is not None
         assert (running["title"], running["waiting"]) == ("Drain node n1", 1)
-        with pytest.raises(KubeschedError, match="Drain node n1 goes on"):
+        with pytest.raises(KubeschedError, match="Drain node n1 is still under way"):
             await changes.do(ActionRequest("drain", nodes="n1"))
         await rest.send("DELETE", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b")
         async with asyncio.timeout(20):

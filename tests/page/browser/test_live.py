@@ -92,11 +92,11 @@ def test_a_server_that_goes_away_and_comes_back(cluster: ServedPage, opened: Ope
 
 def test_a_cluster_that_is_lost_and_comes_back(cluster: ServedPage, opened: Opener) -> None:
     page = opened(cluster.address)
-    cluster.call(cluster.shown.tell_source, LOST, "connection refused")
+    cluster.call(cluster.shown.report_source, LOST, "connection refused")
     expect(page.locator("#banner")).to_have_text(
         "The cluster is lost: connection refused. The page shows its last known state."
     )
-    cluster.call(cluster.shown.tell_source, THERE)
+    cluster.call(cluster.shown.report_source, THERE)
     expect(page.locator("#banner")).to_have_text("The cluster is back.")
 
 

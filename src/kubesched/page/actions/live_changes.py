@@ -105,7 +105,7 @@ class LiveChanges:
 
     async def _perform(self, action: LiveAction) -> str:
         if action.evicted and self._running is not None and self._task is not None and not self._task.done():
-            raise ActionError(f"{self._running.title} goes on: wait until it is done, or undo it")
+            raise ActionError(f"{self._running.title} is still under way: wait until it is done, or undo it")
         if action.creates:
             action = action._replace(undo=await self._create_all(action.requests))
         else:

@@ -145,14 +145,14 @@ async def _remove(model: ClusterModel, asked: ActionRequest, rest: RestClient) -
     return LiveAction(
         f"Remove {named(nodes)}",
         tuple(LiveRequest("DELETE", path_of("Node", name=name), f"node {name}") for name in nodes),
-        tuple(_creation(_anew(each)) for each in documents),
+        tuple(_creation(_manifest_of(each)) for each in documents),
     )
 
 
 async def _add_nodes(model: ClusterModel, asked: ActionRequest, rest: RestClient) -> LiveAction:
     if asked.like:
         like = model.node(asked.like)
-        documents = [_anew(to_builtins(each)) for each in new_nodes_like(model, like, asked.count)]
+        documents = [_manifest_of(to_builtins(each)) for each in new_nodes_like(model, like, asked.count)]
         title = f"Add {asked.count} {'node' if asked.count == 1 else 'nodes'} like {asked.like}"
     elif asked.pool:
         pool = asked.node_pool()
@@ -202,7 +202,7 @@ async def _delete(model: ClusterModel, asked: ActionRequest, rest: RestClient) -
     pod = model.pods[f"{namespace}/{name}"]
     what, path = f"pod {namespace}/{name}", path_of("Pod", namespace, name)
     controlled = pod.metadata.controller is not None
-    undo = () if controlled else (_creation(_anew(await _read(rest, path, what))),)
+    undo = () if controlled else (_creation(_manifest_of(await _read(rest, path, what))),)
     body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": pod.uid}}
     request = LiveRequest("DELETE", path, what, body)
     return LiveAction(f"Delete {what}", (request,), undo, cannot_undo=GONE_FOR_GOOD if controlled else "")
@@ -219,7 +219,7 @@ async def _read(rest: RestClient, path: str, what: str, query: Query | None = No
     return found
 
 
-def _anew(document: Mapping[str, Any]) -> dict[str, Any]:
+def _manifest_of(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return an object as a manifest to create it again: without fields that a server fills in, a pod without its node
     and status.
     """

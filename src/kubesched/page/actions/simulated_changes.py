@@ -48,7 +48,7 @@ class SimulatedChanges:
             action = simulated(self.simulation.shown.model, asked, self._documents())
             action = await self._with_run_times(action)
             done = await self.simulation.apply(action.title, action.events, note=action.workloads)
-            self._note(done)
+            self._record(done)
             return action.title
 
     async def configure(self, configuration: SimulatedConfiguration) -> str:
@@ -56,7 +56,7 @@ class SimulatedChanges:
         async with self._turn:
             self._refuse_on_its_way()
             done = await self.simulation.apply("Apply a configuration", (), configuration, self._documents())
-            self._note(done)
+            self._record(done)
             return done.title
 
     async def undo(self) -> str:
@@ -90,7 +90,7 @@ class SimulatedChanges:
     def close(self) -> None:
         """Do nothing: no action is under way."""
 
-    def _note(self, action: UserAction) -> None:
+    def _record(self, action: UserAction) -> None:
         self._done.append(action)
         self._undone.clear()
 

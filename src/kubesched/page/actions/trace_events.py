@@ -233,7 +233,7 @@ def _events(before: Objects, after: Objects) -> Iterator[TraceEvent]:
         if old is not None and _is_edit(old, obj):
             yield ObjectPut(0.0, obj)
         else:
-            arrivals.append(_again(obj, old) if old is not None else obj)
+            arrivals.append(_recreated(obj, old) if old is not None else obj)
     yield from trace_of_objects("", arrivals).events(0)
 
 
@@ -244,7 +244,7 @@ def _is_edit(old: ApiObject, new: ApiObject) -> bool:
     return old.uid == new.uid and old.spec.node_name == new.spec.node_name
 
 
-def _again(pod: Pod, old: ApiObject) -> Pod:
+def _recreated(pod: Pod, old: ApiObject) -> Pod:
     """Return the pod that a controller creates to replace a deleted one: the same name, another UID."""
     status = replace(pod.status, conditions=(), nominated_node_name="", start_time=None, phase="")
     uid = f"{old.uid}+" if pod.uid in ("", old.uid) else pod.uid

@@ -135,7 +135,7 @@ def _without_empty(parent: Any, key: str) -> None:
         del parent[key]
 
 
-def _named(entries: list[Any], name: str) -> Tree | None:
+def _entry_named(entries: list[Any], name: str) -> Tree | None:
     return next((each for each in entries if isinstance(each, dict) and each.get("name") == name), None)
 
 
@@ -170,7 +170,7 @@ def _weigh(config: _Configuration, change: FormChange) -> None:
     scores, silent = config.plugin_lists(change, SCORE)
     _drop(silent, change.plugin)
     everywhere, _ = config.plugin_lists(change, MULTI_POINT)
-    entry = _named(scores, change.plugin) or _named(everywhere, change.plugin)
+    entry = _entry_named(scores, change.plugin) or _entry_named(everywhere, change.plugin)
     if entry is None:
         entry = {"name": change.plugin}
         # of a plugin that is on by default, an entry of multiPoint is its weight and nothing else
@@ -182,7 +182,7 @@ def _weigh(config: _Configuration, change: FormChange) -> None:
 def _argue(config: _Configuration, change: FormChange) -> None:
     """Set an argument of a plugin; null resets it to its default."""
     entries = _list(config.profile(change.profile), "pluginConfig")
-    entry = _named(entries, change.plugin)
+    entry = _entry_named(entries, change.plugin)
     if entry is None:
         entry = {"name": change.plugin}
         entries.append(entry)

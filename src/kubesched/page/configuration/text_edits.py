@@ -31,7 +31,7 @@ def rewritten(text: str, value: Any) -> Rewritten:
             if old == value and _same_types(old, value):
                 return Rewritten(now)
             path = _difference(old, value, ())
-            now = _mended(now, old, value, path)
+            now = _edited(now, old, value, path)
     except (DocumentError, yaml.YAMLError, _NotInPlaceError):
         pass
     return Rewritten(dump(value, sort_keys=False), anew=True)
@@ -82,7 +82,7 @@ def _has(value: Any, path: FieldPath) -> bool:
     return True
 
 
-def _mended(text: str, old: Any, new: Any, path: FieldPath) -> str:
+def _edited(text: str, old: Any, new: Any, path: FieldPath) -> str:
     """Return the text with the first difference edited."""
     root = first_document(text)
     if not path or root is None:

@@ -45,7 +45,7 @@ def scenario_lines(scenario: PageScenario) -> Iterator[bytes]:
     header = ScenarioHeader(
         VERSION,
         scenario.trace.name,
-        _written(scenario.configuration),
+        _configuration_text(scenario.configuration),
         scenario.seed,
         scenario.trace.has_replacements,
         {
@@ -67,7 +67,7 @@ def scenario_lines(scenario: PageScenario) -> Iterator[bytes]:
         yield from map(_encoded, _action_lines(action, writer))
 
 
-def _written(configuration: SimulatedConfiguration) -> str:
+def _configuration_text(configuration: SimulatedConfiguration) -> str:
     """Return the text of a configuration without secrets, empty for the default one."""
     return configuration.text and shown_text(configuration.text, configuration.loaded)
 
@@ -82,7 +82,7 @@ def _action_lines(action: UserAction, writer: LineWriter) -> Iterator[dict[str, 
     lines = [line for event in action.events for line in writer.lines_of(msgspec.structs.replace(event, at=at))]
     head: dict[str, Any] = {"at": at, "action": action.title, "turns": action.at.turns, "lines": len(lines)}
     if action.configuration is not None:
-        head["configuration"] = _written(action.configuration)
+        head["configuration"] = _configuration_text(action.configuration)
     if isinstance(action.note, tuple) and action.note:
         head["workloads"] = list(action.note)
     yield head

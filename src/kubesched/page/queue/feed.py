@@ -67,7 +67,7 @@ class QueueFeed:
                     await client.close()
                     target, client, self._ask_at = self.target, self._client(), 0.0
                 if asyncio.get_running_loop().time() >= self._ask_at:
-                    self._latest = await self._asked(client)
+                    self._latest = await self._read_scheduler(client)
                 counted = self._latest or of_conditions(self._shown.model, self._now(), self._why, named=False)
                 self.history.note(counted.at.timestamp(), counted.counts, counted.moves)
                 await asyncio.sleep(READ_SECONDS)
@@ -78,28 +78,28 @@ class QueueFeed:
         assert self.target is not None
         return RestClient(self.target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
 
-    async def _asked(self, client: RestClient) -> QueueReading | None:
+    async def _read_scheduler(self, client: RestClient) -> QueueReading | None:
         """Return the reading of the scheduler, None without an answer; then `_why` has the reason."""
         try:
             found = await self._read(client)
         except Unreachable as error:
             self._why = str(error)
-            self._tell(LOST)
+            self._report_state(LOST)
             return None
         except (KubeschedError, ValueError) as error:
             self._why = str(error)
             self._ask_at = asyncio.get_running_loop().time() + AGAIN_SECONDS
             # a scheduler that refuses a request is running
-            self._tell(THERE)
+            self._report_state(THERE)
             return None
-        self._tell(THERE)
+        self._report_state(THERE)
         return found
 
-    def _tell(self, state: str) -> None:
+    def _report_state(self, state: str) -> None:
         """Report whether a named scheduler answers; the scheduler of `kubesched up` goes with its API server."""
         if self._scheduler is not None:
             why = self._why if state == LOST else ""
-            self._shown.tell_scheduler(without_password(self._scheduler.server), state, why)
+            self._shown.report_scheduler(without_password(self._scheduler.server), state, why)
 
     async def _read(self, client: RestClient) -> QueueReading:
         try:

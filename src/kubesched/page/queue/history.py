@@ -31,7 +31,7 @@ class QueueHistory:
 
     def note(self, at: float, counts: Counts, moves: Sequence[MoveCount] = ()) -> None:
         """Add the number of pods in each place at a time, and the number of pods that each event has moved so far."""
-        self._note_moves(at, moves)
+        self._add_moves(at, moves)
         samples, found = self._samples, tuple(counts.get(place) for place in PLACES)
         if samples and at < samples[-1][0]:
             # the clock was set back: later samples are not true any more
@@ -46,7 +46,7 @@ class QueueHistory:
             # the older half loses every second sample
             del samples[1 : MOST_SAMPLES // 2 : 2]
 
-    def _note_moves(self, at: float, moves: Sequence[MoveCount]) -> None:
+    def _add_moves(self, at: float, moves: Sequence[MoveCount]) -> None:
         totals = {(each.event, each.from_place, each.to_place): each.pods for each in moves}
         before = self._totals
         self._totals = totals

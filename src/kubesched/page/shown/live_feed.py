@@ -110,12 +110,12 @@ async def _probe(shown: ShownCluster, rest: RestClient, find: Callable[[], RestC
     while True:
         why = await _why_silent(rest)
         if why:
-            shown.tell_source(LOST, why)
+            shown.report_source(LOST, why)
             found = await _elsewhere(rest, find)
             if found is not None:
                 return found
         else:
-            shown.tell_source(THERE)
+            shown.report_source(THERE)
         await asyncio.sleep(PROBE_SECONDS)
 
 

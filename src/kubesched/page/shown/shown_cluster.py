@@ -85,8 +85,8 @@ class ShownCluster:
         if isinstance(obj, Pod) and old is not None and old.uid != obj.uid:
             self.drop(old)
         if self.model.take(name, obj):
-            self._note(obj, old)
-            self._tell(old, obj)
+            self._number_changes(obj, old)
+            self._notify_followers(old, obj)
 
     def drop(self, obj: ApiObject) -> None:
         """Remove an object."""
@@ -94,8 +94,8 @@ class ShownCluster:
         if known is not None:
             self.model.take(name_of_object(obj), None)
             # by the UID that browsers know
-            self._note(known)
-            self._tell(known, None)
+            self._number_changes(known)
+            self._notify_followers(known, None)
 
     def drop_named(self, kind: str, full_name: str) -> None:
         """Remove an object by its kind and `namespace/name`."""
@@ -104,18 +104,18 @@ class ShownCluster:
         if obj is not None:
             self.drop(obj)
 
-    def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
+    def _notify_followers(self, old: ApiObject | None, new: ApiObject | None) -> None:
         for follower in self.followers:
             follower(old, new)
 
-    def tell_source(self, state: str, why: str = "") -> None:
+    def report_source(self, state: str, why: str = "") -> None:
         """Record whether the source of the cluster answers."""
         if self.source["state"] != state:
             self.source = {"state": state, "why": why}
             self._encoded = None
             self.wake()
 
-    def tell_scheduler(self, url: str, state: str, why: str = "") -> None:
+    def report_scheduler(self, url: str, state: str, why: str = "") -> None:
         """Record whether the scheduler answers; `since` is when it was first seen, in seconds of the epoch."""
         if self.scheduler is None or self.scheduler["state"] != state:
             self.scheduler = {"state": state, "url": url, "why": why, "since": round(time.time(), 3)}
@@ -135,7 +135,7 @@ class ShownCluster:
         self._changes.clear()
         self._encoded = None
 
-    def _note(self, *changed: ApiObject | None) -> None:
+    def _number_changes(self, *changed: ApiObject | None) -> None:
         """Give the nodes and pods that a change touches, before and after it, the next number."""
         self._advance(self.seq + 1)
         for key in dict.fromkeys(key for obj in changed if obj is not None for key in _touched_by(obj)):

@@ -68,7 +68,7 @@ class Ask(msgspec.Struct, frozen=True):
     anywhere: bool = False
 
 
-class TellRest(msgspec.Struct, frozen=True):
+class AwaitRest(msgspec.Struct, frozen=True):
     """Wait until the simulation neither plays nor seeks; `done` then has the number of the report that says so."""
 
     done: "Future[int]"
@@ -78,7 +78,7 @@ class Close(msgspec.Struct, frozen=True):
     """End the thread."""
 
 
-Command = Play | Pause | StepCycle | Seek | SeekCycle | Act | Rerun | Ask | TellRest | Close
+Command = Play | Pause | StepCycle | Seek | SeekCycle | Act | Rerun | Ask | AwaitRest | Close
 
 
 class SimulationClock(msgspec.Struct, frozen=True, rename="camel"):

@@ -45,7 +45,7 @@ class ObjectMirror(Inbox):
         if self.target is not None:
             self.target.post(event)
 
-    def tell_all(self, inbox: Inbox) -> None:
+    def report_all(self, inbox: Inbox) -> None:
         """Report all objects to a starting scheduler, and from now on all changes."""
         self.target = inbox
         for obj in self.objects.values():

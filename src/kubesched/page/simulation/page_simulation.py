@@ -24,6 +24,7 @@ from kubesched.page.simulation.commands import (
     ENDED,
     Act,
     Ask,
+    AwaitRest,
     Close,
     Command,
     Pause,
@@ -34,7 +35,6 @@ from kubesched.page.simulation.commands import (
     SeekCycle,
     SimulationClock,
     StepCycle,
-    TellRest,
 )
 from kubesched.page.simulation.object_mirror import Changes
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration, UserAction
@@ -72,7 +72,7 @@ class PageSimulation:
         self._loop = asyncio.get_running_loop()
         self._reports: asyncio.Queue[RunReport] = asyncio.Queue()
         self._thread = SimulationThread(scenario, self._hand_over, observers)
-        self._taking = self._loop.create_task(self._take_reports())
+        self._taking = self._loop.create_task(self._apply_reports())
         self._begun = asyncio.Event()
         self._taken = asyncio.Event()
 
@@ -137,7 +137,7 @@ class PageSimulation:
         """
         done: Future[UserAction] = Future()
         self._send(Act(title, tuple(events), configuration, note, done))
-        return await self._answer(done)
+        return await self._await_answer(done)
 
     async def ask(self, function: Callable[[SteppedRun], T], *, anywhere: bool = False) -> T:
         """Call a function with the run, in its thread, between two turns; return its result, an immutable value.
@@ -146,9 +146,9 @@ class PageSimulation:
         """
         done: Future[T] = Future()
         self._send(Ask(function, done, anywhere))
-        return await self._answer(done)
+        return await self._await_answer(done)
 
-    async def _answer(self, done: "Future[T]") -> T:
+    async def _await_answer(self, done: "Future[T]") -> T:
         """Wait for an answer; a run that catches up with the display may take longer, as long as it advances."""
         answer = asyncio.wrap_future(done)
         while True:
@@ -163,7 +163,7 @@ class PageSimulation:
     async def rested(self) -> SimulationClock:
         """Wait until the simulation neither plays nor seeks and the page shows that; return the clock."""
         done: Future[int] = Future()
-        self._send(TellRest(done))
+        self._send(AwaitRest(done))
         number = await asyncio.wrap_future(done)
         while self._thread.reporter.acknowledged < number:
             self._taken.clear()
@@ -190,17 +190,17 @@ class PageSimulation:
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._reports.put_nowait, report)
 
-    async def _take_reports(self) -> None:
+    async def _apply_reports(self) -> None:
         try:
             while True:
-                await self._take(await self._reports.get())
+                await self._apply_report(await self._reports.get())
         except Exception as error:
             problem = f"what happens in the simulation cannot be shown: {described(error)}"
             self.clock = msgspec.structs.replace(self.clock, state=ENDED, problem=problem)
             self._begun.set()
             self.shown.wake()
 
-    async def _take(self, report: RunReport) -> None:
+    async def _apply_report(self, report: RunReport) -> None:
         if report.anew:
             shown = self._empty(report.configuration.loaded)
             # nodes by name, as in other clusters

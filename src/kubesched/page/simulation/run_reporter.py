@@ -56,7 +56,7 @@ class RunReporter:
         self._marks: list[TimelineMark] = []
         self._marks_sent = 0
 
-    def tell_everything(self) -> None:
+    def report_everything(self) -> None:
         """Let the next report have all objects, as for another cluster."""
         self._everything = True
 

@@ -25,6 +25,7 @@ from kubesched.page.simulation.commands import (
     SEEKING,
     Act,
     Ask,
+    AwaitRest,
     Close,
     Command,
     Pause,
@@ -34,7 +35,6 @@ from kubesched.page.simulation.commands import (
     Seek,
     SeekCycle,
     StepCycle,
-    TellRest,
 )
 from kubesched.page.simulation.goals import Goal, after_cycles, at_beginning, at_moment
 from kubesched.page.simulation.history import PastMoment, RunHistory
@@ -94,7 +94,7 @@ class SimulationThread(threading.Thread):
                 self._guarded(self._catch_up)
             else:
                 wait = None
-                self._tell_rest()
+                self._notify_resting()
             self._obey(wait)
         self._drop_run()
 
@@ -110,9 +110,9 @@ class SimulationThread(threading.Thread):
         if self._view.past is not None:
             # the run that should have caught up is lost; known moments can still be displayed
             self._view.forget()
-            self.reporter.tell_everything()
+            self.reporter.report_everything()
         self._forget_waiting()
-        self._become(ENDED)
+        self._set_state(ENDED)
         return 0.0
 
     def _obey(self, wait: float | None) -> None:
@@ -130,12 +130,12 @@ class SimulationThread(threading.Thread):
             self._closing = True
         elif isinstance(command, Ask):
             if command.anywhere or not self._waits_for_run(command):
-                self._answer(command.done, command.function)
-        elif isinstance(command, TellRest):
+                self._call(command.done, command.function)
+        elif isinstance(command, AwaitRest):
             self._resting.append(command.done)
         elif isinstance(command, Act):
             if not self._waits_for_run(command):
-                self._answer(command.done, lambda run: self._act(run, command))
+                self._call(command.done, lambda run: self._act(run, command))
         elif isinstance(command, Rerun):
             at = self._view.moment(self._run)
             self._scenario = command.scenario
@@ -144,7 +144,7 @@ class SimulationThread(threading.Thread):
             self._restart(at_moment(at), at.seconds)
         elif isinstance(command, Pause):
             self._forget_waiting()
-            self._become(PAUSED if self._state != ENDED else ENDED)
+            self._set_state(PAUSED if self._state != ENDED else ENDED)
         elif self._run is None or (self._problem and not isinstance(command, Seek | SeekCycle)):
             return
         elif isinstance(command, Play):
@@ -152,7 +152,7 @@ class SimulationThread(threading.Thread):
                 return
             self._speed = command.speed
             self._due, self._looked = self._run.moment.seconds, time.monotonic()
-            self._become(ENDED if self._state == ENDED else PLAYING)
+            self._set_state(ENDED if self._state == ENDED else PLAYING)
         elif isinstance(command, StepCycle):
             if self._state != ENDED:
                 self._seek_to(self._run, SeekCycle(self._view.cycles(self._run) + 1))
@@ -170,16 +170,16 @@ class SimulationThread(threading.Thread):
             goal, seconds = after_cycles(command.to), 0.0
             back = command.to < run.cycles
         if found is not None and self._view.reaches(run, found):
-            self._look_at(run, found)
+            self._display(run, found)
         elif back or self._problem:
             self._restart(goal, seconds)
         elif self._state != ENDED or self._view.past is not None:
             self._forget_waiting()
             if not self._view.leave(run):
-                self.reporter.tell_everything()
+                self.reporter.report_everything()
             self._aim(goal, seconds)
 
-    def _answer(self, done: Future[Any], function: Callable[[SteppedRun], Any]) -> None:
+    def _call(self, done: Future[Any], function: Callable[[SteppedRun], Any]) -> None:
         """Call a function with the run; put its result or exception into `done`."""
         if not done.set_running_or_notify_cancel():
             return
@@ -190,8 +190,8 @@ class SimulationThread(threading.Thread):
         except Exception as error:
             done.set_exception(error)
 
-    def _tell_rest(self) -> None:
-        """Notify the waiting `TellRest` commands that the simulation neither plays nor seeks."""
+    def _notify_resting(self) -> None:
+        """Notify the waiting `AwaitRest` commands that the simulation neither plays nor seeks."""
         resting, self._resting = self._resting, []
         for done in resting:
             if done.set_running_or_notify_cancel():
@@ -210,20 +210,20 @@ class SimulationThread(threading.Thread):
         # known later moments are not true any more
         self.reporter.forget_later(run)
         if command.configuration is not None:
-            self.reporter.tell_everything()
-        self._become(PAUSED if self._state == ENDED else self._state)
+            self.reporter.report_everything()
+        self._set_state(PAUSED if self._state == ENDED else self._state)
         return action
 
     # -- display of past moments
 
-    def _look_at(self, run: SteppedRun, found: PastMoment) -> None:
+    def _display(self, run: SteppedRun, found: PastMoment) -> None:
         """Display a known moment; the run stays where it is."""
         self._forget_waiting()
         self._view.look(run, found)
         if not self._broken and run.moment == found.moment and run.mirror.count == found.point.changes:
             self._view.leave(run)
         self._problem = ""
-        self._become(ENDED if found.ended else PAUSED)
+        self._set_state(ENDED if found.ended else PAUSED)
 
     def _waits_for_run(self, command: Play | Act | Ask) -> bool:
         """Return whether a command waits until the run reaches the moment on display; start the run towards it."""
@@ -238,7 +238,7 @@ class SimulationThread(threading.Thread):
         self._waiting.append(command)
         if not isinstance(command, Ask):
             # the report shows that it is on its way
-            self._become(SEEKING)
+            self._set_state(SEEKING)
         return True
 
     def _catch_up(self) -> float:
@@ -254,9 +254,9 @@ class SimulationThread(threading.Thread):
         waiting, self._waiting = self._waiting, []
         # the run has reached the moment on display
         if run.mirror.count != look.point.changes:
-            self.reporter.tell_everything()
+            self.reporter.report_everything()
         self._view.leave(run)
-        self._become(state)
+        self._set_state(state)
         for command in waiting:
             self._carry_out(command)
         return 0.0
@@ -266,7 +266,7 @@ class SimulationThread(threading.Thread):
         waiting, self._waiting = self._waiting, []
         for command in waiting:
             if not isinstance(command, Play):
-                self._answer(command.done, _left)
+                self._call(command.done, _no_longer_shown)
 
     # -- time
 
@@ -274,7 +274,7 @@ class SimulationThread(threading.Thread):
         """Run again from the beginning."""
         self._drop_run()
         self._problem = ""
-        self.reporter.tell_everything()
+        self.reporter.report_everything()
         self._view.forget()
         self._forget_waiting()
 
@@ -308,7 +308,7 @@ class SimulationThread(threading.Thread):
         if state is None:
             self._give_way()
         else:
-            self._become(state)
+            self._set_state(state)
         return 0.0
 
     def _drive(self, run: SteppedRun) -> str | None:
@@ -355,7 +355,7 @@ class SimulationThread(threading.Thread):
                 return 0.0
         self._note_checkpoint(run)
         if run.ended:
-            self._become(ENDED)
+            self._set_state(ENDED)
             return 0.0
         now = time.monotonic()
         run.jump(self._due)
@@ -371,7 +371,7 @@ class SimulationThread(threading.Thread):
 
     # -- reports
 
-    def _become(self, state: str) -> None:
+    def _set_state(self, state: str) -> None:
         self._state = state
         self._report()
 
@@ -381,5 +381,5 @@ class SimulationThread(threading.Thread):
         self.reporter.report(status)
 
 
-def _left(run: SteppedRun) -> Any:
+def _no_longer_shown(run: SteppedRun) -> Any:
     raise KubeschedError("the moment of this request is no longer shown")

@@ -94,7 +94,7 @@ class SteppedRun:
         assert isinstance(scheduler, SteppedScheduler)
         self.scheduler = scheduler
         self.configuration = configuration
-        self.mirror.tell_all(services.inbox)
+        self.mirror.report_all(services.inbox)
         self.scheduling = self.loop.create_task(self.scheduler.run())
 
     def _apply(self, event: TraceEvent) -> None:
@@ -165,11 +165,11 @@ class SteppedRun:
         """Let time pass, at most until the next event."""
         seconds = min(to, self.next_seconds)
         if seconds > self.moment.seconds:
-            self._note_queue(seconds)
+            self._sample_queue(seconds)
             self.loop.advance(seconds)
             self.moment = Moment(seconds)
 
-    def _note_queue(self, until: float) -> None:
+    def _sample_queue(self, until: float) -> None:
         """Add a sample of the queue, which stays as it is until a time."""
         beginning = BEGINNING.timestamp()
         if self.queue_history.is_due(beginning + until):

@@ -73,7 +73,7 @@ class MarkSeries:
         }
         if sum(end - begin for _, begin, end in spans.values()) <= MOST_SINGLE:
             single = (mark for marks, begin, end in spans.values() for mark in marks[begin:end])
-            return sorted((_shown(mark) for mark in single), key=place)
+            return sorted((_shown_mark(mark) for mark in single), key=place)
         width = (last - first) / PARTS
         parts = (_summed(marks, begin, end, first, width, place) for marks, begin, end in spans.values())
         return sorted((mark for part in parts for mark in part), key=place)
@@ -92,11 +92,11 @@ def _summed(
         part = int((place(marks[begin]) - first) / width) if width else PARTS
         after = first + (part + 1) * width
         stop = max(begin + 1, bisect_left(marks, after, begin, end, key=place)) if part < PARTS - 1 else end
-        yield _shown(marks[begin], stop - begin, marks[stop - 1])
+        yield _shown_mark(marks[begin], stop - begin, marks[stop - 1])
         begin = stop
 
 
-def _shown(mark: TimelineMark, count: int = 1, last: TimelineMark | None = None) -> ShownMark:
+def _shown_mark(mark: TimelineMark, count: int = 1, last: TimelineMark | None = None) -> ShownMark:
     shown = ShownMark(mark.at, mark.kind, mark.cycle, mark.pod, mark.node, mark.message)
     if count == 1 or last is None:
         return shown

@@ -73,7 +73,7 @@ def compared(figures: Sequence[Figures]) -> tuple[list[str], list[Row]]:
     configs = list(dict.fromkeys(each.config for each in figures))
     by_config = [[each for each in figures if each.config == config] for config in configs]
     rows = []
-    for name, unit, value in _named(figures):
+    for name, unit, value in _compared_figures(figures):
         of = [[value(each) for each in runs] for runs in by_config]
         differences = [
             interval([mine - first for mine, first in zip(values, of[0], strict=False)]) for values in of[1:]
@@ -82,7 +82,7 @@ def compared(figures: Sequence[Figures]) -> tuple[list[str], list[Row]]:
     return configs, rows
 
 
-def _named(figures: Sequence[Figures]) -> list[NamedFigure]:
+def _compared_figures(figures: Sequence[Figures]) -> list[NamedFigure]:
     """Return the figures to compare, by name and unit."""
     found: list[NamedFigure] = [
         ("simulated time", "s", lambda f: f.seconds),

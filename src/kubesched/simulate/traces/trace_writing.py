@@ -67,7 +67,7 @@ class LineWriter:
         else:
             # an existing pod changes
             field = "change" if isinstance(event.obj, Pod) else "object"
-            yield {"at": event.at, field: to_builtins(_taken(event.obj))}
+            yield {"at": event.at, field: to_builtins(_with_uid(event.obj))}
 
     def _arrival(self, event: PodArrival) -> Iterator[dict[str, Any]]:
         pod, templates = event.pod, self._templates
@@ -77,7 +77,7 @@ class LineWriter:
             name = templates[known] = f"pod-{len(templates)}"
             yield {"template": name, "object": to_builtins(_unnamed(pod))}
         line: dict[str, Any] = {"at": event.at}
-        line |= {"from": name, "name": pod.name} if name else {"object": to_builtins(_taken(pod))}
+        line |= {"from": name, "name": pod.name} if name else {"object": to_builtins(_with_uid(pod))}
         if name and pod.metadata.uid:
             line["uid"] = pod.metadata.uid
         yield line if event.runs is None else line | {"runs": event.runs}
@@ -85,15 +85,15 @@ class LineWriter:
 
 def _unnamed(pod: Pod) -> Pod:
     """Return a pod as a template; its UID makes readers use it unchanged."""
-    return replace(pod, metadata=replace(_written(pod.metadata), name="template", uid="template"))
+    return replace(pod, metadata=replace(_without_last_applied(pod.metadata), name="template", uid="template"))
 
 
-def _taken(obj: ApiObject) -> ApiObject:
+def _with_uid(obj: ApiObject) -> ApiObject:
     """Return an object with a UID, so that readers use it unchanged."""
-    return replace(obj, metadata=replace(_written(obj.metadata), uid=obj.uid or obj.full_name))
+    return replace(obj, metadata=replace(_without_last_applied(obj.metadata), uid=obj.uid or obj.full_name))
 
 
-def _written(meta: ObjectMeta) -> ObjectMeta:
+def _without_last_applied(meta: ObjectMeta) -> ObjectMeta:
     """Return metadata without kubectl's last-applied manifest."""
     if LAST_APPLIED not in meta.annotations:
         return meta

@@ -24,10 +24,10 @@ import msgspec
 from kubesched import __version__
 from kubesched.common.extras import extra_module
 from kubesched.common.garbage_collection import collect_seldom
-from kubesched.sweep.carrying_out import RunCarrier
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.executors.interrupts import Interrupts, interrupts_blocked
 from kubesched.sweep.executors.shipping import Parcel, packed, unpacked
+from kubesched.sweep.run_carrier import RunCarrier
 from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup, Tell
 
 LOCAL = "local:"
@@ -93,7 +93,7 @@ class DaskWorkers:
             try:
                 future = ended.get(timeout=LOOK_SECONDS)
             except queue.Empty:
-                self._look()
+                self._report_lost_workers()
                 self._interrupts.raise_if_came()
                 continue
             # read once: it changes while workers join and leave
@@ -118,7 +118,7 @@ class DaskWorkers:
             run.id, error=str(error) if isinstance(error, SweepError) else f"{type(error).__name__}: {error}"
         )
 
-    def _look(self) -> None:
+    def _report_lost_workers(self) -> None:
         """Report workers that were lost."""
         try:
             there = set(self._client.nthreads())

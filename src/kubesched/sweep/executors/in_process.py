@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from kubesched.sweep.carrying_out import RunCarrier
+from kubesched.sweep.run_carrier import RunCarrier
 from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup
 
 

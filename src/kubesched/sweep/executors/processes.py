@@ -26,7 +26,7 @@ _runs = msgspec.msgpack.Decoder(SweepRun)
 def serve(connection: Connection, setup: bytes) -> None:
     """Carry out runs as a worker until the connection is closed."""
     # a worker's first import of the package is this one
-    from kubesched.sweep.carrying_out import RunCarrier
+    from kubesched.sweep.run_carrier import RunCarrier
 
     collect_seldom()
     carrier = RunCarrier(msgspec.msgpack.decode(setup, type=SweepSetup))

@@ -111,7 +111,7 @@ class WorkloadObjects:
         room = operation.node_allocatable_strategy
         for index in range(operation.count):
             if operation.node_template_path is None:
-                made = self._named(_BASE_NODE, "the base node", f"node-{place}-", "base node")
+                made = self._with_name(_BASE_NODE, "the base node", f"node-{place}-", "base node")
             else:
                 made = self._made(operation.node_template_path, index, operation.count, kind="Node")
             node = dict(made.document)
@@ -155,7 +155,7 @@ class WorkloadObjects:
         )
         for index in range(operation.count):
             if path is None:
-                pod = self._named(_BASE_POD, "the base pod", "pod-", "base pod", namespace)
+                pod = self._with_name(_BASE_POD, "the base pod", "pod-", "base pod", namespace)
             else:
                 pod = self._made(path, index, operation.count, namespace, kind="Pod")
             if claim_path is None or volume_path is None:
@@ -229,9 +229,9 @@ class WorkloadObjects:
             document = {"apiVersion": "v1", "kind": kind, **document}
         alike = path if template.constant else ""
         prefix = document["metadata"].get("generateName") or f"{str(document.get('kind', 'object')).lower()}-"
-        return self._named(document, path, prefix, alike, namespace)
+        return self._with_name(document, path, prefix, alike, namespace)
 
-    def _named(self, model: Document, where: str, prefix: str, alike: str, namespace: str = "") -> MadeObject:
+    def _with_name(self, model: Document, where: str, prefix: str, alike: str, namespace: str = "") -> MadeObject:
         """Return a document with a name, and in a namespace if its kind has one."""
         metadata = {key: value for key, value in model["metadata"].items() if key != "generateName"}
         if "name" not in metadata:

@@ -68,7 +68,7 @@ class Recorder:
         there = {_key(obj) for obj in found}
         resumed = bool(self._known)
         for key in [key for key in self._known if key not in there]:
-            self._gone(key, ended=True)
+            self._record_end(key, ended=True)
         self._begun = self._beginning = True
         for obj in found:
             if resumed:
@@ -103,14 +103,14 @@ class Recorder:
         if not self._begun:
             return
         if _is_over(obj):
-            self._gone(_key(obj), ended=True)
+            self._record_end(_key(obj), ended=True)
             return
         if isinstance(obj, StorageClass):
             (self._waiting_classes.add if is_waiting_class(obj) else self._waiting_classes.discard)(obj.name)
         key = _key(obj)
         known = self._known.get(key)
         if known is not None and known.uid != obj.uid:
-            self._gone(key, ended=True)
+            self._record_end(key, ended=True)
             known = None
         form = recorded(obj, self._shift)
         compared = undecided(form, self._waiting_classes)
@@ -126,7 +126,7 @@ class Recorder:
         """Record a deleted object; a pod may have completed."""
         if self._begun:
             ended = isinstance(obj, Pod) and not obj.terminating and not self.reports_finished
-            self._gone(_key(obj), ended=ended)
+            self._record_end(_key(obj), ended=ended)
 
     def _add(self, key: Key, obj: ApiObject, form: ApiObject, compared: ApiObject | None) -> None:
         if compared is None:
@@ -146,7 +146,7 @@ class Recorder:
             self._line("bound", pod.full_name, node=pod.spec.node_name)
             known.bound_at = self._at
 
-    def _gone(self, key: Key, *, ended: bool) -> None:
+    def _record_end(self, key: Key, *, ended: bool) -> None:
         known = self._known.pop(key, None)
         if known is None:
             return

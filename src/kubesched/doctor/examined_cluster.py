@@ -66,7 +66,7 @@ class _Review(msgspec.Struct):
     status: _ReviewStatus
 
 
-class AskedCluster:
+class ExaminedCluster:
     """Sends requests to an API server. Every method raises Unreachable, and Refused if the credentials are not
     accepted.
     """

@@ -32,7 +32,7 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class _Newest(Generic[K, V]):
+class _Cache(Generic[K, V]):
     """A cache of the newest values, by key."""
 
     def __init__(self, most: int) -> None:
@@ -60,8 +60,8 @@ class RunCarrier:
     def __init__(self, setup: SweepSetup) -> None:
         self._setup = setup
         self._registry: Registry | None = None
-        self._traces: _Newest[Any, Trace] = _Newest(2)
-        self._configs: _Newest[bytes | None, tuple[Loaded, list[str]]] = _Newest(64)
+        self._traces: _Cache[Any, Trace] = _Cache(2)
+        self._configs: _Cache[bytes | None, tuple[Loaded, list[str]]] = _Cache(64)
         self._notes: list[str] = []
 
     def carry_out(self, run: SweepRun) -> RunOutcome:
