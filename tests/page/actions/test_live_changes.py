@@ -222,7 +222,7 @@ def test_nodes_come_and_go(cluster: ServedCluster) -> None:
 def test_a_pod_is_deleted_and_its_controller_would_create_another(cluster: ServedCluster) -> None:
     async def story(changes: LiveChanges, rest: RestClient) -> None:
         await changes.do(ActionRequest("delete", pod="default/w"))
-        with pytest.raises(KubeschedError, match="pods that were deleted do not come back"):
+        with pytest.raises(KubeschedError, match="deleted pods cannot be restored"):
             await changes.undo()
 
     told(cluster, story)
