@@ -23,7 +23,7 @@ def test_a_workload_is_run_and_shown() -> None:
     assert result.exit_code == 0
     assert "SchedulingBasic/5Nodes" in result.stdout
     assert "10 scheduled" in result.stdout
-    assert "* too short for samples of a second: pods over seconds" in result.stdout
+    assert "* too short for samples of a second: number of pods divided by seconds" in result.stdout
 
 
 def test_results_are_written_and_compared(tmp_path: Path) -> None:
@@ -63,16 +63,16 @@ def test_workloads_are_listed() -> None:
 @pytest.mark.parametrize(
     ("words", "problem"),
     [
-        (["Nothing"], "there is no workload and no file 'Nothing'; `kubesched bench --list` shows the workloads"),
-        (["missing.yaml"], "missing.yaml: there is no such file"),
-        (["SchedulingBasic", "--label", "odd"], "--label odd: none of the workloads has it"),
+        (["Nothing"], "no workload or file is named 'Nothing'; `kubesched bench --list` shows the workloads"),
+        (["missing.yaml"], "missing.yaml: no such file"),
+        (["SchedulingBasic", "--label", "odd"], "--label odd: no workload has this label"),
         ([*BASIC, "--fail-below", "0.9"], "needs --compare OLD.json"),
-        ([*BASIC, "--compare", "README.md"], "README.md: no results of `kubesched bench -o json`"),
+        ([*BASIC, "--compare", "README.md"], "README.md: not results of `kubesched bench -o json`"),
         ([*BASIC, "--file", "none/a.json"], "--file none/a.json: there is no folder none"),
         ([*BASIC, "--scheduler", "x"], "--scheduler, --against and --kubeconfig need --on embedded or --on cluster"),
         ([BASIC[0], "--on", "cluster"], "--on cluster needs --kubeconfig"),
         ([BASIC[0], "--on", "embedded", "--plugin", "a"], "--plugin and --in-process are for the engine"),
-        ([BASIC[0], "--on", "embedded", "--scheduler", "'"], "is no command: No closing quotation"),
+        ([BASIC[0], "--on", "embedded", "--scheduler", "'"], "is not a command: No closing quotation"),
     ],
 )
 def test_wrong_words_are_told(words: list[str], problem: str, monkeypatch: pytest.MonkeyPatch) -> None:

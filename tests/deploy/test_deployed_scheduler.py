@@ -24,7 +24,7 @@ from kubesched.config.types import LeaderElection
 from kubesched.controlplane.access.rules import Attributes
 from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.registry import Registry
-from kubesched.doctor.asked_cluster import Right
+from kubesched.doctor.examined_cluster import Right
 from kubesched.doctor.rights_checks import FOR_PAGES, needed_rights
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice

@@ -27,7 +27,7 @@ def test_what_cannot_be_examined_is_told(arguments: list[str], code: int, why: s
 def test_a_file_that_is_no_text(tmp_path: Path) -> None:
     (tmp_path / "d.json").write_bytes(b"\xff\xfe")
     result = CliRunner().invoke(main, ["doctor", "--dashboards", str(tmp_path / "d.json")])
-    assert (result.exit_code, "it is no text in UTF-8" in result.output) == (1, True)
+    assert (result.exit_code, "it is not UTF-8 text" in result.output) == (1, True)
 
 
 @pytest.mark.slow

@@ -17,9 +17,9 @@ from kubesched.controlplane.api.requests import ADMINISTRATOR, User
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.registry import Registry
-from kubesched.doctor.asked_cluster import AskedCluster
 from kubesched.doctor.configuration_checks import IN_CONTRIB, CheckedConfiguration
 from kubesched.doctor.examination import examine
+from kubesched.doctor.examined_cluster import ExaminedCluster
 from kubesched.doctor.findings import FAIL, OK, WARN, Finding, answer_of
 from kubesched.doctor.rights_checks import needed_rights
 from kubesched.doctor.scheduler_checks import check_pages
@@ -144,13 +144,13 @@ def test_what_plugins_look_up_and_write_is_needed() -> None:
 @pytest.mark.parametrize(
     ("config", "what", "fix"),
     [
-        (RACK, 'c.yaml: the plugin Rack does not exist here', "port it to Python"),
+        (RACK, 'c.yaml: the plugin Rack is not installed', "port it to Python"),
         (RACK.replace("Rack", "Coscheduling"), "the plugin Coscheduling", "pip install kubesched-contrib"),
         ("apiVersion: v1\nkind: ConfigMap\ndata: {}", "ConfigMap", "kubectl -n kube-system get configmap"),
-        (RACK.replace("io/v1", "io/v1beta3"), "v1beta3", "write v1 there"),
+        (RACK.replace("io/v1", "io/v1beta3"), "v1beta3", "write v1: "),
         (RACK.replace("profiles", "parallel"), "parallel", "config show"),
         ("{", "c.yaml: ", "config show"),
-        ("kind: Policy\napiVersion: v1\n", "a policy", "kubesched config migrate c.yaml"),
+        ("kind: Policy\napiVersion: v1\n", "a scheduling policy", "kubesched config migrate c.yaml"),
     ],
 )  # fmt: skip
 def test_a_configuration_that_cannot_be_used(config: str, what: str, fix: str) -> None:
@@ -214,12 +214,17 @@ def test_all_unknown_plugins_are_named() -> None:
         (["kube-scheduler", "--port=0"], "flags", WARN, "flags that kubesched does not know: --port"),
         (["/usr/local/bin/kube-scheduler", "--kubeconfig=k"], "flags", WARN, "--kubeconfig is deprecated"),
         (["kube-scheduler", "--config=/etc/s.yaml"], "flags", OK, "reads /etc/s.yaml"),
-        (["kube-scheduler", "--feature-gates=AllAlpha=true"], "feature gates", WARN, "that differ from those given"),
-        (["kube-scheduler", "--feature-gates=NoSuchGate=true"], "feature gates", WARN, "not known: NoSuchGate"),
+        (
+            ["kube-scheduler", "--feature-gates=AllAlpha=true"],
+            "feature gates",
+            WARN,
+            "that differ from those of kubesched",
+        ),
+        (["kube-scheduler", "--feature-gates=NoSuchGate=true"], "feature gates", WARN, "unknown gates: NoSuchGate"),
         (["kube-scheduler", "--feature-gates=what"], "feature gates", WARN, "missing bool value for what"),
-        (["kube-scheduler", "--feature-gates", "NoSuchGate=true"], "feature gates", WARN, "not known: NoSuchGate"),
+        (["kube-scheduler", "--feature-gates", "NoSuchGate=true"], "feature gates", WARN, "unknown gates: NoSuchGate"),
         (["kube-scheduler", "--config", "/etc/s.yaml", "--v=2"], "flags", OK, "reads /etc/s.yaml"),
-        (["kube-scheduler"], "feature gates", OK, "the same as given here"),
+        (["kube-scheduler"], "feature gates", OK, "the same gates as kubesched"),
     ],
 )
 def test_flags_of_the_scheduler_that_runs(command: list[str], check: str, level: str, what: str) -> None:
@@ -250,7 +255,7 @@ def test_leases_tell_who_leads_and_what_time_it_is(
     items = msgspec.json.encode({"items": [a_lease(holder, seconds), "nonsense"]})
     folder = "/apis/coordination.k8s.io/v1/namespaces"
     rest = Answers({f"{folder}/kube-system/leases": items, f"{folder}/kube-node-lease/leases": b"{}"})
-    findings = run_in_virtual_time(check_leases(AskedCluster(rest), BEGINNING, ITS_LEASE, ["default-scheduler"]))
+    findings = run_in_virtual_time(check_leases(ExaminedCluster(rest), BEGINNING, ITS_LEASE, ["default-scheduler"]))
     assert any(each.level == level and what in each.what for each in of(findings, check)), findings
 
 
@@ -277,7 +282,7 @@ def test_two_schedulers_must_not_bind_the_same_pods(election: str, name: str, le
 @pytest.mark.parametrize(("version", "needed"), [("v1.35.9", False), ("v1.36.0", True), ("", True)])
 def test_a_right_that_older_servers_do_not_know_is_not_asked_for_there(version: str, needed: bool) -> None:
     rest = Answers({"/version": msgspec.json.encode({"gitVersion": version})})
-    minor = run_in_virtual_time(server_minor(AskedCluster(rest)))
+    minor = run_in_virtual_time(server_minor(ExaminedCluster(rest)))
     loaded = load_config(None)
     rights = needed_rights(engine_of(loaded, Registry()).profiles, loaded.gates, ITS_LEASE, minor)
     assert any(each.resource == "resourceclaims/binding" for each in rights) is needed
@@ -289,14 +294,14 @@ def test_a_right_that_older_servers_do_not_know_is_not_asked_for_there(version: 
         ("v1.36.4", OK, "the API server is v1.36.4"),
         ("v1.33.1-gke.5", WARN, "resource.k8s.io/v1"),
         ("v1.31.0", WARN, "volumeattachments"),
-        ("v1.28.0", FAIL, "tried on v1.31 and later"),
+        ("v1.28.0", FAIL, "tested on v1.31 and later"),
         ("v1.39.0", WARN, "more than one release ahead"),
-        ("", WARN, "does not say its release"),
+        ("", WARN, "does not report its release"),
     ],
 )
 def test_releases_of_the_api_server(version: str, level: str, what: str) -> None:
     rest = Answers({"/version": msgspec.json.encode({"gitVersion": version})})
-    findings = run_in_virtual_time(check_version(AskedCluster(rest)))
+    findings = run_in_virtual_time(check_version(ExaminedCluster(rest)))
     assert any(each.level == level and what in each.what for each in findings), findings
 
 
@@ -307,7 +312,7 @@ def test_pods_that_nobody_schedules_and_second_schedulers() -> None:
     bound["spec"] |= {"schedulerName": "volcano", "nodeName": "n"}
     found = [each.what for each in of(examined(waiting, bound, user=ADMINISTRATOR), "schedulers", WARN)]
     assert found == [
-        "nobodys has 1 pod waiting, and nobody seems to serve it",
+        "nobodys has 1 pod waiting, and no scheduler seems to serve it",
         "volcano has 1 pod: a second scheduler, without a profile in the configuration",
     ]
 

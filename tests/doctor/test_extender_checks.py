@@ -45,7 +45,7 @@ def probed(reply: Any, **fields: Any) -> tuple[list[Finding], list[tuple[str, di
         ({"Error": "no licence"}, {"filter_verb": "filter"}, FAIL, "no licence"),
         (None, {"filter_verb": "filter"}, FAIL, "127.0.0.1"),
         (None, {"filter_verb": "filter", "ignorable": True}, WARN, "127.0.0.1"),
-        ({}, {"bind_verb": "bind"}, OK, "which is not tried"),
+        ({}, {"bind_verb": "bind"}, OK, "which is not tested"),
     ],
 )
 def test_what_an_extender_says(reply: Any, fields: dict[str, Any], level: str, what: str) -> None:
@@ -76,7 +76,7 @@ def test_a_certificate_that_does_not_verify_is_a_matter_of_tls_config(trusted: b
 
     (finding,) = asyncio.run(story())
     assert (finding.level, "certificate verify failed" in finding.what) == (FAIL, True), finding
-    assert finding.fix.startswith("mend its tlsConfig: caFile or caData"), finding
+    assert finding.fix.startswith("fix its tlsConfig: caFile or caData"), finding
 
 
 def test_the_fix_is_about_what_is_wrong() -> None:
@@ -84,5 +84,5 @@ def test_the_fix_is_about_what_is_wrong() -> None:
     (unhappy,), _ = probed({"Error": "no licence"}, filter_verb="filter")
     (elsewhere,), _ = probed({}, filter_verb="another")
     assert "this machine reaches it" in away.fix
-    assert "see its log" in unhappy.fix
-    assert "the verbs are those that it serves" in elsewhere.fix
+    assert "check its log" in unhappy.fix
+    assert "it serves urlPrefix and the verbs" in elsewhere.fix

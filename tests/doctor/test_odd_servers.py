@@ -12,9 +12,9 @@ from kubesched.common.virtual_time import BEGINNING, run_in_virtual_time
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.registry import Registry
-from kubesched.doctor.asked_cluster import ASK_AGAIN, LIST_SECONDS, Absent, AskedCluster, Right
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import examine
+from kubesched.doctor.examined_cluster import ASK_AGAIN, LIST_SECONDS, Absent, ExaminedCluster, Right
 from kubesched.doctor.findings import FAIL, OK, Finding, answer_of
 from kubesched.doctor.rights_checks import needed_rights
 from kubesched.doctor.scheduler_checks import ALL_PODS
@@ -132,7 +132,7 @@ def test_a_check_that_gets_no_answer_fails_and_the_others_are_made() -> None:
 
 def test_lists_without_an_end_end() -> None:
     async def listed(answer: Callable[[str, Any], Any]) -> Any:
-        return await AskedCluster(Odd(answer)).items("/api/v1/pods")
+        return await ExaminedCluster(Odd(answer)).items("/api/v1/pods")
 
     same = run_in_virtual_time(listed(lambda path, query: {"metadata": {"continue": "x"}}))
     assert isinstance(same, Absent)
@@ -148,7 +148,7 @@ async def _slow_pages() -> Any:
             await asyncio.sleep(5.0)
             return msgspec.json.encode({"metadata": {"continue": str(int(query.get("continue", "0")) + 1)}})
 
-    return await AskedCluster(Slow(well)).items("/api/v1/pods")
+    return await ExaminedCluster(Slow(well)).items("/api/v1/pods")
 
 
 @pytest.mark.parametrize(

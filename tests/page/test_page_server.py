@@ -155,10 +155,10 @@ def test_changes_come_as_events_and_so_does_a_source_that_is_lost() -> None:
             assert seen[0] == ("source", {"state": "there", "why": ""})
             assert seen[1][0] == "changes"
             assert [pod["node"] for pod in seen[1][1]["pods"]] == ["n"]
-            asking.shown.tell_source(LOST, "connection refused")
+            asking.shown.report_source(LOST, "connection refused")
             assert await asking.events(1, 1) == [("source", {"state": "lost", "why": "connection refused"})]
             assert (await asking.events(99, 2))[1] == ("reset", {})
-            asking.shown.tell_scheduler("https://s:1", LOST, "connection refused")
+            asking.shown.report_scheduler("https://s:1", LOST, "connection refused")
             (_, (name, told)) = await asking.events(1, 2)
             assert (name, told["state"], told["url"]) == ("scheduler", "lost", "https://s:1")
             assert (await asking.get("/v1/cluster"))[1]["scheduler"] == told

@@ -34,7 +34,7 @@ def test_a_cluster_is_recorded_for_a_while(tmp_path: Path) -> None:
     assert f"{file}: 0 s recorded, 0 events, " in result.output
     assert "Node" in file.read_text()
     assert again.exit_code == 1
-    assert "exists already: go on with it by --resume, or name another file" in again.output
+    assert "exists already: continue it with --resume, or name another file" in again.output
     assert resumed.exit_code == 0, resumed.output
 
 
@@ -42,11 +42,11 @@ def test_a_cluster_is_recorded_for_a_while(tmp_path: Path) -> None:
     ("arguments", "code", "why"),
     [
         (["a.txt"], 2, "expected a name that ends in .jsonl or .jsonl.gz"),
-        (["a.jsonl", "--for", "soon"], 2, "'soon' is no duration such as 30s or 2h"),
-        (["a.jsonl", "--until-size", "big"], 2, "'big' is no size such as 100Mi"),
+        (["a.jsonl", "--for", "soon"], 2, "'soon' is not a duration such as 30s or 2h"),
+        (["a.jsonl", "--until-size", "big"], 2, "'big' is not a size such as 100Mi"),
         (["a.jsonl", "--max-events", "0"], 2, "0 is not in the range x>=1"),
-        (["a.jsonl", "--resume", "--anonymise"], 2, "the key of the codes is not kept"),
-        (["missing.jsonl", "--resume"], 1, "there is no such recording: leave --resume out to begin one"),
+        (["a.jsonl", "--resume", "--anonymise"], 2, "the key of the codes is not stored"),
+        (["missing.jsonl", "--resume"], 1, "no such recording: leave out --resume to begin one"),
         (["there.jsonl", "--kubeconfig", "missing"], 1, "missing"),
         (["new.jsonl", "-s", "https://127.0.0.1:1"], 1, "the cluster cannot be recorded: cannot connect"),
     ],
@@ -86,7 +86,7 @@ def test_however_it_ends_the_file_can_be_simulated(tmp_path: Path, number: signa
         finally:
             process.kill()
             process.communicate()
-    assert said.count("recorded from now on") == 1
+    assert said.count("recording its changes from now on") == 1
     if number != signal.SIGKILL:
         assert process.returncode == 0
         assert " s recorded, " in said

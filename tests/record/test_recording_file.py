@@ -60,7 +60,7 @@ def test_two_recorders_do_not_write_to_one_file(tmp_path: Path) -> None:
 def test_a_file_that_is_no_recording_stays_as_it_is(tmp_path: Path, name: str, content: bytes) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    with pytest.raises(KubeschedError, match="is no recording"):
+    with pytest.raises(KubeschedError, match="is not a recording"):
         RecordingFile(path, resume=True)
     assert path.read_bytes() == content
 

@@ -336,10 +336,10 @@ def test_a_second_list_without_differences_adds_nothing(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (b"", "is no recording of kubesched record"),
-        (b'{"at": 0, "delete": "Pod/x"}\n', "is no recording of kubesched record"),
+        (b"", "is not a recording of kubesched record"),
+        (b'{"at": 0, "delete": "Pod/x"}\n', "is not a recording of kubesched record"),
         (b'{"recording": {"version": 9}}\n', "of version 9, of a newer kubesched"),
-        (b'{"recording": {"version": 1, "anonymised": true}}\n', "the key of its codes is not kept"),
+        (b'{"recording": {"version": 1, "anonymised": true}}\n', "the key of its codes is not stored"),
         (b'{"recording": {"version": 1, "began": "2026-01-01T00:00:00Z"}}\n[]\n', "line 2: Expected `object`"),
     ],
 )

@@ -19,7 +19,7 @@ from kubesched.testing import a_pod
     [
         (["--report", "a.txt"], 2, "expected a name that ends in .html or .md"),
         (["--report", "none/a.html", "-s", "https://127.0.0.1:1"], 1, "--report none/a.html: there is no folder none"),
-        (["--duration", "soon"], 2, "'soon' is no duration such as 30s or 2h"),
+        (["--duration", "soon"], 2, "'soon' is not a duration such as 30s or 2h"),
         (["--pods", "0"], 2, "0 is not in the range x>=1"),
         (["--config", "missing.yaml"], 1, "missing.yaml"),
         (["--feature-gates", "Nothing=true"], 1, "Nothing"),

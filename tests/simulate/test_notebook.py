@@ -100,7 +100,7 @@ def test_seeds_are_numbers(seeds: Any, found: list[int]) -> None:
         ({"trace": []}, "trace is empty; expected paths, a Trace, events or manifests as dicts"),
         ({"trace": [NODE, 5]}, "trace: number 2 is a int; expected a path"),
         ({"trace": "missing.jsonl"}, "missing.jsonl: No such file or directory"),
-        ({"trace": [{"at": 1}]}, "events, row 1: a copy of a template has a `name`"),
+        ({"trace": [{"at": 1}]}, "events, row 1: a copy of a template needs a `name`"),
         (
             {"trace": [{"at": 1, "object": object()}]},
             "events, row 1: column 'object': Expected `object | null`, got `object`",
@@ -109,7 +109,7 @@ def test_seeds_are_numbers(seeds: Any, found: list[int]) -> None:
             {"trace": [{"at": 1, "name": "p", "cpus": 1}]},
             "events, row 1: there is no column 'cpus'; columns: at, runs,",
         ),
-        ({"configs": {}}, "configs: there are none"),
+        ({"configs": {}}, "configs is empty"),
         ({"configs": {"a": 5}}, r"configs\['a'\] is a int; expected a path, a text, a dict or None"),
         ({"configs": "missing.yaml"}, r"configs\['missing'\]: missing.yaml: No such file"),
         ({"configs": ["a/x.yaml", "b/x.yaml"]}, "configs: two files have one name"),
@@ -170,7 +170,7 @@ def test_a_form_that_does_not_exist_is_told(tmp_path: Path) -> None:
 
 
 def test_pods_are_kept_on_request() -> None:
-    with pytest.raises(KubeschedError, match=r"pods are not kept: simulate\(..., pods=True\)"):
+    with pytest.raises(KubeschedError, match=r"pods were not kept: use simulate\(..., pods=True\)"):
         simulate([NODE, ARRIVAL]).pods  # noqa: B018
 
 

@@ -108,8 +108,8 @@ def test_every_form_is_the_same_to_the_byte_in_any_process(tmp_path: Path) -> No
         (["missing.jsonl"], "missing.jsonl' does not exist"),
         ([TRACE, "--config", "missing.yaml"], "--config missing.yaml: No such file or directory"),
         ([TRACE, "--config", PACKED, "--config", PACKED], "two configurations are named packed; give one as NAME=FILE"),
-        ([TRACE, "--seeds", "5-1"], "'5-1' are no seeds such as 1, 1-5 or 1,2,7"),
-        ([TRACE, "--until", "never"], "'never' is no duration such as 30s or 2h"),
+        ([TRACE, "--seeds", "5-1"], "'5-1' is not a list of seeds such as 1, 1-5 or 1,2,7"),
+        ([TRACE, "--until", "never"], "'never' is not a duration such as 30s or 2h"),
         ([TRACE, "--until", "5m", "--warm-up", "10m"], "the warm-up is as long as the simulation (--until)"),
         (
             [TRACE, "-o", "json", "--file", "/proc/none/x.json"],

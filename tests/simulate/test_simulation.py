@@ -100,11 +100,11 @@ def test_a_pod_that_is_deleted_while_it_waits_is_gone() -> None:
 @pytest.mark.parametrize(
     ("events", "options", "said"),
     [
-        ([pod(0, "p")], {"until": 60.0}, ["there was no node: give nodes in another file, beside that of the pods"]),
+        ([pod(0, "p")], {"until": 60.0}, ["the trace has no nodes: add a file with nodes to the one with the pods"]),
         (
             [NODE, pod(0, "p", 5)],
             {"warm_up": 60.0},
-            ["nothing happens after 6 s, before the warm-up is over: it is measured, too"],
+            ["the last event is at 6 s, before the end of the warm-up, so it is measured, too"],
         ),
         ([NODE, pod(0, "p", 5)], {}, []),
         ([], {}, []),
@@ -277,7 +277,7 @@ def test_pods_that_are_tried_again_and_again_are_given_up_at_last() -> None:
     figures = simulate(run, notes.append)
     assert figures.pending_at_end == 1
     assert 3600 < figures.seconds < 2 * 3600
-    assert any("1 pods are tried again and again without success" in note for note in notes)
+    assert any("1 pods are retried without success" in note for note in notes)
 
 
 def test_an_error_in_the_middle_of_a_trace_ends_the_simulation_with_that_error() -> None:
@@ -319,7 +319,7 @@ def test_a_gang_waits_until_all_of_it_fits_if_the_gates_are_on(together: bool) -
         assert notes == []
     else:
         assert began[0] == 10
-        assert "pod groups of the trace do not count" in notes[0]
+        assert "pod groups of the trace are ignored" in notes[0]
 
 
 def test_large_manifests_are_a_cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,7 +16,7 @@ import msgspec
 from tests.support.processes import SECONDS, eventually
 
 # what it says when it follows the cluster
-BEGUN = "decisions are judged from now on"
+BEGUN = "judging decisions from now on"
 PACKING = """
 apiVersion: kubescheduler.config.k8s.io/v1
 kind: KubeSchedulerConfiguration

@@ -32,7 +32,7 @@ def test_counts_of_pools_are_scaled_or_set(size: Any, counts: list[int]) -> None
 
 
 def test_a_pool_that_there_is_none_of_is_told() -> None:
-    with pytest.raises(SweepError, match="nodes: there is no pool named medium; there are large, small"):
+    with pytest.raises(SweepError, match="nodes: there is no pool named medium; the pools are large, small"):
         resized_workload(POOLS, {"medium": 1})
 
 

@@ -152,7 +152,7 @@ def test_ctrl_c_ends_a_local_cluster_and_results_are_kept(write_sweep: Any) -> N
         told = process.communicate(timeout=60)[1]
     assert process.returncode in (1, 130)
     assert "Traceback" not in told
-    assert "interrupted: what was done is in dask; go on with --resume" in told
+    assert "interrupted: finished runs are in dask; continue with --resume" in told
     assert list(Path("dask/runs").glob("part-*"))
     for worker in workers:
         state = Path(f"/proc/{worker}/stat")
@@ -181,7 +181,7 @@ def test_while_a_local_cluster_is_made_ready_an_interrupt_prints_no_traceback(
     assert ran.returncode in (1, 130)
     assert ran.stderr.splitlines() == [
         "0 of 2000 runs done",
-        "interrupted: what was done is in dask; go on with --resume",
+        "interrupted: finished runs are in dask; continue with --resume",
         "",
         "Aborted!",
     ]
@@ -265,7 +265,7 @@ def test_ctrl_c_while_a_scheduler_does_not_answer_is_one_line(write_sweep: Any) 
                 os.killpg(process.pid, signal.SIGINT)
                 told = process.communicate(timeout=60)[1]
     assert process.returncode in (1, 130)
-    assert "interrupted: what was done is in dask; go on with --resume" in told
+    assert "interrupted: finished runs are in dask; continue with --resume" in told
     assert "Traceback" not in told
 
 

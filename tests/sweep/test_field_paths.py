@@ -38,12 +38,12 @@ def test_a_value_is_put_where_the_path_leads(document: Any, path: str, changed: 
 @pytest.mark.parametrize(
     ("path", "why"),
     [
-        ("", "'' is no path such as pods[0].arrivals.rate"),
-        ("pods[", "'pods[' is no path"),
-        ("pods..cpu", "'pods..cpu' is no path"),
-        ("pods[-1]", "pods[-1]: there is no item named -1; there are web, batch"),
+        ("", "'' is not a path such as pods[0].arrivals.rate"),
+        ("pods[", "'pods[' is not a path"),
+        ("pods..cpu", "'pods..cpu' is not a path"),
+        ("pods[-1]", "pods[-1]: there is no item named -1; the items are web, batch"),
         ("pods[2].cpu", "pods[2].cpu: there is no item [2], the list has 2"),
-        ("pods[job].cpu", "pods[job].cpu: there is no item named job; there are web, batch"),
+        ("pods[job].cpu", "pods[job].cpu: there is no item named job; the items are web, batch"),
         ("until.hours", "until.hours: there is no field hours in '1h'"),
         ("pods.cpu", "pods.cpu: there is no field cpu in a list"),
         ("until[0]", "until[0]: there is no item [0] in '1h'"),

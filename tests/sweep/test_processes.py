@@ -96,7 +96,7 @@ def test_an_interruption_ends_workers_at_once_and_results_are_kept(write_sweep: 
         told = process.communicate(timeout=60)[1]
     assert process.returncode in (1, 130)
     assert "Traceback" not in told
-    assert "interrupted: what was done is in results; go on with --resume" in told
+    assert "interrupted: finished runs are in results; continue with --resume" in told
     assert len(workers) == 2
     assert not any(alive(worker) for worker in workers)
     assert list(runs.glob("part-*.parquet"))

@@ -113,7 +113,7 @@ def test_results_that_are_there_are_not_touched_without_being_asked(write_sweep:
     assert again.exit_code == 1
     assert (
         again.stderr
-        == "sweep-results has results already: go on with --resume, or name another folder with --results\n"
+        == "sweep-results already has results: continue with --resume, or name another folder with --results\n"
     )
 
 
@@ -219,7 +219,7 @@ def test_parquet_that_is_not_installed_is_named(write_sweep: Any, monkeypatch: p
         ),
         (["sweep.yaml", "--file", "report.html"], "--file report.html: reports of sweeps are table, json, csv"),
         (["sweep.yaml", "--results", "tiny.yaml"], "'tiny.yaml' is a file"),
-        (["show", "none"], "none: there is no sweep.json; give a folder that `kubesched sweep` wrote"),
+        (["show", "none"], "none: no sweep.json found; give the results folder of `kubesched sweep`"),
     ],
 )
 def test_wrong_input_is_told_in_a_line(write_sweep: Any, words: list[str], why: str) -> None:

@@ -133,7 +133,7 @@ def test_other_trials_than_before_are_told(write_sweep: Any) -> None:
         ({"tune": {**TUNE, "samplerSeed": -1}}, "sweep.yaml: tune.samplerSeed is -1; expected"),
         ({"tune": {**TUNE, "tirals": 3}}, "sweep.yaml: Object contains unknown field `tirals` - at `$.tune`"),
         ({"tune": {**TUNE, "parameters": {}}}, "sweep.yaml: tune.parameters: expected at least one field"),
-        ({"tune": {**TUNE, "parameters": {"a[": STRATEGY}}}, "sweep.yaml: tune.parameters: 'a[' is no path"),
+        ({"tune": {**TUNE, "parameters": {"a[": STRATEGY}}}, "sweep.yaml: tune.parameters: 'a[' is not a path"),
         ({"tune": {**TUNE, "parameters": {"a": {}}}}, "sweep.yaml: tune.parameters: a: expected one of {int: [LEAST"),
         (
             {"tune": {**TUNE, "parameters": {"a": {"int": [5, 1]}}}},
@@ -149,7 +149,7 @@ def test_other_trials_than_before_are_told(write_sweep: Any) -> None:
         ),
         (
             {"tune": {**TUNE, "parameters": {"a": {"choice": []}}}},
-            "sweep.yaml: tune.parameters: a: choice has at least",
+            "sweep.yaml: tune.parameters: a: choice needs at least",
         ),
         ({"tune": {**TUNE, "parameters": {"a.b": {"int": [1, 2]}}}}, "configuration trial 0: "),
         ({"tune": TUNE, "configurations": [{}, {"name": "b"}]}, "sweep.yaml: configurations: --tune changes one"),

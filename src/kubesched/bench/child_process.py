@@ -1,7 +1,7 @@
-"""A process that a benchmark starts, with a log of its own.
+"""A process that a benchmark starts, with a separate log.
 
-From a command to a process that has ended when its block ends. Ctrl-C does not reach it: the benchmark ends it when it
-has cleaned up.
+From a command to a process that ends with its block. Ctrl-C does not reach it: the benchmark ends it after the
+clean-up.
 """
 
 import asyncio
@@ -26,15 +26,15 @@ class ChildProcess:
 
     @property
     def exit_code(self) -> int | None:
-        """Return how it ended, None while it runs."""
+        """Return the exit code, None while the process runs."""
         return self._process.returncode
 
     def last_words(self) -> str:
-        """Return the end of its log."""
+        """Return the end of the log."""
         return " / ".join(self._log.read_text(errors="replace").splitlines()[-LOG_LINES:])
 
     async def end(self) -> None:
-        """End it: gently, then not."""
+        """End the process: first with SIGTERM, then with SIGKILL."""
         if self._process.returncode is not None:
             return
         with suppress(ProcessLookupError):
@@ -49,7 +49,7 @@ class ChildProcess:
 
 @asynccontextmanager
 async def child_process(words: Sequence[str], folder: Path) -> AsyncIterator[ChildProcess]:
-    """Run a command until the block ends, with a log in a folder; raises BenchError if it cannot be started."""
+    """Run a command until the block ends, with a log in a folder; raises BenchError if it does not start."""
     log = folder / "log"
     with _opened(log) as out:
         try:

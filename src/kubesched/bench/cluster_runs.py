@@ -1,7 +1,7 @@
-"""Benchmarks on clusters: the embedded control plane, started for the run, or any cluster that a kubeconfig leads to.
+"""Benchmarks on clusters: the embedded control plane, started for the run, or any cluster of a kubeconfig.
 
-From a workload and schedulers to results, one for each scheduler. Schedulers that are commands run only while they are
-measured; the cluster is cleaned after each.
+From a workload and schedulers to results, one for each scheduler. Schedulers that are commands run only during their
+measurement. The cluster is cleaned up after each of them.
 """
 
 import asyncio
@@ -32,7 +32,9 @@ CONNECTIONS = 40
 
 
 class ClusterBench(msgspec.Struct, frozen=True):
-    """How to run on a cluster; without a kubeconfig the embedded one, without commands with its own scheduler."""
+    """The options of a run on a cluster; without a kubeconfig the embedded one, without commands with its own
+    scheduler.
+    """
 
     schedulers: list[SchedulerCommand]
     kubeconfig: Path | None = None
@@ -44,7 +46,7 @@ class ClusterBench(msgspec.Struct, frozen=True):
 
 
 async def run_on_cluster(run: PerfRun, bench: ClusterBench, turn: int = 0) -> list[RunResult]:
-    """Run a workload with each scheduler, in the other order every other turn; raises KubeschedError."""
+    """Run a workload with each scheduler, in reverse order every other turn; raises KubeschedError."""
     commands: Sequence[SchedulerCommand | None] = bench.schedulers or [None]
     _end_gently_on_sigterm()
     results = [
@@ -54,7 +56,7 @@ async def run_on_cluster(run: PerfRun, bench: ClusterBench, turn: int = 0) -> li
 
 
 def _end_gently_on_sigterm() -> None:
-    """Have SIGTERM do what Ctrl-C does: end the run, and clean up."""
+    """Let SIGTERM act as Ctrl-C does: end the run, and clean up."""
     task = asyncio.current_task()
     if task is not None and threading.current_thread() is threading.main_thread():
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
@@ -76,7 +78,7 @@ async def _run(run: PerfRun, bench: ClusterBench, command: SchedulerCommand | No
             process = await stack.enter_async_context(running_scheduler(command, run, bench.config, scheduler))
         target = ClusterTarget(rest, process)
         if bench.kubeconfig is not None:
-            # what an embedded control plane has is gone with it
+            # the objects of an embedded control plane end with it
             stack.push_async_callback(_cleaned, target, bench.tell)
         await target.start()
         return RunResult(run.name, name, await run_workload(run, target, bench.tell, bench.patience), turn)
@@ -92,15 +94,15 @@ async def _refuse_strangers(rest: RestClient) -> None:
     if found:
         raise BenchError(
             f"the cluster has {' and '.join(found)}: a benchmark creates nodes and pods, and its pods may run on your "
-            "nodes; --yes does it nevertheless"
+            "nodes; use --yes to run it anyway"
         )
 
 
 @asynccontextmanager
 async def embedded_control_plane(run: PerfRun) -> AsyncIterator[tuple[Path, Path]]:
-    """Run an API server until the block ends; give the kubeconfigs of an administrator and of a scheduler.
+    """Run an API server until the block ends; yield the kubeconfigs of an administrator and of a scheduler.
 
-    Controllers and nodes are simulated where claims have to be made for pods; else nothing acts but the scheduler.
+    Controllers and nodes are simulated if pods need claims from templates; otherwise only the scheduler acts.
     """
     simulate = "--simulate" if run.feature_gates.get("DynamicResourceAllocation") else "--no-simulate"
     with tempfile.TemporaryDirectory(prefix="kubesched-bench-") as name:

@@ -1,7 +1,7 @@
 """A cluster behind an API server: objects are created over HTTP, and pods are followed by a watch.
 
-From objects to requests, 30 at once as the reference sends them, and from the watch to the `PodBook`. Whatever was
-created is deleted at the end.
+From objects to requests, 30 at once as in the reference, and from the watch to the `PodBook`. All created objects are
+deleted at the end.
 """
 
 import asyncio
@@ -26,9 +26,9 @@ MERGE = "application/merge-patch+json"
 AT_ONCE_OPTIONS = msgspec.json.encode({"kind": "DeleteOptions", "apiVersion": "v1", "gracePeriodSeconds": 0})
 PRIORITY_CLASS = "kubesched-bench-"
 STRICT = {"fieldValidation": "Strict"}
-# their status is written by a request of its own
+# their status needs a separate request
 _WITH_STATUS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "ResourceClaim"})
-# controllers that are not there would remove their finalizers
+# their finalizers are removed by controllers that may be missing
 _WITH_FINALIZERS = frozenset({"PersistentVolume", "PersistentVolumeClaim", "Pod", "ResourceClaim"})
 
 
@@ -56,9 +56,9 @@ class ClusterTarget:
         self._process = process
         self._paths = ApiPaths()
         self._heartbeats: Heartbeats | None = None
-        # what goes on beside: the watch of pods, heartbeats
+        # background tasks: the watch of pods, heartbeats
         self._tasks: list[asyncio.Task[None]] = []
-        # what to delete, by path, in the order in which it was created
+        # paths of the objects to delete, in the order of creation
         self._created: dict[str, str] = {}
         self._classes: set[int] = set()
 
@@ -71,7 +71,7 @@ class ClusterTarget:
             self._tasks.append(asyncio.create_task(self._heartbeats.run()))
 
     def prepared(self, objects: Iterable[list[MadeObject]]) -> _Requests:
-        """Make requests ready."""
+        """Prepare requests."""
         return _Requests(list(objects), self)
 
     async def create(self, made: MadeObject) -> None:
@@ -86,7 +86,7 @@ class ClusterTarget:
         except Refused as refused:
             if refused.code == 409 and refused.reason == "AlreadyExists":
                 raise BenchError(
-                    f"{made.kind} {made.name} exists already: a benchmark works with objects and namespaces of its own"
+                    f"{made.kind} {made.name} exists already: a benchmark works only with new objects and namespaces"
                 ) from None
             raise BenchError(f"{made.where}: {refused}") from None
         self._created[f"{path}/{made.name}"] = made.kind
@@ -100,7 +100,7 @@ class ClusterTarget:
             await self._patch(f"{path}/{made.name}/status", {"status": document["status"]})
 
     async def update(self, made: MadeObject, subresources: list[str]) -> None:
-        """Update an object and, as far as it has one, its status."""
+        """Update an object and, if it has one, its status."""
         path = f"{self._paths.collection(made)}/{made.name}"
         for subresource in subresources or [""]:
             if subresource != "status":
@@ -124,15 +124,15 @@ class ClusterTarget:
             await asyncio.sleep(0.001)
 
     def usage(self) -> Usage | None:
-        """Return what the scheduler's process has taken so far."""
+        """Return the resource usage of the scheduler's process so far."""
         return self._process.usage() if self._process is not None else None
 
     async def meter(self) -> ProcessMeter:
-        """Begin to measure attempts."""
+        """Start to measure attempts."""
         return ProcessMeter(self._process, await self._process.metrics() if self._process is not None else None)
 
     def check(self) -> None:
-        """Raise BenchError if the scheduler has ended, or what goes on beside."""
+        """Raise BenchError if the scheduler or a background task has ended."""
         if self._process is not None:
             self._process.check()
         for task in self._tasks:
@@ -140,7 +140,7 @@ class ClusterTarget:
                 task.result()
 
     async def clean_up(self) -> None:
-        """End what goes on beside, and delete what was created, namespaces last."""
+        """End the background tasks, and delete all created objects, namespaces last."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -156,7 +156,7 @@ class ClusterTarget:
     # -- parts of creating
 
     async def _with_priority_class(self, pod: Document) -> Document:
-        """Return a pod with a PriorityClass of its priority, which API servers ask for."""
+        """Return a pod with a PriorityClass for its priority, which API servers require."""
         spec = pod.get("spec") or {}
         priority = spec.get("priority")
         if not isinstance(priority, int):
@@ -174,7 +174,7 @@ class ClusterTarget:
         return {**pod, "spec": {**{k: v for k, v in spec.items() if k != "priority"}, "priorityClassName": name}}
 
     async def _with_account(self, namespace: str) -> None:
-        """Create the service account that pods have by default; a controller may have been faster."""
+        """Create the default service account of a namespace; a controller may have created it already."""
         document = {"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default"}}
         with suppress(Refused):
             await self._rest.send(
@@ -182,7 +182,7 @@ class ClusterTarget:
             )
 
     async def _as_in_template(self, node: MadeObject, body: bytes) -> None:
-        """Take away taints that admission gave a node."""
+        """Remove taints that admission added to a node."""
         wanted = (node.document.get("spec") or {}).get("taints") or []
         found = (msgspec.json.decode(body).get("spec") or {}).get("taints") or []
         if len(found) != len(wanted):
@@ -210,7 +210,7 @@ class ClusterTarget:
                 raise BenchError(f"DELETE {path}: {refused}") from None
 
     async def _removed(self, path: str, kind: str) -> None:
-        """Delete an object, whatever finalizers it has."""
+        """Delete an object; remove its finalizers, too."""
         if kind in _WITH_FINALIZERS:
             with suppress(Refused):
                 body = msgspec.json.encode({"metadata": {"finalizers": None}})
@@ -218,7 +218,7 @@ class ClusterTarget:
         await self._deleted(path, AT_ONCE_OPTIONS)
 
     async def _emptied(self, path: str) -> None:
-        """Delete a namespace; where no controller does it, also for good."""
+        """Delete a namespace; finalize it if no controller does."""
         for pods in ("pods", "serviceaccounts"):
             await self._deleted(f"{path}/{pods}", AT_ONCE_OPTIONS)
         await self._deleted(path)
@@ -229,7 +229,7 @@ class ClusterTarget:
 
 
 async def strangers(rest: RestClient) -> AsyncIterator[str]:
-    """Yield what a cluster has that a benchmark did not make, in words."""
+    """Yield the objects of a cluster that no benchmark created, in words."""
     for plural in ("nodes", "pods"):
         found = msgspec.json.decode(await rest.get(f"/api/v1/{plural}", {"limit": "1"}))
         if found["items"]:

@@ -1,4 +1,4 @@
-"""`kubesched bench`: workloads in, figures out.
+"""`kubesched bench`: runs workloads, and prints figures.
 
 From a command line to runs, one for each workload, scheduler and repetition, one after the other, and to their report.
 Progress goes to standard error, the report to standard output or into a file.
@@ -40,7 +40,7 @@ Runner = Callable[[PerfRun, int], Sequence[RunResult]]
 
 
 class _BenchCommand(click.Command):
-    """A command that keeps its words, which reports quote."""
+    """A command that keeps its command line, which reports quote."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
@@ -54,20 +54,28 @@ class _BenchCommand(click.Command):
     type=click.Choice(["engine", "embedded", "cluster"]),
     default="engine",
     show_default=True,
-    help="The engine alone, the embedded control plane, or the cluster of --kubeconfig.",
+    help="Where to run: the engine alone, the embedded control plane, or the cluster of --kubeconfig.",
 )
-@click.option("--kubeconfig", type=_FILE, help="The cluster, for somebody who may create nodes and pods.")
-@click.option("--scheduler-kubeconfig", type=_FILE, help="What --scheduler and --against get. [default: --kubeconfig]")
-@click.option("--scheduler", metavar="COMMAND", help="A scheduler to start for each run; see above.")
-@click.option("--against", metavar="COMMAND", help="A second scheduler, in turns with the first; ratios are shown.")
-@click.option("--label", default="", metavar="LABELS", help="Only workloads with these labels: performance,-short.")
-@click.option("--list", "listing", is_flag=True, help="Show the workloads, and run none.")
-@click.option("--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, help="Run each so often.")
-@click.option("--config", type=_FILE, help="The KubeSchedulerConfiguration to measure. [default: the workload's]")
-@click.option("--plugin", "plugins", multiple=True, metavar="SOURCE", help="Plugins of your own, on the engine.")
+@click.option("--kubeconfig", type=_FILE, help="Kubeconfig of the cluster, for a user who may create nodes and pods.")
+@click.option(
+    "--scheduler-kubeconfig", type=_FILE, help="Kubeconfig for --scheduler and --against. [default: --kubeconfig]"
+)
+@click.option("--scheduler", metavar="COMMAND", help="Command of a scheduler to start for each run; see above.")
+@click.option(
+    "--against", metavar="COMMAND", help="Command of a second scheduler, to run in turns with the first and compare."
+)
+@click.option(
+    "--label", default="", metavar="LABELS", help="Run only workloads with these labels, such as performance,-short."
+)
+@click.option("--list", "listing", is_flag=True, help="List the workloads and exit.")
+@click.option(
+    "--repeat", type=click.IntRange(1, 1000), default=1, show_default=True, help="Number of runs of each workload."
+)
+@click.option("--config", type=_FILE, help="KubeSchedulerConfiguration file to measure. [default: the workload's]")
+@click.option("--plugin", "plugins", multiple=True, metavar="SOURCE", help="Custom plugins, on the engine.")
 @click.option("-o", "--output", type=click.Choice(["table", "json"]), default="table", show_default=True)
 @click.option("--file", type=click.Path(path_type=Path, dir_okay=False), help="Write the report to a file.")
-@click.option("--compare", type=_FILE, help="Results of an earlier run (-o json), for ratios.")
+@click.option("--compare", type=_FILE, help="Compare with the results of an earlier run (-o json).")
 @click.option(
     "--fail-below",
     type=click.FloatRange(0, min_open=True),
@@ -79,10 +87,12 @@ class _BenchCommand(click.Command):
     type=DurationType(),
     default=f"{PATIENCE_SECONDS:.0f}s",
     show_default=True,
-    help="Give up when no further pod is scheduled for so long.",
+    help="Timeout without a further scheduled pod.",
 )
-@click.option("--yes", is_flag=True, help="Also on a cluster that has nodes or pods already.")
-@click.option("--in-process", is_flag=True, help="Run the engine in this process: memory is then that of all runs.")
+@click.option("--yes", is_flag=True, help="Run also on a cluster that has nodes or pods already.")
+@click.option(
+    "--in-process", is_flag=True, help="Run the engine in this process; the memory figure then includes all runs."
+)
 @click.pass_context
 def bench(
     ctx: click.Context,
@@ -100,19 +110,19 @@ def bench(
 ) -> None:
     """Measure a scheduler with workloads in the form of Kubernetes' scheduler_perf.
 
-    A workload is named TestCase/workload, or TestCase for all of its sizes: one that comes with kubesched (--list), or
-    one of a FILE (performance-config.yaml with its templates, as they are), as FILE#NAME; FILE alone is all of them.
-    Without any: SchedulingBasic/500Nodes.
+    A NAME is TestCase/workload, or TestCase for all of its sizes. kubesched bundles workloads (--list), and
+    FILE#NAME takes one from your file (performance-config.yaml with its templates, unchanged). FILE alone means all of
+    its workloads. The default is SchedulingBasic/500Nodes.
 
     On the engine, the scheduler's loop runs over an API in memory: no requests, no other processes. On the embedded
-    control plane and on clusters, objects are created over HTTP. --scheduler starts a scheduler for each run: in its
+    control plane and on clusters, objects are created over HTTP. --scheduler starts a scheduler for each run. In its
     command, {config} is a configuration file with the kubeconfig and 5000 requests a second, {kubeconfig} the
-    kubeconfig alone, {port} a free port where /healthz and /metrics are read, and {gates} the flag --feature-gates that
-    the workload wants. Without --scheduler: `kubesched run` on the embedded control plane, the cluster's own scheduler
-    on a cluster.
+    kubeconfig alone, {port} a free port where the benchmark reads /healthz and /metrics, and {gates} the flag
+    --feature-gates for the workload. Without --scheduler, the embedded control plane gets `kubesched run`, and a
+    cluster its own scheduler.
 
-    A benchmark works in namespaces of its own, and deletes what it made, also after Ctrl-C and SIGTERM. It refuses a
-    cluster with nodes or pods without --yes.
+    A benchmark works in new namespaces, and deletes all objects that it created, also after Ctrl-C and SIGTERM. It
+    refuses a cluster with nodes or pods without --yes.
 
     \b
     Examples:
@@ -123,7 +133,7 @@ def bench(
       kubesched bench --on cluster --kubeconfig admin.kubeconfig --scheduler 'kubesched run --config {config}' \\
           --against 'kube-scheduler --config {config}'
 
-    Exit code: 0, also if a threshold is not met; 1 if a workload cannot be run (the others are); 3 with --fail-below.
+    Exit code: 0, also if a threshold is not met; 1 if a workload cannot run (the rest do); 3 with --fail-below.
     """
     if fail_below is not None and compare is None:
         raise click.BadParameter("needs --compare OLD.json", param_hint="--fail-below")
@@ -135,8 +145,8 @@ def bench(
         raise BenchError(f"--file {file}: {problem}")
     earlier = read_results(compare) if compare is not None else None
     runner = _engine_runner(**how) if on == "engine" else _cluster_runner(on, **how)
-    # a child's parent tells
-    tell = _silent if how["in_process"] and output == "json" else _tell
+    # the parent of a child process prints them
+    tell = _silent if how["in_process"] and output == "json" else _print_line
     results, failed = _all_results(runs, repeat, runner, tell)
     if not results:
         ctx.exit(1)
@@ -145,7 +155,7 @@ def bench(
     if earlier is not None and fail_below is not None:
         slowest = lowest_ratio(summaries(results), summaries(earlier.results))
         if slowest is not None and slowest[0] < fail_below:
-            _tell(f"{slowest[1]}: the throughput is {slowest[0]:.2f} of that in {compare}, below {fail_below:g}")
+            _print_line(f"{slowest[1]}: the throughput is {slowest[0]:.2f} of that in {compare}, below {fail_below:g}")
             ctx.exit(TOO_SLOW)
     if failed:
         ctx.exit(1)
@@ -161,12 +171,12 @@ def _engine_runner(
     against: str | None,
     **others: Any,
 ) -> Runner:
-    """Return what runs a workload on the engine."""
+    """Return a function that runs a workload on the engine."""
     if scheduler or against or others["kubeconfig"]:
         raise click.UsageError("--scheduler, --against and --kubeconfig need --on embedded or --on cluster")
     if in_process:
         registry = load_plugins(plugins)
-        return lambda run, turn: [run_in_process(run, config, registry, _tell, patience, _progress(run))]
+        return lambda run, turn: [run_in_process(run, config, registry, _print_line, patience, _progress(run))]
     options = ["--patience", f"{patience}s", *(("--config", str(config)) if config else ())]
     options += [word for plugin in plugins for word in ("--plugin", plugin)]
     return lambda run, turn: [run_in_child(run, options)]
@@ -185,13 +195,15 @@ def _cluster_runner(
     plugins: tuple[str, ...],
     in_process: bool,
 ) -> Runner:
-    """Return what runs a workload on a cluster."""
+    """Return a function that runs a workload on a cluster."""
     if (on == "cluster") != (kubeconfig is not None):
         raise click.UsageError("--on cluster needs --kubeconfig, and --kubeconfig needs --on cluster")
     if against and not scheduler and on == "cluster":
-        raise click.UsageError("--against needs --scheduler: the cluster's own scheduler would run along")
+        raise click.UsageError("--against needs --scheduler: the cluster's own scheduler would run at the same time")
     if plugins or in_process:
-        raise click.UsageError("--plugin and --in-process are for the engine; a --scheduler has options of its own")
+        raise click.UsageError(
+            "--plugin and --in-process are for the engine; give a --scheduler its options in its command"
+        )
     own = SchedulerCommand("kubesched run", OWN) if on == "embedded" else None
     first = named(scheduler) if scheduler else own
     commands = [command for command in (first, named(against) if against else None) if command is not None]
@@ -206,7 +218,7 @@ def _absolute(file: Path | None) -> Path | None:
 
 
 def _all_results(runs: Sequence[PerfRun], repeat: int, runner: Runner, tell: Note) -> tuple[list[RunResult], list[str]]:
-    """Run each workload as often as asked, telling progress; return the results, and the names of failed workloads."""
+    """Run each workload a number of times, with progress; return the results, and the names of failed workloads."""
     results: list[RunResult] = []
     failed: list[str] = []
     for run in runs:
@@ -217,11 +229,11 @@ def _all_results(runs: Sequence[PerfRun], repeat: int, runner: Runner, tell: Not
             try:
                 found = runner(run, turn)
             except KubeschedError as error:
-                _tell(f"Error: {error}")
+                _print_line(f"Error: {error}")
                 failed.append(run.name)
                 break
             except (KeyboardInterrupt, asyncio.CancelledError):
-                _tell(f"{run.name}: interrupted; what was measured before is told")
+                _print_line(f"{run.name}: interrupted; the report has the runs before")
                 return results, [*failed, run.name]
             for result in found:
                 results.append(msgspec.structs.replace(result, repeat=turn))
@@ -273,7 +285,7 @@ def _write(text: str, file: Path | None) -> None:
 
 
 def _progress(run: PerfRun) -> Note:
-    """Return what tells how far a run is: on a terminal, in a line that the next one overwrites."""
+    """Return a function that shows the progress of a run, on a terminal in a line that is overwritten."""
     if not sys.stderr.isatty():
         return _silent
     return lambda line: click.echo(f"\r{run.name}: {line}\x1b[K\r", nl=False, err=True)
@@ -283,5 +295,5 @@ def _silent(line: str) -> None:
     pass
 
 
-def _tell(line: str) -> None:
+def _print_line(line: str) -> None:
     click.echo(line, err=True)

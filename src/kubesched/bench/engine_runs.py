@@ -1,6 +1,6 @@
-"""Benchmarks of the engine, each in a process of its own, so that its peak memory is its own.
+"""Benchmarks of the engine, each in a separate process, so that its peak memory can be measured.
 
-From a workload to its result: a child runs the same command for this workload alone, and writes JSON.
+From a workload to its result: a child process runs the same command for this workload alone, and writes JSON.
 """
 
 import subprocess

@@ -1,6 +1,6 @@
 """The engine alone: the scheduler's loop in real time over an API in memory, in this process.
 
-From objects to reports, without requests: what is measured is deciding, assuming, binding and taking in reports.
+From objects to reports, without requests. The measurement covers deciding, assuming, binding and processing reports.
 """
 
 import asyncio
@@ -36,12 +36,12 @@ from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArriva
 replace = msgspec.structs.replace
 # ru_maxrss is in KiB on Linux and in bytes on macOS
 _RSS_UNIT = 1 << 20 if sys.platform == "darwin" else 1 << 10
-# so many objects are reported before others get their turn
+# number of objects that are reported before other tasks run
 _AT_ONCE = 500
 
 
 class _BookKeeper:
-    """Tells a PodBook what the API says of pods."""
+    """Reports the state of pods in the API to a PodBook."""
 
     def __init__(self, book: PodBook) -> None:
         self._book = book
@@ -65,7 +65,7 @@ class _BookKeeper:
 
 
 class _AttemptObserver(Observer):
-    """Counts attempts and keeps their durations while something is measured."""
+    """Counts attempts and records their durations during a measurement."""
 
     def __init__(self, book: PodBook) -> None:
         self._book = book
@@ -82,16 +82,16 @@ class _AttemptObserver(Observer):
         self.durations.append(1000 * bound.attempt_seconds)
 
     def reset(self) -> None:
-        """Forget what was counted."""
+        """Reset all counts."""
         self.results, self.durations = {}, []
 
     async def read(self) -> AttemptFigures:
-        """Return what was counted since it was reset."""
+        """Return the figures since the last reset."""
         return AttemptFigures(self.results, spread_of(self.durations))
 
 
 class _Objects:
-    """Objects that are reported to the scheduler, when it is time."""
+    """Objects that are ready to be reported to the scheduler."""
 
     def __init__(self, objects: list[ApiObject], api: SimulatedApi) -> None:
         self._objects = objects
@@ -115,7 +115,7 @@ class EngineTarget:
         self._admitted = AdmittedObjects()
 
     def prepared(self, objects: Iterable[list[MadeObject]]) -> _Objects:
-        """Admit objects."""
+        """Admit objects, and return them ready for creation."""
         return _Objects([obj for each in objects for made in each for obj in self._admitted.admit(made)], self._api)
 
     async def update(self, made: MadeObject, subresources: list[str]) -> None:
@@ -132,7 +132,7 @@ class EngineTarget:
             self._api.apply(ObjectDeletion(0.0, made.kind, full_name))
 
     async def delete_pods(self, namespace: str, names: list[str], *, at_once: bool = False) -> None:
-        """Delete pods, and the claims that were made for them; those with finalizers are terminating from now on."""
+        """Delete pods, and the claims that were created for them; pods with finalizers become terminating."""
         for name in names:
             pod = self._api.pods.get(f"{namespace}/{name}")
             if pod is None:
@@ -145,11 +145,11 @@ class EngineTarget:
                 self._api.apply(ObjectDeletion(0.0, "ResourceClaim", f"{namespace}/{status.resource_claim_name}"))
 
     def usage(self) -> Usage:
-        """Return what this process has taken so far."""
+        """Return the resource usage of this process so far."""
         return Usage(time.process_time(), resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _RSS_UNIT / (1 << 20))
 
     async def meter(self) -> _AttemptObserver:
-        """Begin to measure attempts."""
+        """Start to measure attempts."""
         self._observer.reset()
         return self._observer
 

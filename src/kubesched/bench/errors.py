@@ -1,7 +1,7 @@
-"""The error of benchmarks that cannot be run, or do not end."""
+"""The error of benchmarks that cannot run, or do not end."""
 
 from kubesched.errors import KubeschedError
 
 
 class BenchError(KubeschedError):
-    """A benchmark that cannot be run, or does not end; the message names the workload or the option."""
+    """A benchmark cannot run, or does not end; the message names the workload or the option."""

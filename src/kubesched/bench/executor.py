@@ -1,6 +1,6 @@
-"""Runs a workload: its operations, one after the other, with churns and slow deletions beside them.
+"""Runs a workload: its operations, one after the other, with churns and slow deletions in the background.
 
-From a workload and a target to what was measured. Waiting is looking at the `PodBook`, 20 times a second.
+From a workload and a target to measurements. Operations wait by polling the `PodBook` 20 times a second.
 """
 
 # upstream: test/integration/scheduler_perf/executor.go (v1.36)
@@ -39,14 +39,14 @@ from kubesched.simulate.traces.perf.perf_cases import PerfRun
 from kubesched.simulate.traces.perf.perf_trace import CHURN_MILLISECONDS
 
 LOOK_SECONDS = 0.05
-# as long as the reference waits for pods
+# the timeout of the reference for pods
 PATIENCE_SECONDS = 600.0
 
 
 async def run_workload(
     run: PerfRun, target: BenchTarget, tell: Note = lambda line: None, patience: float = PATIENCE_SECONDS
 ) -> list[Measured]:
-    """Run a workload on a target; return what was measured. Raises BenchError, TraceError."""
+    """Run a workload on a target; return its measurements. Raises BenchError, TraceError."""
     executor = _Executor(run, target, tell, patience)
     try:
         return await executor.run()
@@ -81,7 +81,7 @@ class _Executor:
         return self._measured
 
     async def end(self) -> None:
-        """End what goes on beside the operations."""
+        """End the background tasks of operations."""
         self._target.book.watched = None
         for task in self._beside:
             task.cancel()
@@ -131,7 +131,7 @@ class _Executor:
         await self._target.prepared([made] for made in objects).create()
 
     async def _require(self, namespace: str, made: MadeObject | None = None) -> None:
-        """Create a namespace unless it is there."""
+        """Create a namespace unless it exists."""
         if namespace and namespace not in self._namespaces:
             self._namespaces.add(namespace)
             self._open.setdefault(namespace, 0)
@@ -182,7 +182,7 @@ class _Executor:
             await self._stop()
 
     async def _keep_steady(self, operation: CreatePods, namespace: str) -> None:
-        """Create pods; when all are bound, delete them and create others, for as long as the operation says."""
+        """Create pods; when all are bound, replace them with new ones, for the duration of the operation."""
         book, total = self._target.book, 0
         try:
             async with asyncio.timeout(seconds_of(operation)):
@@ -230,7 +230,7 @@ class _Executor:
         return lambda: book.scheduled(namespace, selector)
 
     async def _until(self, count: Callable[[], int], wanted: int, namespace: str) -> None:
-        """Wait until so many pods are counted; raises BenchError if none is added for too long."""
+        """Wait until a number of pods are counted; raises BenchError if none is added for too long."""
         loop = asyncio.get_running_loop()
         last, since = -1, loop.time()
         while (found := count()) < wanted:
@@ -245,7 +245,7 @@ class _Executor:
             await asyncio.sleep(LOOK_SECONDS)
 
     def _check(self) -> None:
-        """Raise the error of what goes on beside, or of the scheduler."""
+        """Raise the error of a background task, or of the scheduler."""
         self._target.check()
         for task in self._beside:
             if task.done() and not task.cancelled():

@@ -1,7 +1,6 @@
 """The figures of a benchmark: throughput, durations, attempts, processor time, memory.
 
-From the times at which pods were bound to the reference's samples and percentiles; all of it as values that are written
-as JSON.
+From the times at which pods were bound to the reference's samples and percentiles, as values for JSON.
 """
 
 # upstream: test/integration/scheduler_perf/util.go throughputCollector (v1.36)
@@ -29,7 +28,7 @@ class Spread(_Figure, frozen=True):
 
 
 class Throughput(_Figure, frozen=True):
-    """SchedulingThroughput, in pods a second; without samples the average is that of the whole time."""
+    """SchedulingThroughput, in pods a second; without samples the average is over the whole time."""
 
     average: float
     samples: int = 0
@@ -40,14 +39,14 @@ class Throughput(_Figure, frozen=True):
 
 
 class Usage(_Figure, frozen=True):
-    """What a scheduler's process has taken so far."""
+    """The resource usage of a scheduler's process so far."""
 
     cpu_seconds: float
     peak_mebibytes: float
 
 
 class Threshold(_Figure, frozen=True):
-    """A bound of a workload, and whether it is met."""
+    """A threshold of a workload, and whether it is met."""
 
     metric: str
     bound: float
@@ -55,7 +54,7 @@ class Threshold(_Figure, frozen=True):
 
 
 class Measured(_Figure, frozen=True):
-    """What one part of a workload gave, from the beginning of its measuring to the end."""
+    """The results of one measurement of a workload."""
 
     name: str
     pods: int
@@ -76,7 +75,7 @@ class Measured(_Figure, frozen=True):
 
 
 class RunResult(_Figure, frozen=True):
-    """What one run of a workload gave."""
+    """The results of one run of a workload."""
 
     workload: str
     scheduler: str
@@ -85,7 +84,7 @@ class RunResult(_Figure, frozen=True):
 
 
 def percentile(ordered: Sequence[float], share: int) -> float:
-    """Return a percentile of values in order, as the reference picks it."""
+    """Return a percentile of sorted values, chosen as in the reference."""
     return ordered[ceil(len(ordered) * share / 100) - 1]
 
 
@@ -98,7 +97,7 @@ def spread_of(values: Sequence[float]) -> Spread | None:
 
 
 def throughput_of(bound: Sequence[float], began: float, ended: float) -> Throughput | None:
-    """Return the throughput of pods that were bound at these times, in order, while measuring lasted."""
+    """Return the throughput during a measurement, from the sorted times at which pods were bound."""
     if not bound:
         return None
     found = spread_of(samples_of(bound, began, ended))
@@ -112,7 +111,7 @@ def samples_of(bound: Sequence[float], began: float, ended: float) -> list[float
     """Return the reference's samples: pods a second, every second.
 
     The first second with a bound pod is left out, since creating and sampling begin independently. Seconds without a
-    pod have the rate of the time up to the next pod.
+    pod get the rate of the time up to the next pod.
     """
     samples: list[float] = []
     counted, last, started, skipped, place = 0, began, False, 0, 0

@@ -1,6 +1,6 @@
 """The heartbeats of nodes without kubelets, where a controller would otherwise taint them.
 
-From the names of nodes to Leases that are renewed. A cluster without kube-controller-manager needs none.
+From the names of nodes to renewed Leases. A cluster without kube-controller-manager needs none.
 """
 
 import asyncio
@@ -15,13 +15,13 @@ from kubesched.client.rest import Refused, RestClient, Unreachable
 
 CONTROLLER_MANAGER = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases/kube-controller-manager"
 LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
-# kubelets renew theirs as often
+# the interval of kubelets
 RENEW_SECONDS = 10.0
 LEASE_SECONDS = 40
 
 
 async def are_needed(rest: RestClient) -> bool:
-    """Return whether the cluster has a controller that looks after nodes."""
+    """Return whether the cluster has a controller that taints nodes without heartbeats."""
     try:
         await rest.get(CONTROLLER_MANAGER)
     except Refused:
@@ -30,7 +30,7 @@ async def are_needed(rest: RestClient) -> bool:
 
 
 class Heartbeats:
-    """Renews the Leases of nodes until it is ended."""
+    """Renews the Leases of nodes until `end`."""
 
     def __init__(self, rest: RestClient) -> None:
         self._rest = rest
@@ -38,11 +38,11 @@ class Heartbeats:
         self._nodes: dict[str, bool] = {}
 
     def add(self, node: str) -> None:
-        """Have a node live."""
+        """Add a node, whose Lease is renewed from now on."""
         self._nodes[node] = False
 
     async def run(self) -> NoReturn:
-        """Renew all Leases, again and again."""
+        """Renew all Leases periodically."""
         while True:
             await many_at_once(self._beat(node) for node in list(self._nodes))
             await asyncio.sleep(RENEW_SECONDS)
@@ -64,7 +64,7 @@ class Heartbeats:
                 await self._rest.send("POST", LEASES, body)
                 self._nodes[node] = True
         except (Refused, Unreachable):
-            # the next beat may succeed, and one may fail
+            # a single failure is harmless: the next beat may succeed
             self._nodes[node] = True
 
     async def _delete(self, node: str) -> None:

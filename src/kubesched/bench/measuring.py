@@ -1,6 +1,6 @@
 """One measurement of a workload, from its beginning to its end.
 
-From a target before and after to figures, and to whether they meet the workload's threshold.
+From a target before and after to figures, compared with the workload's threshold.
 """
 
 import time
@@ -15,7 +15,7 @@ _BUCKETS = {"Average": "average", "Perc50": "perc50", "Perc90": "perc90", "Perc9
 
 
 class Measurement:
-    """Measures a target until it is ended."""
+    """Measures a target until `end`."""
 
     def __init__(self, name: str, watched: Watched, target: BenchTarget, meter: AttemptMeter) -> None:
         self._name = name
@@ -28,7 +28,7 @@ class Measurement:
 
     @classmethod
     async def begin(cls, name: str, namespaces: Iterable[str], selector: Labels, target: BenchTarget) -> "Measurement":
-        """Begin to measure the pods of some namespaces."""
+        """Start to measure the pods of some namespaces."""
         return cls(name, Watched(frozenset(namespaces), selector, [], []), target, await target.meter())
 
     async def end(self, run: PerfRun) -> Measured:
@@ -57,7 +57,7 @@ class Measurement:
 def _threshold(
     run: PerfRun, throughput: Throughput | None, attempts: Spread | None, pods: Spread | None
 ) -> Threshold | None:
-    """Return the threshold of a workload, if it is about something that is measured here."""
+    """Return the threshold of a workload, if it applies to a figure of this measurement."""
     selector, bound = run.threshold_metric, run.threshold
     figures = {
         "SchedulingThroughput": throughput,

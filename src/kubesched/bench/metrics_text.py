@@ -1,7 +1,7 @@
-"""What a scheduler's /metrics say of attempts.
+"""The attempts in a scheduler's /metrics.
 
-From two texts to the attempts between them: how many by result, and the percentiles of their durations, which are those
-of a histogram, interpolated as Prometheus does.
+From two texts to the attempts between them: their number by result, and percentiles of their durations, interpolated
+from a histogram as Prometheus does.
 """
 
 from collections import defaultdict

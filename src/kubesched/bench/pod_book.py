@@ -1,6 +1,6 @@
-"""The pods of a benchmark as they become known: created, tried, bound, gone.
+"""The known pods of a benchmark: created, tried, bound, deleted.
 
-From what a target reports to counts that operations wait for, and to the times of one measurement.
+From reports of a target to counts that operations wait for, and to the times of one measurement.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +11,7 @@ Labels = Mapping[str, str]
 
 
 class _KnownPod(msgspec.Struct):
-    """A pod: its labels, when it was created, and how far it is."""
+    """A pod: its labels, its creation time, and its state."""
 
     labels: Labels
     created: float
@@ -20,7 +20,7 @@ class _KnownPod(msgspec.Struct):
 
 
 class Watched(msgspec.Struct):
-    """One measurement: whose pods, when each was bound, and how long after its creation, in milliseconds."""
+    """One measurement: its pods, when each was bound, and how long after its creation, in milliseconds."""
 
     namespaces: frozenset[str]
     selector: Labels
@@ -29,27 +29,27 @@ class Watched(msgspec.Struct):
 
 
 class PodBook:
-    """Knows the pods of a cluster by namespace and name."""
+    """The pods of a cluster by namespace and name."""
 
     def __init__(self) -> None:
         self._pods: dict[str, dict[str, _KnownPod]] = {}
         self._bound: dict[str, int] = {}
         self.watched: Watched | None = None
 
-    # -- what a target reports
+    # -- reports of a target
 
     def created(self, namespace: str, name: str, labels: Labels, at: float, *, attempted: bool = False) -> None:
-        """A pod was created; a gated pod counts as tried."""
+        """Record a created pod; a gated pod counts as tried."""
         self._pods.setdefault(namespace, {}).setdefault(name, _KnownPod(labels, at, attempted))
 
     def attempted(self, namespace: str, name: str) -> None:
-        """A pod was tried, and found no node."""
+        """Record a pod that was tried, and found no node."""
         pod = self._pods.get(namespace, {}).get(name)
         if pod is not None:
             pod.attempted = True
 
     def bound(self, namespace: str, name: str, at: float) -> None:
-        """A pod was bound."""
+        """Record a bound pod."""
         pod = self._pods.get(namespace, {}).get(name)
         if pod is None or pod.bound:
             return
@@ -61,21 +61,21 @@ class PodBook:
             watched.durations.append(1000 * (at - pod.created))
 
     def gone(self, namespace: str, name: str) -> None:
-        """A pod was deleted."""
+        """Record a deleted pod."""
         pod = self._pods.get(namespace, {}).pop(name, None)
         if pod is not None and pod.bound:
             self._bound[namespace] -= 1
 
-    # -- what operations ask
+    # -- questions of operations
 
     def scheduled(self, namespace: str, selector: Labels) -> int:
-        """Return how many pods of a namespace are bound."""
+        """Return the number of bound pods of a namespace."""
         if not selector:
             return self._bound.get(namespace, 0)
         return sum(pod.bound for pod in self._of(namespace, selector))
 
     def tried(self, namespace: str, selector: Labels) -> int:
-        """Return how many pods of a namespace are bound, or were tried."""
+        """Return the number of pods of a namespace that are bound, or were tried."""
         return sum(pod.bound or pod.attempted for pod in self._of(namespace, selector))
 
     def names(self, namespace: str, selector: Labels) -> list[str]:
@@ -88,5 +88,5 @@ class PodBook:
 
 
 def matches(labels: Labels, selector: Labels) -> bool:
-    """Return whether labels have all that a selector names."""
+    """Return whether labels match all entries of a selector."""
     return all(labels.get(key) == value for key, value in selector.items())

@@ -1,6 +1,6 @@
 """Follows the pods of a cluster by a watch.
 
-From lines of a watch to what a `PodBook` is told; times are those of this process.
+From lines of a watch to reports for a `PodBook`. Times are from the clock of this process.
 """
 
 import asyncio
@@ -38,7 +38,7 @@ class _WatchedPod(msgspec.Struct, frozen=True):
     metadata: _Metadata = _Metadata()
     spec: _Spec = _Spec()
     status: _Status | str = _Status()
-    # of a Status, when the watch fails
+    # fields of a Status, when the watch fails
     message: str = ""
 
 
@@ -48,13 +48,13 @@ class _Event(msgspec.Struct):
 
 
 async def present(rest: RestClient) -> str:
-    """Return the version up to which pods are known now."""
+    """Return the version of the present list of pods."""
     listed = msgspec.json.decode(await rest.get("/api/v1/pods", {"limit": "1"}))
     return str(listed["metadata"]["resourceVersion"])
 
 
 async def follow_pods(rest: RestClient, book: PodBook, version: str) -> None:
-    """Tell a book of all pods after a version, until it is cancelled; raises BenchError if the watch is refused."""
+    """Report changes of pods after a version to a book, until cancelled; raises BenchError if the watch is refused."""
     decoder = msgspec.json.Decoder(_Event)
     while True:
         query = {"watch": "true", "resourceVersion": version, "timeoutSeconds": WATCH_SECONDS}
@@ -65,13 +65,13 @@ async def follow_pods(rest: RestClient, book: PodBook, version: str) -> None:
                     *lines, rest_of_line = (rest_of_line + piece).split(b"\n")
                     for line in lines:
                         if line:
-                            version = _tell(decoder.decode(line), book) or version
+                            version = _report_event(decoder.decode(line), book) or version
         except Unreachable:
             await asyncio.sleep(0.2)
 
 
-def _tell(event: _Event, book: PodBook) -> str:
-    """Tell a book of one event; return the version up to which all is known."""
+def _report_event(event: _Event, book: PodBook) -> str:
+    """Report one event to a book; return the version of the event."""
     pod, now = event.object, time.perf_counter()
     if event.type == "ERROR":
         raise BenchError(f"the watch of pods was refused: {pod.message}")

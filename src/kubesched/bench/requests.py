@@ -1,4 +1,4 @@
-"""Many requests at once, as many as the reference sends."""
+"""Many requests at once, as many as in the reference."""
 
 import asyncio
 from collections.abc import Coroutine, Iterable
@@ -8,9 +8,10 @@ AT_ONCE = 30
 
 
 async def many_at_once(work: Iterable[Coroutine[Any, Any, None]]) -> None:
-    """Carry out coroutines, so many at a time; the first error ends it.
+    """Carry out coroutines, a limited number at a time; the first error ends it.
 
-    What has begun is carried out also when this is cancelled: nobody would know whether it was.
+    When cancelled, it still finishes the coroutines that have begun: otherwise the state of their objects would be
+    unknown.
     """
     left, ending = iter(work), False
 

@@ -23,7 +23,7 @@ LARGEST_FILE = 1 << 26
 
 
 class Machine(msgspec.Struct, frozen=True):
-    """Where the benchmark ran."""
+    """The machine of a benchmark."""
 
     cpus: int
     architecture: str
@@ -32,7 +32,7 @@ class Machine(msgspec.Struct, frozen=True):
 
 
 class BenchmarkResults(msgspec.Struct, frozen=True, rename="camel"):
-    """The document: what `-o json` writes."""
+    """The document that `-o json` writes."""
 
     api_version: str
     kind: str
@@ -45,7 +45,7 @@ class BenchmarkResults(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Summary(msgspec.Struct, frozen=True):
-    """The runs of one measurement: that in the middle, and the best throughput."""
+    """The runs of one measurement: the median run, and the best throughput."""
 
     workload: str
     scheduler: str
@@ -55,17 +55,17 @@ class Summary(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> tuple[str, str]:
-        """Return what is compared with what: the workload and the name of its measurement."""
+        """Return the key for comparisons: the workload and the name of its measurement."""
         return self.workload, self.middle.name
 
     @property
     def throughput(self) -> float | None:
-        """Return the average throughput of the run in the middle."""
+        """Return the average throughput of the median run."""
         return self.middle.throughput.average if self.middle.throughput is not None else None
 
 
 def document_of(results: Sequence[RunResult], on: str, command: Sequence[str]) -> BenchmarkResults:
-    """Return results with where and how they came about."""
+    """Return results with the machine, the versions and the command."""
     machine = Machine(
         os.cpu_count() or 1, platform.machine(), f"{platform.system()} {platform.release()}", platform.python_version()
     )
@@ -85,7 +85,7 @@ def read_results(file: Path) -> BenchmarkResults:
     except UnusableFileError as error:
         raise BenchError(f"{file}: {error}") from None
     except msgspec.DecodeError as error:
-        raise BenchError(f"{file}: no results of `kubesched bench -o json`: {error}") from None
+        raise BenchError(f"{file}: not results of `kubesched bench -o json`: {error}") from None
     if (document.api_version, document.kind) != (API_VERSION, KIND):
         raise BenchError(f"{file}: expected kind {KIND} of {API_VERSION}")
     return document
@@ -112,12 +112,12 @@ def _summary(workload: str, scheduler: str, runs: Sequence[Measured]) -> Summary
 
 
 def ratio(new: float | None, old: float | None) -> float | None:
-    """Return a ratio, None if one of the two is not known."""
+    """Return a ratio, None if one of the two is unknown."""
     return None if new is None or not old else new / old
 
 
 def lowest_ratio(new: Sequence[Summary], old: Sequence[Summary]) -> tuple[float, str] | None:
-    """Return the lowest ratio of throughputs, and the workload; None if nothing can be compared."""
+    """Return the lowest ratio of throughputs, and the workload; None if the results have nothing in common."""
     before = {each.key: each for each in old}
     found = [
         (rate, each.workload)

@@ -1,4 +1,4 @@
-"""The scheduler that a workload is meant for: its feature gates and its configuration.
+"""The scheduler settings of a workload: its feature gates and its configuration.
 
 From a workload to a loaded configuration for the engine, and to a configuration file and flags for a process.
 """
@@ -21,18 +21,18 @@ from kubesched.core.framework.registry import Registry
 from kubesched.simulate.traces.perf.perf_cases import PerfRun
 
 LARGEST_CONFIG = 1 << 20
-# the last release in which queueing hints could be switched off
+# the last release in which queueing hints could be disabled
 _WITHOUT_HINTS = "1.33"
 _HINTS = "SchedulerQueueingHints"
 
 
 def engine_config(run: PerfRun, config: Path | None, registry: Registry, note: Note) -> Loaded:
-    """Return the configuration of the engine for a workload, or that of a file; raises KubeschedError."""
+    """Return the engine's configuration for a workload, or the one in a file; raises KubeschedError."""
     return load_config(config_text(run, config), gates_of(run.feature_gates, note), registry)
 
 
 def gates_of(wanted: Mapping[str, bool], note: Note) -> FeatureGates:
-    """Return the feature gates of a workload; gates that cannot be set are noted and left out."""
+    """Return the feature gates of a workload; log gates that cannot be set, and leave them out."""
     versions = [_WITHOUT_HINTS] if wanted.get(_HINTS) is False else []
     kept: dict[str, bool] = {}
     for name, on in wanted.items():
@@ -62,7 +62,7 @@ def gate_flags(run: PerfRun) -> list[str]:
 
 
 def config_text(run: PerfRun, config: Path | None) -> bytes | None:
-    """Return the configuration of a workload, or that of a file; None for the default."""
+    """Return the configuration of a workload, or the one in a file; None for the default."""
     file = config or run.scheduler_config
     if file is None:
         return None

@@ -1,7 +1,7 @@
 """A scheduler as a child process, for one run.
 
-From a command to a process with a configuration, a port and a log of its own; and to its processor time, its memory and
-its metrics.
+From a command to a process with a configuration, a port and a log; and to its processor time, its memory and its
+metrics.
 """
 
 import asyncio
@@ -31,7 +31,7 @@ OWN = (
     "--authorization-always-allow-paths=/healthz,/readyz,/livez,/metrics {gates}"
 )
 READY_SECONDS = 60.0
-# how long a scheduler without a port has to start
+# time to start for a scheduler without a port
 START_SECONDS = 5.0
 
 
@@ -42,21 +42,21 @@ class SchedulerCommand(msgspec.Struct, frozen=True):
     text: str
 
     def words(self, **values: str) -> list[str]:
-        """Return the words of the command, with values filled in; raises BenchError."""
+        """Return the arguments of the command, with values filled in; raises BenchError."""
         text = self.text
         for key, value in values.items():
             text = text.replace(f"{{{key}}}", value)
         try:
             words = shlex.split(text)
         except ValueError as error:
-            raise BenchError(f"the scheduler {self.text!r} is no command: {error}") from None
+            raise BenchError(f"the scheduler {self.text!r} is not a command: {error}") from None
         if not words:
             raise BenchError("the command of the scheduler is empty")
         return words
 
 
 def named(text: str) -> SchedulerCommand:
-    """Return a command with a name: its program, and the words before its first option."""
+    """Return a command with a name: its program, and the arguments before its first option."""
     words = text.split()
     name = " ".join([Path(words[0]).name, *(word for word in words[1:2] if word[0] not in "-{")]) if words else ""
     return SchedulerCommand(name, text)
@@ -80,7 +80,7 @@ class StartedScheduler:
             )
 
     def usage(self) -> Usage | None:
-        """Return processor time and peak memory of the process, None where there is no /proc."""
+        """Return processor time and peak memory of the process, None on systems without /proc."""
         folder = Path(f"/proc/{self._child.pid}")
         try:
             fields = (folder / "stat").read_text().rpartition(")")[2].split()
@@ -91,7 +91,7 @@ class StartedScheduler:
         return Usage(ticks / os.sysconf("SC_CLK_TCK"), int(peak.split()[1]) / 1024)
 
     async def until_ready(self) -> None:
-        """Wait until the scheduler says that it is ready; one without a port gets some seconds."""
+        """Wait until the scheduler is ready; one without a port gets some seconds."""
         if not self._port:
             await asyncio.sleep(START_SECONDS)
             self.check()
@@ -107,12 +107,12 @@ class StartedScheduler:
             ) from None
 
     async def metrics(self) -> AttemptMetrics | None:
-        """Return the metrics of attempts; None if they cannot be read."""
+        """Return the metrics of attempts; None if they are not readable."""
         text = await self._get("/metrics") if self._port else None
         return None if text is None else AttemptMetrics(text)
 
     async def _get(self, path: str) -> str | None:
-        # the certificate is the scheduler's own, on this machine
+        # the scheduler on this machine signs its certificate itself
         trusting = ssl.create_default_context()
         trusting.check_hostname, trusting.verify_mode = False, ssl.CERT_NONE
         try:
@@ -133,7 +133,7 @@ class ProcessMeter:
         self._before = before
 
     async def read(self) -> AttemptFigures | None:
-        """Return the attempts since the meter was made, None if they are not known."""
+        """Return the attempts since the meter was created, None if they are unknown."""
         after = await self._process.metrics() if self._process is not None else None
         return after.since(self._before) if after is not None and self._before is not None else None
 
@@ -144,7 +144,7 @@ async def running_scheduler(
 ) -> AsyncIterator[StartedScheduler]:
     """Run a scheduler until the block ends."""
     with tempfile.TemporaryDirectory(prefix="kubesched-bench-") as name:
-        configuration = _written(process_config(run, config, kubeconfig), Path(name, "config.yaml"))
+        configuration = _write(process_config(run, config, kubeconfig), Path(name, "config.yaml"))
         port, gates = free_port(), shlex.join(gate_flags(run))
         words = command.words(config=configuration, kubeconfig=str(kubeconfig), port=str(port), gates=gates)
         async with child_process(words, Path(name)) as child:
@@ -153,7 +153,7 @@ async def running_scheduler(
             yield process
 
 
-def _written(text: str, file: Path) -> str:
+def _write(text: str, file: Path) -> str:
     file.write_text(text)
     return str(file)
 

@@ -1,6 +1,6 @@
-"""Tables of benchmarks: workloads, results, and results beside others.
+"""Tables of benchmarks: workloads, results, and comparisons of results.
 
-From workloads and summaries to what a person reads.
+From workloads and summaries to tables for readers.
 """
 
 from collections.abc import Sequence
@@ -14,7 +14,7 @@ from kubesched.simulate.traces.perf.perf_cases import PerfRun
 
 
 def table_of_workloads(runs: Sequence[PerfRun]) -> Table:
-    """Return what `--list` shows."""
+    """Return the table of `--list`."""
     table = Table(title="Workloads")
     for heading in ("workload", "nodes", "pods", "measured", "labels", "threshold"):
         table.add_column(heading, justify="left" if heading in ("workload", "labels") else "right", overflow="fold")
@@ -34,7 +34,7 @@ def table_of_workloads(runs: Sequence[PerfRun]) -> Table:
 def table_of_results(
     found: Sequence[Summary], on: str, compared: Sequence[Summary] = (), other_name: str = ""
 ) -> Table:
-    """Return the results; with `compared`, ratios to what those say of the same workload. No column is empty."""
+    """Return the table of results; with `compared`, with ratios for the same workloads. Empty columns are left out."""
     others = {each.key: each for each in compared}
     names = list(dict.fromkeys(each.scheduler for each in found))
     first = {each.key: each for each in found if each.scheduler == names[0]}
@@ -57,7 +57,7 @@ def table_of_results(
     return table
 
 
-# what would be folded first
+# columns that are folded first
 _WIDTHS = {"workload": 30, "scheduler": 14}
 
 
@@ -85,9 +85,9 @@ def _row(summary: Summary, against: Summary | None) -> dict[str, str]:
 
 
 def footnotes(found: Sequence[Summary]) -> list[str]:
-    """Return what has to be said below a table."""
+    """Return the footnotes of a table."""
     if any(_without_samples(each.middle) for each in found):
-        return ["* too short for samples of a second: pods over seconds"]
+        return ["* too short for samples of a second: number of pods divided by seconds"]
     return []
 
 

@@ -1,6 +1,6 @@
-"""Where a benchmark runs: the engine alone, or a cluster behind an API server.
+"""The target of a benchmark: the engine alone, or a cluster behind an API server.
 
-A target carries out what operations say, and tells a `PodBook` what becomes of pods.
+A target carries out operations, and reports the state of pods to a `PodBook`.
 """
 
 from collections.abc import AsyncIterator, Iterable
@@ -15,7 +15,7 @@ from kubesched.simulate.traces.perf.made_object import MadeObject
 
 
 class AttemptFigures(msgspec.Struct, frozen=True):
-    """Attempts between two moments: how many by result, and how long they took, in milliseconds."""
+    """Attempts between two moments: their number by result, and their durations, in milliseconds."""
 
     results: dict[str, int]
     durations: Spread | None = None
@@ -25,14 +25,14 @@ class AttemptMeter(Protocol):
     """Measures attempts from a moment on."""
 
     async def read(self) -> AttemptFigures | None:
-        """Return what happened since the meter was made; None if that cannot be known."""
+        """Return the attempts since the meter was created; None if they are unknown."""
 
 
 class PreparedObjects(Protocol):
-    """Objects that are ready to be created, so that making them takes no measured time."""
+    """Objects that are ready to be created, so that their preparation takes no measured time."""
 
     async def create(self) -> None:
-        """Create them all."""
+        """Create all objects."""
 
 
 class BenchTarget(Protocol):
@@ -41,22 +41,22 @@ class BenchTarget(Protocol):
     book: PodBook
 
     def prepared(self, objects: Iterable[list[MadeObject]]) -> PreparedObjects:
-        """Make objects ready to be created; those of one list in their order."""
+        """Prepare objects for creation; the objects of one list are created in their order."""
 
     async def update(self, made: MadeObject, subresources: list[str]) -> None:
         """Update an object."""
 
     async def delete(self, made: MadeObject) -> None:
-        """Delete an object; it is no error if it is gone."""
+        """Delete an object; ignore a missing one."""
 
     async def delete_pods(self, namespace: str, names: list[str], *, at_once: bool = False) -> None:
-        """Delete pods; `at_once` without the time that they have to end."""
+        """Delete pods; `at_once` without their grace period."""
 
     def usage(self) -> Usage | None:
-        """Return what the scheduler's process has taken so far; None if that is not known."""
+        """Return the resource usage of the scheduler's process so far; None if it is unknown."""
 
     async def meter(self) -> AttemptMeter:
-        """Begin to measure attempts."""
+        """Start to measure attempts."""
 
     def check(self) -> None:
         """Raise KubeschedError if the scheduler has ended."""
@@ -67,5 +67,5 @@ class TargetFactory(Protocol):
 
     @asynccontextmanager
     async def running(self) -> AsyncIterator[BenchTarget]:
-        """Run a target until the block ends; what it made is deleted then."""
+        """Run a target until the block ends; then delete its objects."""
         yield  # type: ignore[misc]

@@ -1,5 +1,5 @@
-"""In: questions of the conformance corpus, one JSON object each, of a known kind.
+"""Answers to questions of the conformance corpus, one JSON object each, of a known kind.
 
-Out: the answers of this scheduler, in the corpus' form, ready to be compared.
-Never: the expected answer; what reads and compares the files lives elsewhere.
+From a question to the answer of this scheduler, in the corpus' form, ready to be compared. This package never reads the
+expected answer; another module reads and compares the files.
 """

@@ -18,7 +18,7 @@ class DriversDevice(Device, frozen=True):
 
 
 def answer(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return per device whether it matches, or the error with which the expression does not compile."""
+    """Return for each device whether it matches, or the error if the expression does not compile."""
     gates = FeatureGates(line.get("featureGates") or {})
     selector = compile_selector(line["expression"], list_attributes=gates.enabled("DRAListTypeAttributes"))
     if selector.error:

@@ -1,4 +1,4 @@
-"""Lines of the conformance corpus: which format a line has, its answer, and how two answers differ.
+"""Lines of the conformance corpus: the format of a line, its answer, and the differences between two answers.
 
 From a line of any of the corpus' formats to the computed `expected` object, and from two such objects to differences
 that name pod, node, plugin and field.
@@ -16,7 +16,7 @@ from kubesched.errors import KubeschedError
 
 Line = Mapping[str, Any]
 
-# The texts of these may be our own; that there is an error is what must agree.
+# The texts of these may differ; only the presence of an error must agree.
 FREE_TEXTS = ("error", "scoreError", "compileError")
 
 
@@ -37,7 +37,7 @@ _WITH_PLUGINS = frozenset({SCENARIOS, "hints", "events"})
 
 
 class UnknownFormatError(KubeschedError):
-    """A line that is of none of the corpus' formats."""
+    """A line has none of the corpus' formats."""
 
 
 def format_of(line: Line) -> str:
@@ -59,12 +59,14 @@ def format_of(line: Line) -> str:
     if "name" in line or "config" in line:
         return "configurations"
     if "kind" in line:
-        raise UnknownFormatError("an object alone is no question; put it under `objects`, and pods to judge in `pods`")
+        raise UnknownFormatError(
+            "an object alone is not a question; put it under `objects`, and pods to judge in `pods`"
+        )
     raise UnknownFormatError("no question has these fields: " + ", ".join(sorted(map(str, line))))
 
 
 def answer(line: Line, registry: Registry | None = None, *, steered: bool = False) -> Any:
-    """Return the computed `expected` of a line; with `steered`, sequences go on with the line's own choices."""
+    """Return the computed `expected` of a line; with `steered`, sequences continue with the line's own choices."""
     kind = format_of(line)
     check_shape(line, kind)
     if isinstance(line.get("config"), dict):
@@ -77,13 +79,13 @@ def answer(line: Line, registry: Registry | None = None, *, steered: bool = Fals
     try:
         return _ANSWERS[kind](line, **options)
     except (msgspec.ValidationError, KeyError, ValueError) as error:
-        # the shape is right, something inside it is not
+        # the shape is right, but a value inside it is not
         what = f"missing field {error}" if isinstance(error, KeyError) else str(error)
-        raise UnknownFormatError(f"the {kind} line cannot be understood: {what}") from error
+        raise UnknownFormatError(f"the {kind} line is malformed: {what}") from error
 
 
 def differences(expected: Any, computed: Any) -> Iterator[str]:
-    """Yield a line for each place in which two answers differ, most telling field first."""
+    """Yield a line for each difference between two answers, the most important field first."""
     if isinstance(expected, dict) and "groups" in expected and isinstance(computed, dict) and "groups" in computed:
         yield from _group_differences(expected["groups"], computed["groups"])
         expected = {field: value for field, value in expected.items() if field != "groups"}
@@ -94,7 +96,7 @@ def differences(expected: Any, computed: Any) -> Iterator[str]:
             return
         yield from _result_differences(expected["results"], computed["results"])
     elif isinstance(expected, dict) and expected.get("stage") == "decode":
-        # the texts of decode errors are our own
+        # the texts of decode errors may differ
         yield from _differences("decode", computed.get("stage"), ("stage",))
     else:
         yield from _differences(expected, computed, ())

@@ -1,4 +1,4 @@
-"""Answers to corpus questions about cluster events: what plugins register for, and what an update stands for."""
+"""Answers to corpus questions about cluster events: the registrations of plugins, and the events of an update."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -76,7 +76,7 @@ def _described(registrations: Iterable[Registration]) -> list[dict[str, Any]]:
 
 
 def _actions(action: Action) -> list[str]:
-    """Return the actions one by one, all updates together as Update, everything as All."""
+    """Return the actions one by one, all updates together as Update, all actions as All."""
     if action == Action.ALL:
         return [action.text]
     whole = Action.UPDATE if action & Action.UPDATE == Action.UPDATE else Action(0)

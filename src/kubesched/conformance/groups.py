@@ -1,7 +1,7 @@
 """Answers about pod groups: the group's cycle in the corpus' form.
 
-From `group:namespace/name` in a scenario to an entry of `groups`. Ties between nodes go to the first name;
-extenders are not asked.
+From `group:namespace/name` in a scenario to an entry of `groups`. Ties between nodes go to the first name. Extenders
+are not asked.
 """
 
 from typing import Any
@@ -23,7 +23,7 @@ PREFIX = "group:"
 
 
 class GroupJudge:
-    """Judges groups on an engine's cluster; in a sequence, groups that fit are placed."""
+    """Judges groups on an engine's cluster; in a sequence, the pods of fitting groups are placed."""
 
     def __init__(self, engine: Engine, *, sequence: bool) -> None:
         self._engine = engine
@@ -45,11 +45,11 @@ class GroupJudge:
         for pod in result.pods:
             entries[pod.attempt.queued.uid].update(pod_form(pod))
         if self._sequence and result.status.ok:
-            self._take_places(profile, result)
+            self._place_pods(profile, result)
         return {**entry, **group_form(result)}
 
     def _members(self, name: str) -> list[QueuedPod]:
-        """Return the waiting pods of a group in the order in which they are tried."""
+        """Return the waiting pods of a group in the order of their attempts."""
         pods = [pod for pod in self._engine.cluster.pending.values() if "/".join(group_of(pod) or ()) == name]
         return [QueuedPod(pod, 0.0) for pod in sorted(pods, key=lambda pod: (-pod.priority, pod.name))]
 
@@ -60,8 +60,8 @@ class GroupJudge:
             entry["preEnqueue"] = refusals
         return bool(refusals)
 
-    def _take_places(self, profile: Profile, result: GroupResult) -> None:
-        """Assume and reserve the pods of a group that can be placed."""
+    def _place_pods(self, profile: Profile, result: GroupResult) -> None:
+        """Assume and reserve the pods of a group that has a placement."""
         for pod in result.pods:
             if pod.failure is None and pod.cycle is not None:
                 pod.cycle.group = None
@@ -69,7 +69,7 @@ class GroupJudge:
 
 
 def pod_form(pod: PodResult) -> Result:
-    """Return what became of one pod of a group as the corpus writes it."""
+    """Return the result of one pod of a group in the corpus' form."""
     form: Result = {}
     if pod.node_name:
         form["node"] = pod.node_name
@@ -87,7 +87,7 @@ def pod_form(pod: PodResult) -> Result:
 
 
 def group_form(result: GroupResult) -> Result:
-    """Return what became of a group as a whole as the corpus writes it."""
+    """Return the result of a whole group in the corpus' form."""
     form: dict[str, Any] = {"code": result.status.code.text}
     if result.status.message:
         form["message"] = result.status.message

@@ -31,7 +31,7 @@ def answer(line: Mapping[str, Any], registry: Registry | None = None) -> dict[st
         try:
             told = Hint.QUEUE if function is None else function(pod, old, new)
         except Exception as error:
-            # Whatever goes wrong counts as a reason to try again.
+            # Every error counts as a reason to try again.
             return {"registered": True, "hint": Hint.QUEUE.value, "error": str(error) or type(error).__name__}
         if told is Hint.QUEUE:
             hint = Hint.QUEUE
@@ -46,7 +46,7 @@ def _action(text: str) -> Action:
 
 
 def _object(document: Mapping[str, Any] | None, cluster: ClusterState) -> Any:
-    """Return an object as hints get it: a pod as PodInfo, None for a missing object."""
+    """Return an object in the form that hints get: a pod as PodInfo, None for a missing object."""
     if document is None:
         return None
     obj = decode(document)

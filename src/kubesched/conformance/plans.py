@@ -1,4 +1,4 @@
-"""What plugins plan, in the corpus' form: volumes to bind and devices to allocate on a node, claims to release.
+"""Plans of plugins in the corpus' form: volumes to bind and devices to allocate on a node, claims to release.
 
 From the state of a cycle and PostFilter's effects to `volumes`, `allocations` and `claimsReleased` of a result.
 """
@@ -21,7 +21,7 @@ from kubesched.core.plugins.volume_binding.search import VolumePlan
 
 
 def described_plan(plugin: Plugin, cycle: CycleState, pod: PodInfo, node_name: str) -> Mapping[str, Any]:
-    """Return what a plugin plans for a feasible node; nothing for a plugin that makes no plans."""
+    """Return the plan of a plugin for a feasible node; empty for plugins without plans."""
     if isinstance(plugin, VolumeBinding):
         return _volumes(plugin, cycle, node_name)
     if isinstance(plugin, DynamicResources):
@@ -30,7 +30,7 @@ def described_plan(plugin: Plugin, cycle: CycleState, pod: PodInfo, node_name: s
 
 
 def claims_released(effects: Iterable[Effect]) -> list[str]:
-    """Return the resource claims whose allocation effects take back, or which they delete."""
+    """Return the resource claims that effects delete, or whose allocation they remove."""
     released = []
     for effect in effects:
         if isinstance(effect, Write) and isinstance(effect.obj, ResourceClaim):
@@ -41,7 +41,7 @@ def claims_released(effects: Iterable[Effect]) -> list[str]:
 
 
 def _volumes(plugin: VolumeBinding, cycle: CycleState, node_name: str) -> Mapping[str, Any]:
-    """Return which volumes the pod's claims would be bound to, and which claims would be provided for."""
+    """Return the volumes to bind to the pod's claims, and the claims to provision."""
     plan = plugin.plan(cycle, node_name)
     if plan is None or plan == VolumePlan():
         return {}
@@ -54,7 +54,7 @@ def _volumes(plugin: VolumeBinding, cycle: CycleState, node_name: str) -> Mappin
 
 
 def _allocations(plugin: DynamicResources, cycle: CycleState, pod: PodInfo, node_name: str) -> Mapping[str, Any]:
-    """Return what each claim that needs an allocation gets."""
+    """Return the allocation of each claim that needs one."""
     state, plan = cycle.get(STATE), plugin.plan(cycle, pod, node_name)
     if state is None or plan is None:
         return {}

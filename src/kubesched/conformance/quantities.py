@@ -10,7 +10,7 @@ _THOUSAND_TIMES = 3
 
 
 def answer(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the text of the question parses to."""
+    """Return the parsed quantity of the question's text."""
     try:
         quantity = parse_quantity(line["input"])
     except InvalidQuantityError as error:
@@ -28,9 +28,9 @@ def answer(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _overflow(quantity: Quantity) -> str:
-    """Return which of the integers is the first that does not fit into 64 bits, or the empty text."""
+    """Return the first of the integers that does not fit into 64 bits, or an empty text."""
     magnitude = -quantity if quantity.sign() < 0 else quantity
-    # A binary quantity beyond the largest integer was cut down to it when it was parsed.
+    # Parsing reduces a binary quantity beyond the largest integer to that integer.
     cut = magnitude.big and magnitude.format == BINARY_SI and magnitude.exponent == 0
     if cut or magnitude > _MAX_INT64:
         return "value"

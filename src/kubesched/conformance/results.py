@@ -1,7 +1,7 @@
 """One pod's verdict in the corpus' form.
 
-From an evaluation to the fields of a corpus result. Every filter is also asked alone, every feasible node is scored, as
-the corpus has it; fields that would be empty are left out.
+From an evaluation to the fields of a corpus result. As in the corpus, every filter also runs alone, and every feasible
+node is scored. Empty fields are left out.
 """
 
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ Result = dict[str, Any]
 
 
 def status_form(status: Status, *, with_plugin: bool) -> dict[str, Any]:
-    """Return a status as the corpus writes it."""
+    """Return a status in the corpus' form."""
     form: dict[str, Any] = {"code": status.code.text}
     if status.reasons:
         form["reasons"] = sorted(status.reasons)
@@ -56,7 +56,7 @@ class Judge:
         self.evaluation = evaluation
         self.table = evaluation.table
         self.result: Result = {"pod": evaluation.pod.full_name}
-        # what PostFilter wants done
+        # the effects of PostFilter
         self.effects: list[Effect] = []
 
     def judge(self) -> Result:
@@ -115,7 +115,7 @@ class Judge:
             self.table.names[row]: status_form(status, with_plugin=True) for row, status in rejected.items()
         }
         if failed is not None:
-            # what was found before stays
+            # earlier results stay
             self.result["feasible"] = [self.table.names[row] for row in rows if not objectors[row]]
             return False
         self.result["feasible"] = self._names(evaluation.feasible().mask)
@@ -176,7 +176,7 @@ class Judge:
         self._choose()
 
     def _scores(self, *, failed: bool) -> None:
-        """Fill in skips, raw and weighted scores; of a failure, the raw scores of the plugins before it."""
+        """Fill in skips, raw and weighted scores; after a failure, the raw scores of the plugins before it."""
         evaluation, result = self.evaluation, self.result
         feasible = evaluation.feasible()
         rows = np.flatnonzero(feasible.mask)
@@ -196,7 +196,7 @@ class Judge:
         if not failed:
             for extender in self.extenders:
                 if not extender.prioritize_verb and is_interested(extender, evaluation.pod.spec):
-                    # one that only manages resources finds all nodes equally good
+                    # an extender that only manages resources scores all nodes equally
                     scores[extender.url_prefix] = dict.fromkeys(result["feasible"], 0)
         result["raw"], result["scores"] = raw, scores
 
@@ -217,7 +217,7 @@ class Judge:
     # -- failing
 
     def _fail(self) -> None:
-        """Fill in PostFilter's result and the message for people."""
+        """Fill in PostFilter's result and the message."""
         evaluation, result = self.evaluation, self.result
         verdicts = evaluation.verdicts()
         diagnosis = diagnose(evaluation, verdicts)

@@ -1,7 +1,7 @@
 """Answers to corpus scenarios: a cluster and pods in, the reference's verdicts out.
 
-From a scenario's objects to an engine; pods are judged each on the cluster as given, or in sequence, where what
-happened to earlier pods matters.
+From a scenario's objects to an engine. Each pod is judged on the given cluster, or in sequence, after the results of
+earlier pods.
 """
 
 from collections import Counter
@@ -42,8 +42,8 @@ def answer(
 ) -> dict[str, Any]:
     """Return the `expected` object of a scenario.
 
-    A sequence goes on with the choices in `steer` (results of the corpus) where they are given, so that one difference
-    does not hide all that comes after it.
+    If `steer` has results of the corpus, a sequence continues with their choices, so that one difference does not hide
+    later ones.
     """
     gates = FeatureGates(line.get("featureGates") or {})
     try:
@@ -62,7 +62,7 @@ def answer(
 
 
 class Scenario:
-    """A cluster with pods to be judged."""
+    """A cluster with pods to judge."""
 
     def __init__(self, engine: Engine, line: Mapping[str, Any]) -> None:
         self.engine = engine
@@ -70,10 +70,10 @@ class Scenario:
         self.sequence = bool(line.get("sequence"))
         self.preempt = bool(line.get("preempt"))
         self.brief = line.get("detail") == "brief"
-        # how many objects of kinds that neither the scheduler nor its plugins look at
+        # number of objects of kinds that neither the scheduler nor its plugins read
         self.ignored: Counter[str] = Counter()
         objects = list(self._objects(line.get("objects") or ()))
-        # Rows are in the order of names, which is the order in which the corpus looks at nodes.
+        # Rows are in the order of names, the order of nodes in the corpus.
         for obj in sorted(objects, key=_nodes_first):
             self.cluster.add(obj)
         self.by_name = {obj.full_name: obj for obj in objects if isinstance(obj, Pod)}
@@ -106,7 +106,7 @@ class Scenario:
                 yield decode(document)
 
     def _ungate(self) -> None:
-        """Drop the nominations of pods that are not ours, or that PreEnqueue holds back."""
+        """Drop the nominations of pods of other schedulers, and of pods that PreEnqueue holds back."""
         for pod in list(self.cluster.pending.values()):
             if pod.status.nominated_node_name:
                 profile = self._profile(pod)
@@ -160,7 +160,7 @@ class Scenario:
     def _place(
         self, pod: PodInfo, profile: Profile, cycle: CycleState, node_name: str, position: int, result: Result
     ) -> None:
-        """Assume the pod on its node, run the Reserve plugins and have its claims written."""
+        """Assume the pod on its node, run the Reserve plugins and write its claims."""
         started = pod
         if pod.status.start_time is None:
             status = msgspec.structs.replace(pod.status, start_time=START_OF_SEQUENCE + timedelta(seconds=position))
@@ -174,7 +174,7 @@ class Scenario:
             self.cluster.forget(placed)
 
     def _carry_out_preemption(self, name: str, result: Result) -> None:
-        """Let the victims vanish and nominate the pod to their node."""
+        """Delete the victims and nominate the pod to their node."""
         node_name = result["preemptionBest"][0]
         pod = self.cluster.reader.read(self.by_name[name])
         for victim in result["preemptionCandidates"][node_name]["victims"]:
@@ -202,12 +202,12 @@ def _is_of_group(obj: ApiObject, name: str) -> bool:
 
 
 def _nodes_first(obj: ApiObject) -> tuple[int, str]:
-    """Return a sort key: nodes by name, then everything else as it came."""
+    """Return a sort key: nodes by name, then other objects in their order."""
     return (0, obj.name) if isinstance(obj, Node) else (1, "")
 
 
 def _reserve(profile: Profile, cycle: CycleState, pod: PodInfo, node_name: str) -> Result:
-    """Run the Reserve plugins; return the failure for the result, if there is one."""
+    """Run the Reserve plugins; return the failure for the result, if any."""
     for plugin in profile.reserve:
         failure = plugin.reserve(cycle, pod, node_name)
         if failure is not None and not failure.ok:

@@ -27,7 +27,7 @@ def answer(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _label_selector(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return canonical text, emptiness and matches of a label selector; without one it is the null selector."""
+    """Return canonical text, emptiness and matches of a label selector; a missing one is the null selector."""
     try:
         if "string" in line:
             selector = parse_selector(line["string"])
@@ -45,7 +45,7 @@ def _label_selector(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _node_selector(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return which nodes match, and what strict parsing objects to."""
+    """Return the matching nodes, and the errors of strict parsing."""
     selector = compile_node_selector(msgspec.convert(line["nodeSelector"], NodeSelector))
     nodes = msgspec.convert(line["nodes"], list[Node])
     answered: dict[str, Any] = {"matches": [selector.matches(node.metadata.labels, node.name) for node in nodes]}
@@ -55,7 +55,7 @@ def _node_selector(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _toleration(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return which taints are tolerated, without and with the comparison operators."""
+    """Return the tolerated taints, without and with the comparison operators."""
     toleration = msgspec.convert(line["toleration"], Toleration)
     taints = msgspec.convert(line["taints"], list[Taint])
     return {
@@ -65,7 +65,7 @@ def _toleration(line: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _device_toleration(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return which device taints are tolerated."""
+    """Return the tolerated device taints."""
     toleration = msgspec.convert(line["deviceToleration"], DeviceToleration)
     taints = msgspec.convert(line["deviceTaints"], list[DeviceTaint])
     return {"tolerates": [tolerates_device(toleration, taint) for taint in taints]}

@@ -1,6 +1,6 @@
-"""The shapes of corpus lines, so that a line of another shape is refused with the field that is wrong.
+"""The shapes of corpus lines: a line of another shape is refused with the name of the wrong field.
 
-From parsed JSON to nothing, or to an error that names the field. `expected` may be anything.
+From parsed JSON to an error that names the field, if any. `expected` may have any shape.
 """
 
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from kubesched.errors import InvalidObjectError
 
 
 class LineShape(msgspec.Struct, rename="camel", kw_only=True):
-    """What every line may have."""
+    """The fields that every line may have."""
 
     name: str = ""
     expected: Any = None
@@ -21,13 +21,13 @@ class LineShape(msgspec.Struct, rename="camel", kw_only=True):
 class GatedShape(LineShape, kw_only=True):
     """A line about a scheduler with a configuration."""
 
-    # as YAML text, or as an object
+    # a YAML text, or an object
     config: str | dict[str, Any] | None = None
     feature_gates: dict[str, bool] | None = None
 
 
 class ScenarioShape(GatedShape, kw_only=True):
-    """A cluster with pods to be judged."""
+    """A cluster with pods to judge."""
 
     objects: list[dict[str, Any]] | None = None
     pods: list[str] | None = None
@@ -114,6 +114,6 @@ def check_shape(line: Mapping[str, Any], kind: str) -> None:
 
 
 def _sentence(problem: str) -> str:
-    """Return msgspec's complaint with the field in front of it."""
+    """Return msgspec's message with the field in front of it."""
     what, _, where = problem.partition(" - at ")
     return f"{where.strip('`').removeprefix('$.')}: {what}" if where else what

@@ -1,7 +1,7 @@
-"""Plugins of a configuration, built one at a time, for questions that are about one plugin alone.
+"""Plugins of a configuration, built one at a time, for questions about a single plugin.
 
-From a line's `config`, `featureGates` and `objects` to a cluster and the plugins over it. A plugin that cannot be
-built does not stand in the way of the others.
+From a line's `config`, `featureGates` and `objects` to a cluster and the plugins over it. A plugin that fails to build
+does not affect the rest.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,7 +20,7 @@ from kubesched.core.framework.registry import Registry
 
 
 class SinglePlugins:
-    """The plugins of the first profile of a configuration, over a cluster of their own."""
+    """The plugins of the first profile of a configuration, over a separate cluster."""
 
     def __init__(self, line: Mapping[str, Any], registry: Registry | None = None) -> None:
         self.gates = FeatureGates(line.get("featureGates") or {})
@@ -33,11 +33,11 @@ class SinglePlugins:
 
     @property
     def names(self) -> Sequence[str]:
-        """Return the names of all plugins that the profile enables anywhere."""
+        """Return the names of all plugins that the profile enables at any extension point."""
         return list(dict.fromkeys(plugin.name for plugins in self.profile.points.values() for plugin in plugins))
 
     def build(self, name: str) -> Plugin:
-        """Return a plugin with the arguments of the profile; PluginError if there is none of that name."""
+        """Return a plugin with the arguments of the profile; raises PluginError for an unknown name."""
         args = self.profile.args(name)
         plain = args.value if isinstance(args, RawArgs) else args
         services = {"cluster": self.cluster, "gates": self.gates, "effects": RecordingEffects(), "args": plain}

@@ -1,4 +1,4 @@
-"""Answers to corpus questions about the scheduler's arithmetic: waiting, ordering, sampling, what a pod counts for."""
+"""Answers to corpus questions about the scheduler's arithmetic: backoff, queue order, sampling, resources of pods."""
 
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from kubesched.errors import InvalidObjectError
 
 
 class BackoffQuestion(msgspec.Struct, rename="camel", kw_only=True):
-    """A pod that failed so often."""
+    """A pod with a number of failures."""
 
     initial_seconds: float
     max_seconds: float
@@ -42,7 +42,7 @@ class QueuedPodLine(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class OrderQuestion(msgspec.Struct, rename="camel", kw_only=True):
-    """Pods to be put in order."""
+    """Pods to sort."""
 
     initial_seconds: float
     max_seconds: float
@@ -50,7 +50,7 @@ class OrderQuestion(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class FeasibleQuestion(msgspec.Struct, rename="camel", kw_only=True):
-    """The size of a cluster, and which share of it is looked at."""
+    """The size of a cluster, and the share of nodes to search."""
 
     nodes: int
     percentage: int
@@ -58,7 +58,7 @@ class FeasibleQuestion(msgspec.Struct, rename="camel", kw_only=True):
 
 
 class CandidatesQuestion(msgspec.Struct, rename="camel", kw_only=True):
-    """The size of a cluster, and how many preemption candidates are wanted."""
+    """The size of a cluster, and the wanted number of preemption candidates."""
 
     nodes: int
     min_candidate_nodes_percentage: int
@@ -74,7 +74,7 @@ def answer(line: Mapping[str, Any]) -> Any:
 
 
 def _backoff(question: BackoffQuestion) -> dict[str, Any]:
-    """Return how long a pod backs off and when that ends."""
+    """Return the backoff of a pod and when it ends."""
     policy = BackoffPolicy(question.initial_seconds, question.max_seconds)
     counts = question.unschedulable_count, question.consecutive_errors
     seconds = backoff_seconds(policy, *counts)
@@ -89,11 +89,11 @@ def _text(seconds: float) -> str:
     try:
         return datetime.fromtimestamp(seconds, UTC).isoformat().replace("+00:00", "Z")
     except (OverflowError, OSError, ValueError):
-        raise InvalidObjectError(f"the backoff ends beyond what a date can say: {seconds:.0f} seconds") from None
+        raise InvalidObjectError(f"the backoff ends after the last possible date: {seconds:.0f} seconds") from None
 
 
 def _queue_order(question: OrderQuestion) -> dict[str, Any]:
-    """Return the pods' names in the order of each queue; pods with errors back off apart from the others."""
+    """Return the pods' names in the order of each queue; pods with errors back off in a separate queue."""
     policy = BackoffPolicy(question.initial_seconds, question.max_seconds)
     pods = [
         (
@@ -108,26 +108,26 @@ def _queue_order(question: OrderQuestion) -> dict[str, Any]:
     others = sorted((pod for pod in pods if not pod[1]), key=lambda pod: backoff_order(policy, pod[3], pod[2]))
     return {
         "active": [pod[0] for pod in sorted(pods, key=lambda pod: pod[2])],
-        # The corpus writes an empty queue as null.
+        # The corpus has null for an empty queue.
         "backoff": [pod[0] for pod in others] or None,
         "errorBackoff": [pod[0] for pod in failed] or None,
     }
 
 
 def _feasible_nodes(question: FeasibleQuestion) -> int:
-    """Return how many feasible nodes end the search."""
+    """Return the number of feasible nodes that ends the search."""
     return feasible_nodes_to_find(question.nodes, question.percentage, question.profile_percentage)
 
 
 def _preemption_candidates(question: CandidatesQuestion) -> int:
-    """Return how many preemption candidates are looked for."""
+    """Return the number of preemption candidates to search for."""
     return preemption_candidates_to_find(
         question.nodes, question.min_candidate_nodes_percentage, question.min_candidate_nodes_absolute
     )
 
 
 def _pod_resources(pod: Pod) -> dict[str, Any]:
-    """Return what a bound pod counts for on its node."""
+    """Return the resources of a bound pod on its node."""
     counted = pod_resources(pod)
     return {
         "milliCPU": counted.milli_cpu,

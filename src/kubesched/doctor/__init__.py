@@ -1,4 +1,4 @@
-"""`kubesched doctor`: what stands in the way of kubesched on a cluster, before one switches.
+"""`kubesched doctor`: checks a cluster for obstacles before you switch its scheduler to kubesched.
 
-From a live cluster, which is only read, and from files to findings, each with what to do about it.
+From a live cluster, which is only read, and from files to findings, each with a fix.
 """

@@ -1,4 +1,4 @@
-"""`kubesched doctor`: a cluster and files in, findings out.
+"""`kubesched doctor`: checks a cluster and files, and prints findings.
 
 From a command line to a line for each finding, with the fix, and an exit code.
 """
@@ -26,9 +26,9 @@ from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.common.printable import printable
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
-from kubesched.doctor.asked_cluster import ASK_AGAIN
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import SchedulerPages, examine
+from kubesched.doctor.examined_cluster import ASK_AGAIN
 from kubesched.doctor.findings import FAIL, OK, WARN, DoctorAnswer, Finding, answer_of
 from kubesched.errors import KubeschedError
 
@@ -39,7 +39,7 @@ _COLOURS = {OK: None, WARN: "yellow", FAIL: "red"}
 
 
 @click.command("doctor")
-@click.option("--config", metavar="FILE", help="The KubeSchedulerConfiguration that kubesched is to run with.")
+@click.option("--config", metavar="FILE", help="KubeSchedulerConfiguration file that kubesched will run with.")
 @click.option(
     "--dashboards",
     multiple=True,
@@ -47,7 +47,7 @@ _COLOURS = {OK: None, WARN: "yellow", FAIL: "red"}
     help="A Grafana dashboard (JSON) or Prometheus rules (YAML), or a ConfigMap of them, whose metrics are looked up. "
     "May be repeated.",
 )
-@click.option("--strict", is_flag=True, help="Exit with 1 also if there is something to look at (warn).")
+@click.option("--strict", is_flag=True, help="Exit with 1 also for warnings.")
 @live_source_option
 @partial(scheduler_options, reads="Also read /metrics and /configz of this scheduler.")
 @gate_options
@@ -65,13 +65,13 @@ def doctor(
 ) -> None:
     """Check a cluster before kubesched takes over from its scheduler: a line for each finding, with the fix.
 
-    Looks at the release of the API server, the rights of the identity that asks (or that --as names: give the one that
+    Checks the release of the API server, the rights of your identity (or of the one in --as: give the identity that
     kubesched will run as), the configuration and its plugins, flags and feature gates of the kube-scheduler that runs
-    in kube-system, extenders, the leader, the clock, other schedulers, pods that nobody schedules, and metrics that
+    in kube-system, extenders, the leader, the clock, other schedulers, pods without a scheduler, and metrics that
     dashboards use. With --scheduler URL it also reads /metrics and /configz of the running scheduler. Nothing is
     changed.
 
-    Exit code 0: kubesched can take over; 1: something has to be mended first, or an error.
+    Exit code 0: kubesched can take over; 1: a failure has to be fixed first, or an error.
 
     \b
     Examples:
@@ -110,9 +110,9 @@ def doctor(
 
 
 def _to_check(error: Refused | Unreachable, target: RestConfig) -> str:
-    """Return the end of a sentence: what to do."""
+    """Return the end of an error message: the fix."""
     if isinstance(error, Unreachable) and error.maybe_done:
-        return f"; {ASK_AGAIN}, or give it longer with --request-timeout"
+        return f"; {ASK_AGAIN}, or give it more time with --request-timeout"
     return to_check(error, target)
 
 
@@ -126,7 +126,7 @@ def _text(file: str) -> str:
     except UnusableFileError as error:
         raise KubeschedError(f"--dashboards {file}: {error}") from None
     except UnicodeDecodeError:
-        raise KubeschedError(f"--dashboards {file}: it is no text in UTF-8") from None
+        raise KubeschedError(f"--dashboards {file}: it is not UTF-8 text") from None
 
 
 def doctor_report(answer: DoctorAnswer) -> Report:

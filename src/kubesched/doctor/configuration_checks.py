@@ -1,6 +1,6 @@
-"""The configuration that kubesched is to run with: whether it can be used, and whether the cluster has its kinds.
+"""The configuration that kubesched will run with: whether it is valid, and whether the cluster serves its custom kinds.
 
-From a file's text to findings and, if it can be used, to the configuration.
+From a file's text to findings and, if it is valid, to the configuration.
 """
 
 import re
@@ -17,7 +17,7 @@ from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.registry import Registry
-from kubesched.doctor.asked_cluster import NOT_SERVED, Absent, AskedCluster
+from kubesched.doctor.examined_cluster import NOT_SERVED, Absent, ExaminedCluster
 from kubesched.doctor.findings import Finding, fail, ok, warn
 from kubesched.errors import PluginError
 
@@ -47,7 +47,7 @@ _SAMPLING = "percentageOfNodesToScore"
 
 
 class CheckedConfiguration:
-    """The configuration in a file, or the defaults if there is none or it cannot be used; and what was found."""
+    """The configuration in a file, or the defaults if the file is missing or invalid; with findings."""
 
     def __init__(self, file: str | None, text: bytes | None, gates: FeatureGates, registry: Registry) -> None:
         self.registry = registry
@@ -59,7 +59,7 @@ class CheckedConfiguration:
         except ConfigError as error:
             self.findings += _problems(name, text or b"", error, registry)
         except PluginError as error:
-            fix = "mend its pluginConfig, or what its constructor needs; or disable it"
+            fix = "fix its pluginConfig, or its other requirements; or disable it"
             self.findings.append(fail("configuration", f"{name}: {error}", fix))
         else:
             self.findings += _usable(file, self.loaded)
@@ -67,28 +67,32 @@ class CheckedConfiguration:
         self.loaded = load_config(None, gates, registry)
         self.profiles = engine_of(self.loaded, registry).profiles
 
-    async def check_kinds(self, cluster: AskedCluster) -> list[Finding]:
-        """Return which custom kinds of enabled plugins the cluster does not have."""
+    async def check_kinds(self, cluster: ExaminedCluster) -> list[Finding]:
+        """Return findings about custom kinds that enabled plugins need."""
         kinds = map(watched_kind, custom_kinds_of(self.loaded, self.registry))
         return [await _served(cluster, kind) for kind in kinds if kind is not None]
 
 
 def _problems(file: str, text: bytes, error: ConfigError, registry: Registry) -> Iterator[Finding]:
     if any(problem.startswith('kind: "Policy"') for problem in error.errors):
-        fix = f"make a configuration of it: kubesched config migrate {file}"
-        yield fail("configuration", f"{file}: a policy, which schedulers have not read since v1.23", fix)
+        fix = f"convert it to a configuration: kubesched config migrate {file}"
+        yield fail(
+            "configuration",
+            f"{file}: this is a scheduling policy, which schedulers have not supported since v1.23",
+            fix,
+        )
         return
     for problem in error.errors:
         if _UNKNOWN_PLUGIN.search(problem) is None:
             yield fail("configuration", f"{file}: {problem}", _fix(file, problem))
             continue
-        # the error names one of them
+        # the error names only one of them
         for name in _unknown_plugins(text, registry):
             if name in IN_CONTRIB:
                 fix = "pip install kubesched-contrib, or disable it"
             else:
                 fix = "port it to Python (docs/guides/plugins/plugins.md) and give it as --plugin, or disable it"
-            yield fail("configuration", f"{file}: the plugin {name} does not exist here", fix)
+            yield fail("configuration", f"{file}: the plugin {name} is not installed", fix)
 
 
 def _fix(file: str, problem: str) -> str:
@@ -97,18 +101,18 @@ def _fix(file: str, problem: str) -> str:
             "give the file in it: kubectl -n kube-system get configmap NAME -o jsonpath='{.data.config\\.yaml}' > FILE"
         )
     if problem.startswith("apiVersion:"):
-        return "write v1 there: kube-scheduler has read no other version since v1.29"
-    return f"mend it and look at it with: kubesched config show {file}"
+        return "write v1: kube-scheduler has supported no other version since v1.29"
+    return f"fix it and check it with: kubesched config show {file}"
 
 
 def _unknown_plugins(text: bytes, registry: Registry) -> list[str]:
-    """Return the plugins that profiles of a configuration enable and that do not exist."""
+    """Return the plugins that profiles of a configuration enable and that are not installed."""
     known = merge_catalogs(IN_TREE, registry.catalog())
     return sorted({name for name in _enabled(parse(text)) if name not in known})
 
 
 def _enabled(config: Any) -> Iterator[str]:
-    """Yield the names of the plugins that a configuration enables, at whichever extension point."""
+    """Yield the names of the plugins that a configuration enables at any extension point."""
     if isinstance(config, dict):
         for key, value in config.items():
             if key == "enabled" and isinstance(value, list):
@@ -123,21 +127,21 @@ def _enabled(config: Any) -> Iterator[str]:
 def _usable(file: str | None, loaded: Loaded) -> Iterator[Finding]:
     names = ", ".join(profile.scheduler_name for profile in loaded.profiles)
     if file is None:
-        fix = "give the file that the cluster's scheduler has as --config, if it has one"
-        yield warn("configuration", f"none is given: the defaults count, with the profile {names}", fix)
+        fix = "if the cluster's scheduler has a configuration file, give it with --config"
+        yield warn("configuration", f"no --config: the default configuration applies, with the profile {names}", fix)
     else:
-        yield ok("configuration", f"{file} can be used; its profiles are {names}")
+        yield ok("configuration", f"{file} is valid; its profiles are {names}")
     if not loaded.config.percentage_of_nodes_to_score:
         what = f"{_SAMPLING} is 0: kubesched looks at every node, kube-scheduler at a part of more than 100"
         yield ok("configuration", what)
 
 
-async def _served(cluster: AskedCluster, kind: WatchedKind) -> Finding:
+async def _served(cluster: ExaminedCluster, kind: WatchedKind) -> Finding:
     found = await cluster.document(kind.path, {"limit": "1"})
     if not isinstance(found, Absent):
         return ok("custom kinds", f"{kind.name} is served")
     if found.code == NOT_SERVED:
         fix = "create its CustomResourceDefinition: nothing is scheduled until it is served"
-        return fail("custom kinds", f"{kind.name} is looked up by a plugin, and not served", fix)
+        return fail("custom kinds", f"a plugin needs {kind.name}, which is not served", fix)
     fix = found.fix("grant get, list and watch of it")
     return fail("custom kinds", f"{kind.name} cannot be listed: {found.why}", fix)

@@ -1,7 +1,7 @@
-"""Dashboards and alerts: the metrics of the scheduler in them that kubesched does not serve.
+"""Dashboards and alerts: their scheduler metrics that kubesched does not serve.
 
-From Grafana dashboards (JSON) and Prometheus rules (YAML) to findings. Expressions are not parsed: names of metrics
-are the words in them that are no functions, keywords or labels.
+From Grafana dashboards (JSON) and Prometheus rules (YAML) to findings. Expressions are not parsed: names of metrics are
+all words in them except functions, keywords and labels.
 """
 
 import re
@@ -16,39 +16,39 @@ from kubesched.doctor.findings import Finding, fail, ok, warn
 from kubesched.serving.metrics import catalog
 from kubesched.serving.metrics.families import HISTOGRAM, Metric
 
-# of a file
+# limit of a file
 MOST_VALUES = 1_000_000
 _DOCUMENTS = re.compile(r"^---[ \t]*$", re.MULTILINE)
 # fields of dashboards and rules that hold PromQL
 _FIELDS = {"expr", "query", "definition"}
 _TEXT = r'"(?:[^"\\]|\\.)*"|\'(?:[^\'\\]|\\.)*\'|`[^`]*`'
 _QUOTED = re.compile(_TEXT)
-# a text, which may have a # in it, or a comment
+# a string, which may contain a #, or a comment
 _COMMENT = re.compile(rf"({_TEXT})|#[^\n]*")
 _SELECTOR = re.compile(rf"([a-zA-Z_:][a-zA-Z0-9_:]*)?\s*\{{((?:{_TEXT}|[^}}\"'`])*)\}}")
 _MATCHER = re.compile(rf"([a-zA-Z_][a-zA-Z0-9_]*)\s*(=~|!~|!=|=)\s*({_TEXT})|({_TEXT})")
 _LABELS = re.compile(r"\b(?:by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)|\[[^\]]*\]")
 _WORD = re.compile(r"(?<![$a-zA-Z0-9_:])[a-zA-Z_:][a-zA-Z0-9_:]*(?!\s*\(|[a-zA-Z0-9_:])")
 _SERIES = ("", "_bucket", "_sum", "_count")
-# what the Python client serves beside the catalogue
+# metrics that the Python client serves beside the catalogue
 _PROCESS = ["process_", "python_", "kubernetes_feature_enabled", "kubernetes_build_info"]
 
 
 def check_dashboard(file: str, text: str) -> list[Finding]:
-    """Return which metrics of a dashboard or of rules are not served."""
+    """Return findings about the metrics of a dashboard or of rules."""
     try:
         documents = [parse(part, MOST_VALUES) for part in _DOCUMENTS.split(text) if part.strip()]
     except DocumentError as error:
         fix = "give a Grafana dashboard or Prometheus rules"
-        return [fail("dashboards", f"{file}: no JSON and no YAML: {error}", fix)]
+        return [fail("dashboards", f"{file}: neither JSON nor YAML: {error}", fix)]
     expressions = [each for document in documents for each in _expressions(document)]
     used = sorted({name for each in expressions for name in scheduler_metrics(each)})
     if not used:
-        return [ok("dashboards", f"{file}: no metrics of the scheduler in it")]
+        return [ok("dashboards", f"{file}: has no scheduler metrics")]
     missing = [name for name in used if not is_served(name)]
     if not missing:
-        return [ok("dashboards", f"{file}: all {len(used)} metrics of the scheduler in it are served")]
-    fix = "see docs/reference/metrics.md for what is served instead"
+        return [ok("dashboards", f"{file}: kubesched serves all of its scheduler metrics ({len(used)})")]
+    fix = "see docs/reference/metrics.md for the metrics that are served"
     return [warn("dashboards", f"{file}: kubesched does not serve {_shown(name)}", fix) for name in missing]
 
 
@@ -71,14 +71,14 @@ def _expressions(value: Any) -> Iterator[str]:
 
 
 def _in_config_map(data: Any) -> Iterator[str]:
-    """Yield the expressions of the files in a ConfigMap: Grafana's and Prometheus' sidecars read them from there."""
+    """Yield the expressions of the files in a ConfigMap, where sidecars of Grafana and Prometheus read them."""
     for text in data.values() if isinstance(data, dict) else ():
         with suppress(DocumentError):
             yield from _expressions(parse(str(text), MOST_VALUES))
 
 
 def scheduler_metrics(expression: str) -> set[str]:
-    """Return the metrics in an expression that a scheduler is asked for: by their name, or by a label that says so.
+    """Return the scheduler metrics in an expression, recognised by their name or by a label.
 
     A regular expression for names begins with a tilde.
     """
@@ -91,7 +91,7 @@ def scheduler_metrics(expression: str) -> set[str]:
 
 
 def _selected(name: str, labels: str) -> set[str]:
-    """Return the names that a selector asks a scheduler for: `name{labels}`, or `{__name__="name"}`."""
+    """Return the metric names of a selector: `name{labels}`, or `{__name__="name"}`."""
     names, of_scheduler = {name} if name else set[str](), False
     for label, operator, value, alone in _MATCHER.findall(labels):
         text = (alone or value)[1:-1]
@@ -106,7 +106,7 @@ def _selected(name: str, labels: str) -> set[str]:
 
 
 def is_served(name: str) -> bool:
-    """Return whether /metrics of kubesched has a series; after a tilde, one that a regular expression matches."""
+    """Return whether /metrics of kubesched has a series; after a tilde, whether one matches a regular expression."""
     if name.startswith("~"):
         try:
             return any(map(re2.compile(name[1:]).fullmatch, _served()))

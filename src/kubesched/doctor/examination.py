@@ -1,6 +1,6 @@
 """An examination: all checks, one after the other.
 
-From a client and what is known of the scheduler to findings, in the order of their importance for a switch.
+From a client and the pages of a scheduler to findings, the most important first.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kubesched.client.rest import Rest, Unreachable
-from kubesched.doctor.asked_cluster import ASK_AGAIN, AskedCluster
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.dashboard_checks import check_dashboard
+from kubesched.doctor.examined_cluster import ASK_AGAIN, ExaminedCluster
 from kubesched.doctor.extender_checks import check_extenders
 from kubesched.doctor.findings import Finding, fail
 from kubesched.doctor.rights_checks import check_rights
@@ -32,11 +32,11 @@ async def examine(
     pages: SchedulerPages | None = None,
     now: Callable[[], datetime] = lambda: datetime.now(UTC),
 ) -> list[Finding]:
-    """Return all findings; raises Unreachable if the API server does not answer, Refused if it accepts no credentials.
+    """Return all findings; raises Unreachable if the API server does not answer, Refused if it rejects the credentials.
 
-    A check that it does not answer later is a failure, and the others are made.
+    If the API server stops to answer later, the failed check becomes a finding, and the other checks continue.
     """
-    cluster, loaded, profiles = AskedCluster(rest), checked.loaded, checked.profiles
+    cluster, loaded, profiles = ExaminedCluster(rest), checked.loaded, checked.profiles
     findings = await check_version(cluster)
     minor, election = await server_minor(cluster), loaded.config.leader_election
     rights = check_rights(cluster, profiles, loaded.gates, election, minor)
@@ -58,4 +58,4 @@ async def _made(check: str, findings: Awaitable[list[Finding]]) -> list[Finding]
     try:
         return await findings
     except Unreachable as error:
-        return [fail(check, f"it could not be checked: {error}", ASK_AGAIN)]
+        return [fail(check, f"the check failed: {error}", ASK_AGAIN)]

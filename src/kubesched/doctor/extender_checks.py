@@ -1,7 +1,7 @@
-"""Extenders: whether each can be reached, is trusted, and answers.
+"""Extenders: whether each is reachable, trusted, and answers.
 
-From a configuration to findings. The probe is a question about a pod that does not exist and no node: an extender has
-nothing to decide; binding and preemption are not asked.
+From a configuration to findings. The probe asks about a pod that does not exist and an empty list of nodes, so that an
+extender has no decision to make. Binding and preemption are not tested.
 """
 
 import time
@@ -27,7 +27,7 @@ PROBE = Pod(
 
 
 async def check_extenders(extenders: Sequence[Extender]) -> list[Finding]:
-    """Return what each extender says to a probe."""
+    """Return findings about each extender's answer to a probe."""
     findings: list[Finding] = []
     for extender in extenders:
         address = without_password(extender.url_prefix)
@@ -44,7 +44,7 @@ async def _probed(extender: Extender, address: str) -> Finding:
     elif extender.prioritize_verb:
         question = ExtenderPrioritizeArgs(extender, PROBE, ())
     else:
-        return ok("extenders", f"{address}: it only binds or preempts, which is not tried")
+        return ok("extenders", f"{address}: it only binds or preempts, which is not tested")
     began = time.monotonic()
     try:
         client = HttpExtenderClient([extender], lambda name: None)
@@ -53,7 +53,7 @@ async def _probed(extender: Extender, address: str) -> Finding:
         finally:
             await client.close()
     except KubeschedError as error:
-        return fail("extenders", f"{address}: {error}", "mend its tlsConfig")
+        return fail("extenders", f"{address}: {error}", "fix its tlsConfig")
     if result.error:
         level = warn if extender.ignorable else fail
         return level("extenders", f"{address}: {result.error}", _fix(result.error))
@@ -61,11 +61,9 @@ async def _probed(extender: Extender, address: str) -> Finding:
 
 
 def _fix(problem: str) -> str:
-    """Return what to do about an extender that cannot be used."""
+    """Return the fix for an extender that does not answer as expected."""
     if "certificate" in problem.lower() or "SSL" in problem:
-        return (
-            "mend its tlsConfig: caFile or caData of who signed its certificate, and serverName as the certificate says"
-        )
+        return "fix its tlsConfig: caFile or caData of the CA of its certificate, and serverName as in the certificate"
     if "cannot be reached" in problem or "did not answer" in problem:
-        return "see that it runs, and that this machine reaches it"
-    return "see its log, and that urlPrefix and the verbs are those that it serves"
+        return "check that it runs, and that this machine reaches it"
+    return "check its log, and that it serves urlPrefix and the verbs"

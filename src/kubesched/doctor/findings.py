@@ -1,4 +1,4 @@
-"""Findings of an examination: what was looked at, how it is, and what to do.
+"""Findings of an examination: the check, the result, and the fix.
 
 Values: one finding, and the answer of the whole examination, as `-o json` prints it.
 """
@@ -18,7 +18,7 @@ FAIL: Final = "fail"
 
 @dataclass(frozen=True, slots=True)
 class Finding(Answer):
-    """One line: the check, its level (`ok`, `warn` or `fail`), what was found, and what to do about it."""
+    """One line: the check, its level (`ok`, `warn` or `fail`), the observation, and the fix."""
 
     check: str
     level: str
@@ -26,7 +26,7 @@ class Finding(Answer):
     fix: str = ""
 
     def line(self) -> str:
-        """Return the finding in a line."""
+        """Return the finding as one line."""
         return f"{self.level:4}  {self.check}: {self.what}" + (f"; {self.fix}" if self.fix else "")
 
 
@@ -53,15 +53,15 @@ def answer_of(origin: str, findings: Iterable[Finding]) -> DoctorAnswer:
 
 
 def ok(check: str, what: str) -> Finding:
-    """Return a finding that is as it should be."""
+    """Return a finding without a problem."""
     return Finding(check, OK, what)
 
 
 def warn(check: str, what: str, fix: str) -> Finding:
-    """Return a finding to look at before one switches."""
+    """Return a finding that you should read before you switch."""
     return Finding(check, WARN, what, fix)
 
 
 def fail(check: str, what: str, fix: str) -> Finding:
-    """Return a finding that has to be mended before one switches."""
+    """Return a finding that has to be fixed before you switch."""
     return Finding(check, FAIL, what, fix)

@@ -1,7 +1,7 @@
-"""What the identity that kubesched is to run as may do, and what it needs.
+"""The rights that kubesched needs, and the rights that its identity has.
 
-From the enabled plugins to rights, and from access reviews to findings: the identity of the requests, or the one that
-`--as` names, is asked about. Rights equal those of system:kube-scheduler as far as the configuration needs them.
+From the enabled plugins to rights, and from access reviews to findings about the identity of the requests, or the one
+in `--as`. The needed rights are a subset of system:kube-scheduler's, as the configuration requires.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import LeaderElection
 from kubesched.core.framework.plugin_rights import rules_of
 from kubesched.core.framework.profile import Profile
-from kubesched.doctor.asked_cluster import NOT_ACCEPTED, Absent, AskedCluster, Right
+from kubesched.doctor.examined_cluster import NOT_ACCEPTED, Absent, ExaminedCluster, Right
 from kubesched.doctor.findings import Finding, fail, ok, warn
 
 READ = ("get", "list", "watch")
@@ -26,7 +26,7 @@ PAGES_ROLES = (
     "bind the cluster role system:kube-scheduler (or system:auth-delegator), and in kube-system the role "
     "extension-apiserver-authentication-reader"
 )
-# what every scheduler writes
+# writes of every scheduler
 ALWAYS = (
     Right("create", "", "pods/binding"),
     Right("patch", "", "pods/status"),
@@ -34,7 +34,7 @@ ALWAYS = (
     Right("create", "events.k8s.io", "events"),
     Right("patch", "events.k8s.io", "events"),
 )
-# what in-tree plugins write: objects that there are get patches
+# writes of in-tree plugins: existing objects get patches
 OF_PLUGINS = {
     "VolumeBinding": (Right("patch", "", "persistentvolumes"), Right("patch", "", "persistentvolumeclaims")),
     "DynamicResources": (
@@ -44,11 +44,11 @@ OF_PLUGINS = {
         Right("patch", DEVICES, "resourceclaims/status"),
     ),
 }
-# API servers since this release ask for it, too, when the allocation in a claim's status changes
+# API servers since this release require it, too, when the allocation in a claim's status changes
 ALLOCATING = Right("patch", DEVICES, "resourceclaims/binding")
 ALLOCATING_SINCE_MINOR = 36
 GROUPS_WRITTEN = Right("patch", GROUPS, "podgroups/status")
-# without these nobody can be let in to /metrics and the other pages
+# without these no client can be admitted to /metrics and the other pages
 FOR_PAGES = (
     Right("create", "authentication.k8s.io", "tokenreviews"),
     Right("create", "authorization.k8s.io", "subjectaccessreviews"),
@@ -59,7 +59,7 @@ FOR_PAGES = (
 def needed_rights(
     profiles: Mapping[str, Profile], gates: FeatureGates, election: LeaderElection, server_minor: int = MINOR
 ) -> dict[Right, str]:
-    """Return the rights that a scheduler with some profiles needs on an API server, each with what needs it."""
+    """Return the rights that a scheduler with these profiles needs on an API server, each with its reason."""
     needed: dict[Right, str] = {}
     for kind in watched_kinds(profiles, gates):
         group, plural = _parts(kind.path)
@@ -84,7 +84,7 @@ def _of_lease(election: LeaderElection, gates: FeatureGates) -> Iterator[Right]:
         yield Right("create", LEASES, "leases", namespace)
         yield Right("get", LEASES, "leases", namespace, name)
         yield Right("update", LEASES, "leases", namespace, name)
-        # who became the leader
+        # the event that names the new leader
         yield Right("create", "", "events", namespace)
         if gates.enabled("CoordinatedLeaderElection"):
             for verb in ("list", "watch", "create", "update"):
@@ -98,13 +98,13 @@ def _parts(path: str) -> tuple[str, str]:
 
 
 async def check_rights(
-    cluster: AskedCluster,
+    cluster: ExaminedCluster,
     profiles: Mapping[str, Profile],
     gates: FeatureGates,
     election: LeaderElection,
     server_minor: int = MINOR,
 ) -> list[Finding]:
-    """Return which rights are missing."""
+    """Return findings about missing rights."""
     needed = needed_rights(profiles, gates, election, server_minor)
     try:
         missing = await _missing(cluster, needed)
@@ -113,21 +113,21 @@ async def check_rights(
         if refused.code == NOT_ACCEPTED:
             raise
         fix = "ask as an identity that may create selfsubjectaccessreviews (role system:basic-user)"
-        return [fail("rights", f"what it may do cannot be found out: {refused}", Absent(refused.code, "").fix(fix))]
+        return [fail("rights", f"the rights of the identity are unknown: {refused}", Absent(refused.code, "").fix(fix))]
     findings = list(_findings(missing)) or [ok("rights", f"all {len(needed)} rights that the configuration needs")]
     for right in for_pages:
-        what = f"may not {right}: who asks for /metrics and other pages cannot be looked up"
+        what = f"may not {right}: clients of /metrics and other pages cannot be authenticated"
         findings.append(warn("rights", what, PAGES_ROLES))
     return findings
 
 
-async def _missing(cluster: AskedCluster, needed: Mapping[Right, str]) -> dict[Right, str]:
+async def _missing(cluster: ExaminedCluster, needed: Mapping[Right, str]) -> dict[Right, str]:
     answers = await asyncio.gather(*map(cluster.may, needed))
     return {right: why for (right, why), allowed in zip(needed.items(), answers, strict=True) if not allowed}
 
 
 def _findings(missing: Mapping[Right, str]) -> Iterator[Finding]:
-    """Yield a failure for each resource of which rights are missing, with the rule that grants them."""
+    """Yield a failure for each resource with missing rights, with the rule that grants them."""
     key = lambda right: (right.group, right.resource, right.namespace, missing[right])  # noqa: E731
     for (group, resource, namespace, why), rights in groupby(sorted(missing, key=key), key):
         verbs = ", ".join(right.verb for right in rights)

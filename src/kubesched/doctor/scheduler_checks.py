@@ -1,7 +1,7 @@
-"""The schedulers that run now: their flags and feature gates, and the pods that nobody schedules.
+"""The running schedulers: their flags and feature gates, and the pods without a scheduler.
 
-From pods, and from the pages of a scheduler that can be reached, to findings. Flags are read from pods of kube-system
-whose command is a kube-scheduler: static pods, or those of a Deployment.
+From pods, and from the pages of a reachable scheduler, to findings. Flags are read from pods of kube-system whose
+command is a kube-scheduler: static pods, or pods of a Deployment.
 """
 
 import re
@@ -16,28 +16,28 @@ from kubesched.asking.explain.plain_words import number
 from kubesched.client.rest import Refused, Rest, Unreachable
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
-from kubesched.doctor.asked_cluster import Absent, AskedCluster, Document
+from kubesched.doctor.examined_cluster import Absent, Document, ExaminedCluster
 from kubesched.doctor.findings import Finding, ok, warn
 from kubesched.run.flags import GROUPS
 
 KUBE_SCHEDULER = "kube-scheduler"
 SYSTEM_PODS = "/api/v1/namespaces/kube-system/pods"
 ALL_PODS = "/api/v1/pods"
-# schedulers that pods name
+# limit of named schedulers
 MOST_NAMED = 20
 LONGEST_NAME = 253
 _GATE = re.compile(r'^kubernetes_feature_enabled\{name="([^"]+)"[^}]*\} ([01])', re.MULTILINE)
 
 
-async def check_running(cluster: AskedCluster, gates: FeatureGates) -> list[Finding]:
-    """Return what is found about the schedulers that run as pods of kube-system."""
+async def check_running(cluster: ExaminedCluster, gates: FeatureGates) -> list[Finding]:
+    """Return findings about the schedulers that run as pods of kube-system."""
     pods = await cluster.items(SYSTEM_PODS)
     if isinstance(pods, Absent):
-        fix = pods.fix("compare its flags yourself, or ask as somebody who may list pods there")
+        fix = pods.fix("compare its flags yourself, or use an identity that may list pods there")
         return [warn("flags", f"pods of kube-system cannot be read: {pods.why}", fix)]
     found = [(pod, words) for pod in pods for words in _commands(pod)]
     if not found:
-        what = "no pod of kube-system runs kube-scheduler: it is managed by somebody else, or runs elsewhere"
+        what = "no pod of kube-system runs kube-scheduler: the provider manages it, or it runs elsewhere"
         return [warn("flags", what, "give its --config and --feature-gates to doctor and shadow")]
     findings: list[Finding] = []
     for pod, words in found:
@@ -46,7 +46,7 @@ async def check_running(cluster: AskedCluster, gates: FeatureGates) -> list[Find
 
 
 def _fields(value: Any) -> Mapping[str, Any]:
-    """Return an object's fields; none if it is no object."""
+    """Return an object's fields; empty for other values."""
     return value if isinstance(value, dict) else {}
 
 
@@ -55,7 +55,7 @@ def _list(value: Any) -> Sequence[Any]:
 
 
 def _commands(pod: Document) -> Iterator[list[str]]:
-    """Yield the words after the program's name for each container of a pod that runs kube-scheduler."""
+    """Yield the arguments for each container of a pod that runs kube-scheduler."""
     for container in _list(_fields(pod.get("spec")).get("containers")):
         fields = _fields(container)
         words = [str(word) for word in (*_list(fields.get("command")), *_list(fields.get("args")))]
@@ -74,13 +74,13 @@ def _flags(who: str, words: Sequence[str], gates: FeatureGates) -> Iterator[Find
     given = _given(words)
     unknown = [f"--{name}" for name in given if name not in known]
     if unknown:
-        fix = "leave these out of the command of kubesched run: it would not start"
+        fix = "leave these out of the command of kubesched run, which would refuse them"
         yield warn("flags", f"{who} has flags that kubesched does not know: {', '.join(unknown)}", fix)
     else:
         yield ok("flags", f"{who}: kubesched knows all of its {len(given)} flags")
     for name in given:
         if name in known and known[name].deprecated:
-            yield warn("flags", f"{who}: --{name} is deprecated", "move what it says into the configuration file")
+            yield warn("flags", f"{who}: --{name} is deprecated", "move its value into the configuration file")
     if given.get("config"):
         yield ok("flags", f"{who} reads {given['config']}: give that file to doctor and shadow as --config")
     yield _gates_of_flag(who, given.get("feature-gates", ""), gates)
@@ -101,10 +101,10 @@ def _gates_of_flag(who: str, text: str, gates: FeatureGates) -> Finding:
         given = parse_flag(text) if text else {}
         theirs = FeatureGates({name: value for name, value in given.items() if name in gates.all()})
     except ConfigError as error:
-        return warn("feature gates", f"{who}: {error}", "see whether its release knows another set of gates")
+        return warn("feature gates", f"{who}: {error}", "check whether its release has other gates")
     unknown = [name for name in given if name not in gates.all()]
     if unknown:
-        return warn("feature gates", f"{who} sets gates that are not known: {', '.join(unknown)}", "leave them out")
+        return warn("feature gates", f"{who} sets unknown gates: {', '.join(unknown)}", "leave them out")
     return _compared(who, theirs.all(), gates)
 
 
@@ -114,16 +114,16 @@ def _compared(who: str, theirs: Mapping[str, bool], gates: FeatureGates) -> Find
         f"{name}={str(value).lower()}" for name, value in sorted(theirs.items()) if ours.get(name) not in (None, value)
     ]
     if not differing:
-        return ok("feature gates", f"{who}: the same as given here")
+        return ok("feature gates", f"{who}: the same gates as kubesched")
     fix = f"give kubesched --feature-gates={','.join(differing)}"
-    return warn("feature gates", f"{who} has {len(differing)} that differ from those given here", fix)
+    return warn("feature gates", f"{who} has {len(differing)} gates that differ from those of kubesched", fix)
 
 
 # -- pages of a scheduler
 
 
 async def check_pages(rest: Rest, address: str, gates: FeatureGates) -> list[Finding]:
-    """Return what the pages of a running scheduler say: its gates, and the configuration that is in force."""
+    """Return findings about the pages of a running scheduler: its gates, and the configuration in force."""
     findings: list[Finding] = []
     who = f"the scheduler at {address}"
     try:
@@ -132,21 +132,21 @@ async def check_pages(rest: Rest, address: str, gates: FeatureGates) -> list[Fin
         findings.append(
             _compared(who, theirs, gates)
             if theirs
-            else warn("feature gates", f"{who} does not say its gates on /metrics", "compare them yourself")
+            else warn("feature gates", f"{who} does not report its gates on /metrics", "compare them yourself")
         )
     except (Refused, Unreachable) as error:
-        fix = "give --scheduler-token-file or a certificate of somebody who may get /metrics, and --scheduler-ca"
-        return [warn("feature gates", f"{who} cannot be asked: {error}", fix)]
+        fix = "give --scheduler-token-file or a certificate of an identity that may get /metrics, and --scheduler-ca"
+        return [warn("feature gates", f"{who} cannot be read: {error}", fix)]
     try:
         found = msgspec.json.decode(await rest.get("/configz"))
         findings.append(_configuration(who, found))
     except (Refused, Unreachable, msgspec.MsgspecError, RecursionError) as error:
-        findings.append(warn("configuration", f"{who} does not give /configz: {error}", "give its file as --config"))
+        findings.append(warn("configuration", f"{who} does not serve /configz: {error}", "give its file as --config"))
     return findings
 
 
 def _configuration(who: str, found: Any) -> Finding:
-    """Return the profiles that are in force, whatever the case of the page's fields."""
+    """Return a finding about the profiles in force; the case of the page's fields is ignored."""
     config: Any = next(iter(found.values()), None) if isinstance(found, dict) else None
     fields = {str(key).lower(): value for key, value in config.items()} if isinstance(config, dict) else {}
     profiles = [each for each in _list(fields.get("profiles")) if isinstance(each, dict)]
@@ -157,18 +157,18 @@ def _configuration(who: str, found: Any) -> Finding:
 # -- pods and their schedulers
 
 
-async def check_pods(cluster: AskedCluster, served: Collection[str]) -> list[Finding]:
-    """Return which schedulers pods name, and which of them nobody serves."""
+async def check_pods(cluster: ExaminedCluster, served: Collection[str]) -> list[Finding]:
+    """Return findings about the schedulers that pods name, and whether one serves them."""
     unfinished = {"fieldSelector": "status.phase!=Succeeded,status.phase!=Failed"}
     pods = await cluster.read_items(ALL_PODS, unfinished, _scheduler_and_node)
     if isinstance(pods, Absent):
-        fix = pods.fix("ask as somebody who may list all pods")
+        fix = pods.fix("use an identity that may list all pods")
         return [warn("schedulers", f"pods cannot be read: {pods.why}", fix)]
     waiting: Counter[str] = Counter()
     bound: Counter[str] = Counter()
     for name, has_node in pods:
         (bound if has_node else waiting)[name] += 1
-    # anybody who creates pods can name any number of schedulers
+    # any user who creates pods can name any number of schedulers
     names = sorted({*waiting, *bound}, key=lambda name: (-bound[name] - waiting[name], name))
     findings = [ok("schedulers", f"pods name {_some(sorted(names[:MOST_NAMED]), len(names)) or 'no scheduler'}")]
     others = [name for name in names if name not in served]
@@ -179,11 +179,11 @@ async def check_pods(cluster: AskedCluster, served: Collection[str]) -> list[Fin
             )
             findings.append(warn("schedulers", what, "leave it running, or add a profile of that name"))
         else:
-            what = f"{name} has {number(waiting[name], 'pod')} waiting, and nobody seems to serve it"
+            what = f"{name} has {number(waiting[name], 'pod')} waiting, and no scheduler seems to serve it"
             findings.append(warn("schedulers", what, "start that scheduler, or add a profile of that name"))
     if len(others) > MOST_NAMED:
         what = f"pods name {number(len(others) - MOST_NAMED, 'more scheduler')} without a profile in the configuration"
-        fix = "see who names them: kubectl get pods -A -o custom-columns=:.metadata.namespace,:.spec.schedulerName"
+        fix = "find these pods: kubectl get pods -A -o custom-columns=:.metadata.namespace,:.spec.schedulerName"
         findings.append(warn("schedulers", what, fix))
     return findings
 

@@ -1,6 +1,6 @@
-"""The API server, its clock, and who leads.
+"""The API server, its clock, and the leader of leader election.
 
-From an asked cluster to findings.
+From an examined cluster to findings.
 """
 
 import re
@@ -13,20 +13,20 @@ from kubesched.api.codec import decode_json
 from kubesched.api.coordination import Lease
 from kubesched.api.release import GIT_VERSION, MINOR
 from kubesched.config.types import LeaderElection
-from kubesched.doctor.asked_cluster import Absent, AskedCluster, Document
+from kubesched.doctor.examined_cluster import Absent, Document, ExaminedCluster
 from kubesched.doctor.findings import Finding, fail, ok, warn
 from kubesched.errors import InvalidObjectError
 
-# the oldest release that the tests of docs/verification/compatibility.md ran on
+# the oldest release in the tests of docs/verification/compatibility.md
 OLDEST_MINOR = 31
-# what releases before these lack
+# missing features of releases before these
 LACKS = {
     34: "it does not serve resource.k8s.io/v1: disable the plugin DynamicResources and close the gate "
     "DRAExtendedResource, or nothing is scheduled",
     32: "its role system:kube-scheduler may not list volumeattachments.storage.k8s.io: grant get, list and watch of it",
 }
 SKEW_SECONDS = 2.0
-# where nothing was renewed for so long, the clock here is ahead, or nothing runs there
+# if no lease was renewed for this time, the local clock is ahead, or the cluster runs nothing
 STALE_SECONDS = 60.0
 SYSTEM_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases"
 NODE_LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
@@ -34,8 +34,8 @@ SCHEDULER_LEASE = "kube-scheduler"
 DEFAULT_SCHEDULER = "default-scheduler"
 
 
-async def server_minor(cluster: AskedCluster) -> int:
-    """Return the minor release of the API server, ours if it does not say its own."""
+async def server_minor(cluster: ExaminedCluster) -> int:
+    """Return the minor release of the API server, by default ours."""
     numbers = _numbers(_version(await cluster.document("/version")))
     return numbers[1] if numbers is not None else MINOR
 
@@ -49,18 +49,18 @@ def _numbers(version: str) -> tuple[int, int] | None:
     return (int(numbers[1]), int(numbers[2])) if numbers is not None else None
 
 
-async def check_version(cluster: AskedCluster) -> list[Finding]:
-    """Return what is found about the release of the API server."""
+async def check_version(cluster: ExaminedCluster) -> list[Finding]:
+    """Return findings about the release of the API server."""
     found = await cluster.document("/version")
     version = _version(found)
     numbers = _numbers(version)
     if numbers is None:
         why = f" ({found.why})" if isinstance(found, Absent) else ""
-        what = f"the API server does not say its release{why}"
-        return [warn("version", what, f"see that it is v1.{OLDEST_MINOR} or later; kubesched is that of {GIT_VERSION}")]
+        what = f"the API server does not report its release{why}"
+        return [warn("version", what, f"check that it is v1.{OLDEST_MINOR} or later; kubesched follows {GIT_VERSION}")]
     major, minor = numbers
     if (major, minor) < (1, OLDEST_MINOR):
-        what = f"the API server is {version}; kubesched was tried on v1.{OLDEST_MINOR} and later"
+        what = f"the API server is {version}; kubesched was tested on v1.{OLDEST_MINOR} and later"
         return [fail("version", what, "upgrade the control plane first")]
     findings = [ok("version", f"the API server is {version}, kubesched the scheduler of {GIT_VERSION}")]
     findings += [
@@ -68,7 +68,7 @@ async def check_version(cluster: AskedCluster) -> list[Finding]:
     ]
     if minor > MINOR + 1:
         what = f"the API server is {version}, more than one release ahead of {GIT_VERSION}"
-        findings.append(warn("version", what, "take a kubesched of its release: a scheduler may be one release behind"))
+        findings.append(warn("version", what, "use a kubesched of its release: a scheduler may be one release behind"))
     return findings
 
 
@@ -77,12 +77,12 @@ def _lacks(minor: int) -> Iterator[str]:
 
 
 async def check_leases(
-    cluster: AskedCluster, now: datetime, election: LeaderElection, served: Collection[str]
+    cluster: ExaminedCluster, now: datetime, election: LeaderElection, served: Collection[str]
 ) -> list[Finding]:
-    """Return who leads, whether one leads beside it, and whether the clock here is that of the cluster."""
+    """Return findings about the leader, a leader beside it, and the local clock compared with the cluster's."""
     found = await cluster.items(SYSTEM_LEASES)
     if isinstance(found, Absent):
-        fix = found.fix("grant get and list of leases in kube-system to whoever asks")
+        fix = found.fix("grant get and list of leases in kube-system to your identity")
         return [warn("leader", f"leases of kube-system cannot be read: {found.why}", fix)]
     others = await cluster.items(NODE_LEASES)
     leases = list(_read(found))
@@ -106,8 +106,8 @@ def _leader(leases: Sequence[Lease], now: datetime, election: LeaderElection, se
     spec = lease.spec
     age = (now - (spec.renew_time or datetime.min.replace(tzinfo=UTC))).total_seconds()
     if age > (spec.lease_duration_seconds or 15):
-        what = f"{spec.holder_identity} held the Lease {SCHEDULER_LEASE}, and has not renewed it for {age:,.0f} s"
-        return warn("leader", what, "see whether a scheduler runs; kubesched takes over as soon as it starts")
+        what = f"{spec.holder_identity} held the Lease {SCHEDULER_LEASE}, but has not renewed it for {age:,.0f} s"
+        return warn("leader", what, "check whether a scheduler runs; kubesched takes over as soon as it starts")
     own = (election.resource_namespace, election.resource_name)
     if election.leader_elect and own == ("kube-system", SCHEDULER_LEASE):
         what = f"{spec.holder_identity} leads; kubesched waits for the Lease {SCHEDULER_LEASE} until it ends"
@@ -127,12 +127,14 @@ def _leader(leases: Sequence[Lease], now: datetime, election: LeaderElection, se
 
 def _clock(renewed: Sequence[datetime], now: datetime) -> Finding:
     if not renewed:
-        return warn("clock", "there is no lease to compare the clock with", "see that the clock here is synchronised")
+        return warn(
+            "clock", "the cluster has no lease to compare the clock with", "check that the local clock is synchronised"
+        )
     ahead = (max(renewed) - now).total_seconds()
     if ahead > SKEW_SECONDS:
         what = f"the newest lease of the cluster is from {ahead:.1f} s ahead"
         return warn("clock", what, "synchronise the clocks: certificates and tokens depend on them")
     if ahead < -STALE_SECONDS:
         what = f"the newest lease of the cluster is {-ahead:,.0f} s old"
-        return warn("clock", what, "synchronise the clocks, unless no node and no controller runs there")
+        return warn("clock", what, "synchronise the clocks, unless the cluster runs no node and no controller")
     return ok("clock", f"the newest lease of the cluster is {max(-ahead, 0):.1f} s old")

@@ -1,6 +1,6 @@
-"""The page: a cluster in the browser, and the interface that it reads.
+"""The page shows a cluster in the browser. This package has its server and its HTTP interface.
 
     files, a live cluster ──▶ ShownCluster (model, numbered changes) ──▶ JSON, server-sent events ──▶ browser
 
-A process of its own, so that whoever looks slows no scheduler down.
+The page is a separate process, so that users who look at it do not slow the scheduler down.
 """

@@ -1,6 +1,7 @@
 """`kubesched page`: a cluster or a simulation in the browser.
 
-From a cluster's source, or from traces, to a server, until Ctrl-C: on loopback unless something else is asked for.
+From a cluster's source, or from traces, to a server that runs until Ctrl-C, on loopback unless another address is
+given.
 """
 
 import asyncio
@@ -48,7 +49,7 @@ PLACING_SECONDS: Final = 3.0
 
 
 class Serving(NamedTuple):
-    """Where the page is served, and whether a browser is opened."""
+    """Where the page is served, and whether to open a browser."""
 
     endpoint: PageEndpoint
     port: int
@@ -58,25 +59,39 @@ class Serving(NamedTuple):
 @click.command("page")
 @click.argument("more", nargs=-1, metavar="[TRACE]...", type=TracePath())
 @click.option(
-    "--simulate", "traces", multiple=True, metavar="TRACE...", type=TracePath(), help="Show a simulation of traces."
+    "--simulate",
+    "traces",
+    multiple=True,
+    metavar="TRACE...",
+    type=TracePath(),
+    help="Simulate these traces and show the simulation.",
 )
-@click.option("--seed", type=int, default=0, show_default=True, help="The seed of the simulation.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed for every random choice of the simulation.")
 @click.option(
-    "--mapping", type=click.Path(path_type=Path), help="What the columns of CSV or Parquet files are (kind CsvMapping)."
+    "--mapping",
+    type=click.Path(path_type=Path),
+    help="Meaning of the columns of CSV or Parquet files (a file of kind CsvMapping).",
 )
-@click.option("--port", type=click.IntRange(0, 65535), default=0, show_default="any that is free")
-@click.option("--bind-address", default=LOOPBACK, show_default=True, help="IP address to serve on; with TLS any.")
-@click.option("--tls-cert-file", metavar="FILE", help="The serving certificate, followed by its CA certificates.")
-@click.option("--tls-private-key-file", metavar="FILE", help="The key of --tls-cert-file.")
+@click.option(
+    "--port", type=click.IntRange(0, 65535), default=0, show_default="any free port", help="Port to serve on."
+)
+@click.option(
+    "--bind-address",
+    default=LOOPBACK,
+    show_default=True,
+    help="IP address to serve on. Addresses other than loopback need TLS.",
+)
+@click.option("--tls-cert-file", metavar="FILE", help="Serving certificate, followed by its CA certificates.")
+@click.option("--tls-private-key-file", metavar="FILE", help="Private key of --tls-cert-file.")
 @click.option("--open/--no-open", "opens", default=False, show_default=True, help="Open the page in a browser.")
 @click.option(
     "--place/--no-place",
     "places",
     default=True,
     show_default=True,
-    help="Show pods of manifests on the nodes where the scheduler places them, or pending.",
+    help="Place pods of manifests with the scheduler (default), or show them as pending.",
 )
-@click.option("--allow-changes", is_flag=True, help="Let the page change a live cluster: cordon, drain, scale, create.")
+@click.option("--allow-changes", is_flag=True, help="Allow changes to a live cluster: cordon, drain, scale, create.")
 @scheduler_options
 @question_options
 def page(
@@ -95,13 +110,14 @@ def page(
     places: bool,
     allow_changes: bool,
 ) -> None:
-    """See a cluster in the browser: nodes, pods, what is pending, and why.
+    """See a cluster in the browser: its nodes and pods, the pending pods, and why they are pending.
 
-    Shows the cluster that kubectl would ask, a cluster of kubesched up (--cluster NAME), or files (--from PATH). A live
-    cluster is followed as it changes; nothing is written to it without --allow-changes. With --simulate it shows a
-    simulation, which can be played, paused, stepped and taken back: of all that kubesched simulate reads. The page is
-    served on this machine only, unless --bind-address and a certificate are given, to whoever has the address that is
-    printed.
+    The page shows the cluster of your kubectl context, a cluster of kubesched up (--cluster NAME), or files
+    (--from PATH). It follows a live cluster as it changes, and writes nothing to it without --allow-changes. With
+    --simulate it shows a simulation of any trace that kubesched simulate reads: play, pause, step and rewind it.
+
+    Only this machine can open the page, unless you give --bind-address and a certificate. The printed address contains
+    a token: every user who knows the address can use the page.
 
     \b
     Examples:
@@ -113,7 +129,7 @@ def page(
     """
     _check(more, traces, source, mapping)
     if traces and scheduler is not None:
-        raise click.UsageError("--scheduler is about a live cluster: a simulation has a scheduler of its own")
+        raise click.UsageError("--scheduler names the scheduler of a live cluster; a simulation runs its own scheduler")
     serving = Serving(endpoint_of(bind_address, tls_cert_file, tls_private_key_file), port, opens)
     used = choice.without_cluster() if traces else choice.of(source, scheduler)
     loaded, registry = used.loaded, choice.registry
@@ -128,7 +144,7 @@ def page(
         run_loop(_serve(PageState(None), serving, scenario=scenario))
     else:
         model = ClusterModel(read_source(source, kinds), loaded, registry)
-        # of a scheduler's own configuration there is no file
+        # a scheduler's own configuration has no file
         text = used.text or ("" if used.assumed else text_of(loaded))
         state = PageState(ShownCluster(model), configuration=text, assumed=used.assumed)
         state.writable = allow_changes and model.source.server is not None
@@ -137,7 +153,7 @@ def page(
 
 
 def _saved(paths: tuple[str, ...], given: SimulatedConfiguration, registry: Registry) -> PageScenario | None:
-    """Return the scenario in a file that a page saved, None for other files; --config and --seed go before its own."""
+    """Return the scenario in a file that a page saved, None for other files; --config and --seed override it."""
     if len(paths) > 1 or scenario_header(paths[0]) is None:
         return None
     reader = ConfigurationReader(given.loaded.gates, registry)
@@ -150,7 +166,7 @@ def _saved(paths: tuple[str, ...], given: SimulatedConfiguration, registry: Regi
 
 
 def _check(more: tuple[str, ...], traces: tuple[str, ...], source: ClusterSource, mapping: Path | None) -> None:
-    """Check that there is one source."""
+    """Check that exactly one source is given."""
     if more and not traces:
         raise click.UsageError(f"{more[0]}: --simulate {more[0]} simulates a trace, --from {more[0]} shows a cluster")
     if traces and source != ClusterSource(namespace=source.namespace):

@@ -1,6 +1,6 @@
-"""Opens the browser on the page, without its token among the arguments of a process, which all users can read.
+"""Opens the browser without the token among the arguments of a process, which all users of the machine can read.
 
-From an address to a file of this user alone that leads there; it is deleted when the page ends.
+From an address to a file with a link to it that only this user can read. The file is deleted when the page ends.
 """
 
 import html
@@ -17,7 +17,7 @@ LEADS_THERE = """<!doctype html><html lang="en"><meta charset="utf-8"><title>kub
 
 @contextmanager
 def opened_in_browser(address: str) -> Iterator[None]:
-    """Show an address in the user's browser."""
+    """Show an address in the user's browser for the duration of a block."""
     with tempfile.TemporaryDirectory(prefix="kubesched-page-") as folder:
         file = Path(folder) / "page.html"
         file.write_text(LEADS_THERE.format(address=html.escape(address)), encoding="utf-8")

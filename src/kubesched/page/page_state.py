@@ -1,7 +1,7 @@
-"""What the page shows: the cluster of its source, or a simulation.
+"""The state of the page: it shows the cluster of its source, or a simulation.
 
-From the source's cluster and users' wishes to one `ShownCluster` at a time. Whoever reads changes of one that is not
-shown any more is told to read everything again.
+From the source's cluster and the choices of users to one `ShownCluster` at a time. A browser that follows a cluster
+that is no longer on display has to read everything again.
 """
 
 from collections.abc import Sequence
@@ -23,16 +23,16 @@ from kubesched.page.timeline.seen_marks import SeenMarks
 from kubesched.simulate.traces.manifest_trace import trace_of_objects
 
 FILES, LIVE, SIMULATION = "files", "live", "simulation"
-NO_SOURCE: Final = "this page shows a simulation alone: kubesched page --from or --cluster shows a cluster"
-NO_MANIFESTS: Final = "only pods of manifests are placed: a cluster, a snapshot and a simulation are shown as they are"
+NO_SOURCE: Final = "this page has only a simulation; start kubesched page with --from or --cluster to show a cluster"
+NO_MANIFESTS: Final = "only pods of manifests can be placed; clusters, snapshots and simulations are shown unchanged"
 
 
 class PageState:
-    """The source's cluster, None where there is a simulation alone; and the simulation, if there is one.
+    """The source's cluster, None if there is only a simulation; and the simulation, if any.
 
-    `configuration` is the text that the configuration of the source's scheduler was read from; `assumed` is a sentence
-    where it is not known whether another one is in force. `observers` are made for
-    each run of a simulation. `writable` is whether the source's cluster may be changed.
+    `configuration` is the text of the configuration of the source's scheduler. `assumed` is a sentence that says why
+    another one may be in force. `observers` are created for each run of a simulation. `writable` says whether users may
+    change the source's cluster.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class PageState:
     ) -> None:
         self.source = source
         self._configuration = configuration
-        # changed when the scheduler puts another one in force
+        # changes when the scheduler puts another configuration in force
         self.source_assumed = assumed
         self.observers = observers
         self.simulation: PageSimulation | None = None
-        # the source after its pending pods were placed, None until somebody asks for it
+        # the source after its pending pods were placed, None until a user asks for it
         self._placed: ShownCluster | None = None
         self._places = False
         self.seen = SeenMarks()
@@ -59,14 +59,14 @@ class PageState:
 
     @property
     def shown(self) -> ShownCluster:
-        """Return what is shown."""
-        shown = self._shown()
+        """Return the cluster on display."""
+        shown = self._displayed()
         assert shown is not None, "there is neither a cluster nor a simulation"
         return shown
 
     @property
     def written(self) -> ShownCluster:
-        """Return what is shown without the places that the page itself has found for pods."""
+        """Return the cluster on display, without the placements that the page computed for pods."""
         found = self.simulation.shown if self.simulation is not None else self.source
         assert found is not None, "there is neither a cluster nor a simulation"
         return found
@@ -80,14 +80,14 @@ class PageState:
 
     @property
     def mode(self) -> str:
-        """Return what is shown: files, a live cluster or a simulation."""
+        """Return the kind of the cluster on display: files, a live cluster or a simulation."""
         if self.simulation is not None:
             return SIMULATION
         return LIVE if self.shown.model.source.server is not None else FILES
 
     @property
     def now(self) -> datetime:
-        """Return the date of what is shown."""
+        """Return the date of the cluster on display."""
         if self.simulation is not None:
             return datetime.fromisoformat(self.simulation.clock.date)
         return self.shown.model.source.taken_at or datetime.now(UTC)
@@ -99,16 +99,16 @@ class PageState:
 
     @property
     def assumed(self) -> str:
-        """Return a sentence if another configuration may be in force; that of a simulation is known."""
+        """Return a sentence if another configuration may be in force; empty for a simulation."""
         return self.source_assumed if self.simulation is None else ""
 
     @property
     def clock(self) -> SimulationClock | None:
-        """Return the clock of the simulation, None without one."""
+        """Return the clock of the simulation, None without a simulation."""
         return self.simulation.clock if self.simulation is not None else None
 
     def head(self) -> dict[str, Any]:
-        """Return what /v1/cluster has beside the cluster."""
+        """Return the fields that /v1/cluster has beside the cluster."""
         return {
             "mode": self.mode,
             "writable": self.writable or self.simulation is not None,
@@ -119,13 +119,13 @@ class PageState:
 
     def encoded(self) -> bytes:
         """Return the body of /v1/cluster."""
-        # the cluster is kept encoded; the clock is that of now
+        # the encoded cluster is cached; the clock is current
         return msgspec.json.encode(self.head())[:-1] + b"," + self.shown.encoded()[1:]
 
     # -- simulations
 
     async def simulate(self, scenario: PageScenario | None = None) -> PageSimulation:
-        """Show a simulation, without a scenario one of what is shown; raises KubeschedError if it cannot begin."""
+        """Show a simulation, by default one of the cluster on display; raises KubeschedError if it cannot begin."""
         scenario = scenario or scenario_of(self.written.model, self.configuration)
         found = PageSimulation(scenario, observers=self.observers)
         await found.start()
@@ -133,13 +133,13 @@ class PageState:
         return found
 
     def leave(self) -> None:
-        """Show the source's cluster again; raises KubeschedError if there is none."""
+        """Show the source's cluster again; raises KubeschedError without a source."""
         if self.source is None:
             raise KubeschedError(NO_SOURCE)
         self._show(None)
 
     def _show(self, simulation: PageSimulation | None) -> None:
-        ended, before = self.simulation, self._shown()
+        ended, before = self.simulation, self._displayed()
         self.simulation = simulation
         if ended is not None:
             ended.end()
@@ -147,11 +147,11 @@ class PageState:
             self._follow(before)
 
     def _follow(self, before: ShownCluster) -> None:
-        """Have browsers read what is shown instead of what was shown before."""
+        """Make browsers read the cluster on display instead of the one before."""
         self.shown.skip(before.seq)
         before.wake()
 
-    def _shown(self) -> ShownCluster | None:
+    def _displayed(self) -> ShownCluster | None:
         if self.simulation is not None:
             return self.simulation.shown
         return self._placed if self._places else self.source
@@ -159,7 +159,9 @@ class PageState:
     # -- places of pods
 
     async def place(self, places: bool) -> None:
-        """Show pods of manifests where the scheduler places them, or pending; raises KubeschedError for others."""
+        """Show pods of manifests where the scheduler places them, or as pending; raises KubeschedError for other
+        sources.
+        """
         if self.places is None or self.source is None:
             raise KubeschedError(NO_MANIFESTS)
         if places and self._placed is None:
@@ -171,14 +173,14 @@ class PageState:
             self._follow(before)
 
     async def close(self) -> None:
-        """End the simulation, if there is one."""
+        """End the simulation, if any."""
         if self.simulation is not None:
             self.simulation.end()
             await self.simulation.gone()
 
 
 def _with_pods_placed(model: ClusterModel) -> ShownCluster:
-    """Return a cluster after its pending pods were placed; `model` is read and not changed."""
+    """Return a cluster after its pending pods were placed; `model` is not changed."""
     objects = with_pods_placed(ClusterModel(model.objects_now(), model.loaded, model.registry))
     placed = ClusterModel(objects, model.loaded, model.registry)
     uids = {pod.uid for pod in placed.pods.values() if pod.spec.node_name}

@@ -1,7 +1,7 @@
 """The page's server: its files, the cluster as JSON, and changes as server-sent events.
 
-From requests to responses; `docs/reference/page-api.md` has the interface. Questions are answered on the loop,
-between reports, so that an answer is about one moment.
+From requests to responses; `docs/reference/page-api.md` has the interface. Questions are answered on the event loop,
+between reports, so that each answer is about one moment.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ from kubesched.page.shown.shown_devices import shown_devices
 # between two messages to a browser: ten a second
 PACE_SECONDS: Final = 0.1
 HEARTBEAT_SECONDS: Final = 10.0
-# of changes: so many tabs; all other connections are for what they ask
+# limit of streams of changes, one for each tab; the other connections are for questions
 MOST_STREAMS: Final = 100
 MEDIA_TYPES: Final = {
     ".html": "text/html",
@@ -57,7 +57,7 @@ INDEX: Final = "index.html"
 
 
 class PageServer:
-    """Serves what a page shows, on loopback unless another endpoint is given."""
+    """Serves the cluster on display, on loopback unless another endpoint is given."""
 
     def __init__(
         self,
@@ -115,7 +115,7 @@ class PageServer:
             await self.close()
             why = os.strerror(error.errno) if error.errno else str(error)
             where = f"--port {port}" if endpoint.address == LOOPBACK else f"{endpoint.address}, --port {port}"
-            raise KubeschedError(f"{where}: {why}; name another one, or 0 for any that is free") from None
+            raise KubeschedError(f"{where}: {why}; name another one, or 0 for any free port") from None
         hosts.update(endpoint.hosts(port))
         return f"{endpoint.url(port)}/#token={self.token}"
 
@@ -146,7 +146,7 @@ class PageServer:
         return encoded_answer(self.state.encoded())
 
     async def _changes(self, request: web.Request) -> web.StreamResponse:
-        """Send what changes, until the browser leaves."""
+        """Send changes until the browser disconnects."""
         try:
             seq = int(request.query.get("since", ""))
         except ValueError:
@@ -159,7 +159,7 @@ class PageServer:
         self._make_room()
         self._streams[transport] = None
         try:
-            # whoever leaves is not told anything more
+            # a browser that disconnects gets no more changes
             with suppress(ConnectionResetError):
                 await self._send_changes(response, seq)
         finally:
@@ -167,7 +167,7 @@ class PageServer:
         return response
 
     def _make_room(self) -> None:
-        """Cut the oldest stream of changes if there are too many; a browser opens it again."""
+        """Close the oldest stream of changes if there are too many; its browser opens it again."""
         if len(self._streams) < MOST_STREAMS:
             return
         oldest = next(iter(self._streams))
@@ -222,14 +222,14 @@ class PageServer:
             if records is not None:
                 answer = with_records(answer, records, pod.uid, pod.spec.node_name)
         elif model.source.server is not None:
-            # asks a scheduler, and waits for it
+            # this asks a scheduler, and waits for it
             answer = await asyncio.to_thread(remembered, model, answer, self._scheduler)
         return json_answer(
             {"seq": seq, "explanation": answer, "funnel": funnel, "recordsLater": later, "placed": placed}
         )
 
     async def _remedies(self, request: web.Request) -> web.StreamResponse:
-        """Send what takes longest to find."""
+        """Send the remedies, which take longest to find."""
         shown = self.state.shown
         pod = shown.model.pod(f"{request.match_info['namespace']}/{request.match_info['name']}")
         found = () if pod.spec.node_name else find_remedies(shown.model, pod)

@@ -1,1 +1,1 @@
-"""Records: what happens on a live cluster, written into a trace file."""
+"""Recordings: the events of a live cluster, written into a trace file."""

@@ -42,17 +42,19 @@ class SizeType(click.ParamType[int]):
         except InvalidQuantityError:
             size = 0
         if size <= 0:
-            self.fail(f"{value!r} is no size such as 100Mi", param, ctx)
+            self.fail(f"{value!r} is not a size such as 100Mi", param, ctx)
         return size
 
 
 @click.command("record")
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
-@click.option("--for", "seconds", type=DurationType(), help="End after so long, such as 1h.")
-@click.option("--until-size", type=SizeType(), metavar="100Mi", help="End when the file has this size.")
-@click.option("--max-events", type=click.IntRange(min=1), help="End after so many events.")
-@click.option("--resume", is_flag=True, help="Go on with a recording that has ended, however it did.")
-@click.option("--anonymise", is_flag=True, help="Replace names and values by codes; pods are placed the same way.")
+@click.option("--for", "seconds", type=DurationType(), help="Stop after this duration, such as 1h.")
+@click.option("--until-size", type=SizeType(), metavar="100Mi", help="Stop when the file reaches this size.")
+@click.option("--max-events", type=click.IntRange(min=1), help="Stop after this number of events.")
+@click.option("--resume", is_flag=True, help="Continue a recording that has ended, for whatever reason.")
+@click.option(
+    "--anonymise", is_flag=True, help="Replace names and values by codes. Simulated placements stay the same."
+)
 @click.option("-l", "--selector", default="", metavar="LABELS", help="Record only pods with these labels.")
 @live_source_option
 def record(
@@ -65,19 +67,19 @@ def record(
     selector: str,
     source: ClusterSource,
 ) -> None:
-    """Record what happens on a cluster into a trace file, to be replayed.
+    """Record the events of a cluster into a trace file, to be replayed.
 
-    FILE ends in .jsonl, or in .jsonl.gz to be packed. At its beginning are all nodes, pods, volumes, claims, classes
-    and budgets, as far as the scheduler reads them; then come the pods that arrive, change and end, nodes that join,
-    change and leave, and deletions, with their times. Where pods were bound is noted, and not replayed. Environment,
-    commands, most annotations, Secrets and ConfigMaps are not in it.
+    FILE ends in .jsonl, or in .jsonl.gz to be compressed. It begins with all nodes, pods, volumes, claims, classes and
+    budgets, with the fields that the scheduler reads. Then come the events with their times: pods that arrive, change
+    and end, nodes that join, change and leave, and deletions. The node of each bound pod is recorded, but not replayed.
+    Environment variables, commands, most annotations, Secrets and ConfigMaps are left out.
 
-    It needs the rights to get, list and watch. It ends with Ctrl-C, or by a limit. Whatever ends it, the file can be
-    read, and --resume goes on with it: what has happened meanwhile is recorded as differences.
+    You need the rights to get, list and watch. The recording ends with Ctrl-C, or at a limit. The file is readable even
+    if the recorder is killed. --resume continues a recording, and records the changes in between as differences.
 
-    With --anonymise names, namespaces, values of labels and taints, images and UIDs are codes by a key that is kept
-    nowhere; equal texts have equal codes, so that pods are placed the same way. Keys of labels and taints, names of
-    resources, drivers, schedulers and scheduling gates stay, since plugins and configurations go by them.
+    With --anonymise, names, namespaces, values of labels and taints, images and UIDs become codes, by a key that is
+    never stored. Equal texts get equal codes, so that pods are placed alike. Keys of labels and taints, and names
+    of resources, drivers, schedulers and scheduling gates stay, since plugins and configurations refer to them.
 
     \b
     Examples:
@@ -89,17 +91,19 @@ def record(
     if not file.name.removesuffix(".gz").endswith(".jsonl"):
         raise click.BadParameter(f"{file.name}: expected a name that ends in .jsonl or .jsonl.gz", param_hint="FILE")
     if anonymise and resume:
-        raise click.UsageError("--anonymise and --resume: the key of the codes is not kept; record into another file")
+        raise click.UsageError(
+            "--anonymise excludes --resume: the key of the codes is not stored; record into another file"
+        )
     target = live_target(source, "name a cluster of kubesched up with --cluster")
     if resume and not file.exists():
-        raise KubeschedError(f"{file}: there is no such recording: leave --resume out to begin one")
+        raise KubeschedError(f"{file}: no such recording: leave out --resume to begin one")
     output = RecordingFile(file, resume=resume)
     state = _state(output) if resume else None
     limits = Limits(seconds, until_size, max_events)
 
     async def work() -> RecordingProgress:
         rest = RestClient(target, f"kubesched/{__version__}")
-        teller = _RecordingTeller(shown=sys.stderr.isatty())
+        teller = _RecordingReporter(shown=sys.stderr.isatty())
         session = RecordingSession(
             rest,
             output,
@@ -128,7 +132,7 @@ def record(
 def _state(file: RecordingFile) -> RecordingState:
     try:
         if file.torn:
-            click.echo(f"{file.path}: the last {file.torn} bytes were no whole line and are cut off", err=True)
+            click.echo(f"{file.path}: the last {file.torn} bytes were an incomplete line; they were removed", err=True)
         return read_end(file.path)
     except KubeschedError:
         file.close()
@@ -145,8 +149,10 @@ def _figures(progress: RecordingProgress) -> str:
     return f"{progress.seconds:.0f} s recorded, {progress.events} events, {progress.size / 1024:.1f} KiB"
 
 
-class _RecordingTeller:
-    """Tells when a recording begins, then progress: a line that is written over on a terminal, a line a minute else."""
+class _RecordingReporter:
+    """Reports the start of a recording, then its progress: on a terminal as a line that it overwrites, elsewhere once a
+    minute.
+    """
 
     def __init__(self, *, shown: bool) -> None:
         self._shown = shown
@@ -154,10 +160,10 @@ class _RecordingTeller:
         self._open = self._begun = False
 
     def tell(self, progress: RecordingProgress) -> None:
-        """Tell how far the recording is."""
+        """Report the progress of the recording."""
         if progress.begun and not self._begun:
             self._begun = True
-            self.note("the cluster is listed; what happens is recorded from now on; Ctrl-C ends it")
+            self.note("the cluster is listed; recording its changes from now on; Ctrl-C stops")
         text = _figures(progress) if progress.begun else "listing the cluster"
         if self._shown:
             self._open = True
@@ -167,12 +173,12 @@ class _RecordingTeller:
             click.echo(text, err=True)
 
     def note(self, line: str) -> None:
-        """Write a line of its own."""
+        """Print a separate line."""
         self.end()
         note(line)
 
     def end(self) -> None:
-        """End a line that is written over."""
+        """End the line that is overwritten."""
         if self._open:
             self._open = False
             click.echo(err=True)

@@ -1,7 +1,7 @@
 """Lines of a recording as bytes, with names or with codes in their place.
 
 From the fields of a line to JSON. Anonymised lines have codes for names, namespaces, values of labels, images and UIDs,
-by a key that is kept nowhere.
+by a key that is never stored.
 """
 
 import secrets
@@ -15,7 +15,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.asking.sources.anonymising import Anonymiser
 from kubesched.asking.sources.anonymous_codes import Codes
 
-# codes that are remembered; others are computed anew
+# limit of cached codes; further ones are computed again
 MOST_CODES = 200_000
 
 
@@ -31,7 +31,7 @@ class LineEncoder:
         return self._anonymiser is not None
 
     def learn(self, objects: Iterable[ApiObject]) -> bool:
-        """Take objects into account before they are encoded; return whether codes of others have changed by it."""
+        """Register objects before they are encoded; return whether this changed the codes of other objects."""
         if self._anonymiser is None:
             return False
         changed = [self._anonymiser.learn([to_builtins(obj)]) for obj in objects]

@@ -1,7 +1,7 @@
-"""The file of a recording: lines that are complete on the disk within a second, whatever becomes of the recorder.
+"""The file of a recording: each line is complete on the disk within a second, even if the recorder is killed.
 
 From lines to bytes in a file that only its owner may read. A file that ends in .gz is a sequence of gzip members, each
-with whole lines. What a killed recorder has left half written is cut off when the recording goes on.
+with whole lines. A resumed recording first removes the incomplete end that a killed recorder left.
 """
 
 import fcntl
@@ -17,13 +17,13 @@ from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.opening import opened_trace
 from kubesched.simulate.traces.recording.run_times import is_recording
 
-# more than that is written at once
+# bytes after which the buffer is written
 MOST_WAITING = 1 << 20
 _PIECE = 1 << 20
 
 
 class RecordingFile:
-    """A file that is appended to, after what is torn at its end was cut off; raises KubeschedError."""
+    """A file for appending, after an incomplete end was removed; raises KubeschedError."""
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
         self.path = path
@@ -36,30 +36,30 @@ class RecordingFile:
         try:
             self._file = os.open(path, flags, 0o600)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            # how many bytes were no whole line
+            # the number of bytes of an incomplete line that were removed
             self.torn = _without_torn_end(path, self._file) if resume else 0
             self.size = os.fstat(self._file).st_size
         except BlockingIOError:
             os.close(self._file)
             raise KubeschedError(f"{path}: another recorder writes to it") from None
         except FileExistsError:
-            raise KubeschedError(f"{path}: exists already: go on with it by --resume, or name another file") from None
+            raise KubeschedError(f"{path}: exists already: continue it with --resume, or name another file") from None
         except OSError as error:
             raise self._unwritable(error) from None
 
     def write(self, line: bytes) -> None:
-        """Add a line; if it cannot be written, `flush` raises."""
+        """Add a line; if it cannot be written, the next `flush` raises."""
         self._waiting.append(line)
         self._length += len(line)
         if self._length > MOST_WAITING:
             try:
                 self.flush()
             except KubeschedError as error:
-                # whoever reports objects would go on without these lines
+                # reflectors would continue without these lines
                 self._problem = error
 
     def flush(self) -> None:
-        """Have all lines in the file; raises KubeschedError."""
+        """Write all lines to the file; raises KubeschedError."""
         if self._problem is not None:
             raise self._problem
         if not self._waiting:
@@ -74,13 +74,13 @@ class RecordingFile:
                 begin += os.write(self._file, content[begin:])
         except OSError as error:
             if begin:
-                # half a line would be in the way of those that come later
+                # an incomplete line would damage the later ones
                 os.ftruncate(self._file, self.size)
             raise self._unwritable(error) from None
         self.size += len(content)
 
     def close(self) -> None:
-        """Have everything on the disk."""
+        """Write everything to the disk, and close the file."""
         if self._file < 0:
             return
         try:
@@ -100,7 +100,7 @@ class RecordingFile:
 
 
 def _without_torn_end(path: Path, file: int) -> int:
-    """Cut off the torn end of a recording; other files stay as they are, and are an error."""
+    """Remove the incomplete end of a recording; raise an error for other files, and leave them unchanged."""
     try:
         with opened_trace(path) as content:
             begins = is_recording(content.readline(_PIECE))
@@ -108,19 +108,19 @@ def _without_torn_end(path: Path, file: int) -> int:
         begins = False
     if not begins:
         os.close(file)
-        raise KubeschedError(f"{path}: is no recording of kubesched record: name another file")
+        raise KubeschedError(f"{path}: is not a recording of kubesched record: name another file")
     return cut_torn_end(path)
 
 
 def cut_torn_end(path: Path) -> int:
-    """Cut off a line, or a gzip member, that is not whole; return how many bytes that was. Raises KubeschedError."""
+    """Remove an incomplete line or gzip member at the end, and return its number of bytes; raises KubeschedError."""
     try:
         with path.open("r+b") as file:
             size = file.seek(0, os.SEEK_END)
             file.seek(0)
             whole = _whole_members(file) if path.suffix == ".gz" else _whole_lines(file)
             if not whole:
-                raise KubeschedError(f"{path}: no part of it is whole, so it is no recording that can go on")
+                raise KubeschedError(f"{path}: has no complete line, so it is not a recording that can continue")
             if whole < size:
                 file.truncate(whole)
             return size - whole
@@ -129,7 +129,7 @@ def cut_torn_end(path: Path) -> int:
 
 
 def _whole_lines(file: BinaryIO) -> int:
-    """Return how many bytes are whole lines."""
+    """Return the number of bytes of the whole lines."""
     whole = read = 0
     while piece := file.read(_PIECE):
         last = piece.rfind(b"\n")
@@ -140,7 +140,7 @@ def _whole_lines(file: BinaryIO) -> int:
 
 
 def _whole_members(file: BinaryIO) -> int:
-    """Return how many bytes are whole gzip members."""
+    """Return the number of bytes of the whole gzip members."""
     return max(_ends_of_members(file), default=0)
 
 

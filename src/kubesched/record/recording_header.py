@@ -1,4 +1,4 @@
-"""The first line of a recording: which cluster, since when, what was left out.
+"""The first line of a recording: the cluster, the start, the kinds that were left out.
 
 From a header to a line, and back.
 """
@@ -14,7 +14,7 @@ VERSION = 1
 
 
 class RecordingHeader(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What a recording is of; `began` is when, which an anonymised one does not tell."""
+    """The source of a recording; `began` is its start, which an anonymised recording hides."""
 
     version: int
     kubesched: str = ""

@@ -1,7 +1,7 @@
-"""A recording that goes on: what it knew when it ended.
+"""Resuming a recording: its state when it ended.
 
-From a file to the objects that are there at its end, each with its digest, and to the time of its last line. The file
-is read line by line; what is kept is one entry for each object that is there.
+From a file to the objects that exist at its end, each with its digest, and to the time of its last line. The file is
+read line by line, with one entry in memory for each object that exists.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ from kubesched.simulate.traces.recording.recorder import Key, RecordedObject, kn
 
 
 class RecordingState(msgspec.Struct):
-    """A recording at its end."""
+    """The state at the end of a recording."""
 
     began: datetime
     at: float
@@ -45,7 +45,7 @@ _kind_of = msgspec.json.Decoder(_KindOf).decode
 
 
 def read_end(path: Path) -> RecordingState:
-    """Return a recording at its end; raises KubeschedError."""
+    """Return the state at the end of a recording; raises KubeschedError."""
     lines = _lines(path)
     state = RecordingState(_began(path, next(lines, b"")), 0.0, {})
     reader = _StateReader(state)
@@ -53,7 +53,9 @@ def read_end(path: Path) -> RecordingState:
         try:
             reader.read(line)
         except (msgspec.MsgspecError, InvalidObjectError) as error:
-            raise KubeschedError(f"{path}, line {number}: {error}; it cannot go on: record into another file") from None
+            raise KubeschedError(
+                f"{path}, line {number}: {error}; the recording cannot continue: record into another file"
+            ) from None
     return state
 
 
@@ -66,12 +68,12 @@ def _began(path: Path, line: bytes) -> datetime:
     try:
         header = msgspec.json.decode(line, type=HeaderLine).recording
     except msgspec.MsgspecError:
-        raise KubeschedError(f"{path}: is no recording of kubesched record: name another file") from None
+        raise KubeschedError(f"{path}: is not a recording of kubesched record: name another file") from None
     if header.version > VERSION:
         raise KubeschedError(f"{path}: is a recording of version {header.version}, of a newer kubesched")
     if header.anonymised or header.began is None:
         raise KubeschedError(
-            f"{path}: an anonymised recording cannot go on, since the key of its codes is not kept: "
+            f"{path}: an anonymised recording cannot continue, since the key of its codes is not stored: "
             "record into another file"
         )
     return header.began
@@ -85,7 +87,7 @@ class _StateReader:
         self._waiting_classes: set[str] = set()
 
     def read(self, text: bytes) -> None:
-        """Take a line into account."""
+        """Apply a line to the state."""
         line = _decode(text)
         state = self._state
         state.at = max(state.at, line.at)

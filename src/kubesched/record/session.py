@@ -1,7 +1,7 @@
-"""One recording: reflectors watch a cluster, and lines go to a file until somebody or a limit ends it.
+"""One recording: reflectors watch a cluster, and lines go to a file until the user or a limit ends it.
 
-From a client and a file to a summary. The recording begins when every kind is listed; what was there then is at time
-0. A watch that breaks is resumed, or the kind is listed again: reflectors report the differences only.
+From a client and a file to a summary. The recording begins when every kind is listed; the objects that exist then are
+at time 0. A broken watch is resumed, or the kind is listed again: reflectors report only the differences.
 """
 
 import asyncio
@@ -32,7 +32,7 @@ LOOK_SECONDS = 0.05
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """When a recording ends by itself."""
+    """Limits that end a recording."""
 
     seconds: float | None = None
     size: int | None = None
@@ -43,17 +43,17 @@ UNLIMITED = Limits()
 
 
 class RecordingProgress(msgspec.Struct, frozen=True):
-    """How far a recording is."""
+    """The progress of a recording."""
 
     seconds: float
     events: int
     size: int
-    # False while the cluster is listed
+    # false while the cluster is being listed
     begun: bool = True
 
 
 class RecordingSession:
-    """A recording; `stop` is set to end it."""
+    """A recording; set `stop` to end it."""
 
     def __init__(
         self,
@@ -79,7 +79,7 @@ class RecordingSession:
         self._date = date
         self._recorder: Recorder | None = None
         self._reflectors: Mapping[str, Reflector[Any]] = {}
-        # when this session began, which is later than the recording if that goes on
+        # the start of this session, which is later than that of a resumed recording
         self._began = self._session_began = date()
         self.stop = asyncio.Event()
 
@@ -119,7 +119,7 @@ class RecordingSession:
                 await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _synced(self, reflectors: Collection[Reflector[Any]]) -> bool:
-        """Wait until every kind is listed; return False if the recording is ended before."""
+        """Wait until every kind is listed; return False if the recording ends before."""
         while not self.stop.is_set():
             if all(reflector.synced.is_set() for reflector in reflectors):
                 return True
@@ -128,7 +128,7 @@ class RecordingSession:
         return False
 
     def _begin(self, version: str, kinds: FollowableKinds) -> Recorder:
-        """Record what is there."""
+        """Record the existing objects."""
         self._session_began = self._date()
         state = self._state
         self._began = self._session_began if state is None else state.began
@@ -151,12 +151,12 @@ class RecordingSession:
         return recorder
 
     def _objects(self) -> Iterator[ApiObject]:
-        """Yield the objects as they are now."""
+        """Yield the present objects."""
         for reflector in self._reflectors.values():
             yield from reflector.objects.values()
 
     async def _follow(self) -> None:
-        """Record what happens, until the end."""
+        """Record events until the end."""
         while not self._is_over():
             with suppress(TimeoutError):
                 async with asyncio.timeout(self._pause()):
@@ -195,7 +195,7 @@ class RecordingSession:
             self.stop.set()
             return
         if self._encoder.learn(value for value in line.values() if isinstance(value, ApiObject)):
-            # codes of objects that are there are others now
+            # the codes of existing objects have changed
             recorder.write_again(list(self._objects()))
         self._file.write(self._encoder.encode(line))
         if most is not None and recorder.events >= most:
@@ -203,16 +203,16 @@ class RecordingSession:
 
 
 class _Relay:
-    """Passes reports on to the recorder, once there is one; until then reflectors keep what they list."""
+    """Passes reports on to the recorder once it exists; until then the reflectors keep their lists."""
 
     recorder: Recorder | None = None
 
     def put(self, obj: ApiObject) -> None:
-        """An object is new or has changed."""
+        """Report a new or changed object."""
         if self.recorder is not None:
             self.recorder.put(obj)
 
     def drop(self, obj: ApiObject) -> None:
-        """An object was deleted."""
+        """Report a deleted object."""
         if self.recorder is not None:
             self.recorder.drop(obj)

@@ -1,4 +1,4 @@
-"""`kubesched shadow`: beside a cluster's scheduler, decides what it decides, and tells where the two differ.
+"""`kubesched shadow`: runs beside a cluster's scheduler, makes the same decisions, and reports where the two differ.
 
-From a live cluster, which is only read, to agreement and differences. Nothing is ever written to it.
+From a live cluster, which is only read, to agreement and differences. Nothing is written to the cluster.
 """

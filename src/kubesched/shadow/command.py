@@ -1,4 +1,4 @@
-"""`kubesched shadow`: a live cluster in, agreement and differences out.
+"""`kubesched shadow`: compares decisions on a live cluster.
 
 From a command line to lines about differences on standard error, and the report on standard output.
 """
@@ -39,14 +39,26 @@ NOTHING_JUDGED = 3
 
 
 @click.command("shadow")
-@click.option("--config", metavar="FILE", help="The cluster's KubeSchedulerConfiguration; by default the defaults.")
-@click.option("--scheduler-name", "names", multiple=True, metavar="NAME", help="Judge pods of this scheduler alone.")
-@click.option("--duration", type=DurationType(), help="End after so long, such as 1h; Ctrl-C ends it, too.")
-@click.option("--pods", type=click.IntRange(min=1), help="End when so many decisions were judged.")
-@click.option("--every", type=DurationType(), default=60.0, show_default="60s", help="Between lines of how it stands.")
-@click.option("--strict", is_flag=True, help="Count nodes that score less as different, also where nodes are sampled.")
-@click.option("--ask-extenders", is_flag=True, help="Ask the extenders of the configuration, too; never to bind.")
-@click.option("--report", type=click.Path(path_type=Path, dir_okay=False), help="Also write it: .html or .md.")
+@click.option(
+    "--config",
+    metavar="FILE",
+    help="KubeSchedulerConfiguration file of the cluster's scheduler. [default: the default configuration]",
+)
+@click.option("--scheduler-name", "names", multiple=True, metavar="NAME", help="Judge only pods of this scheduler.")
+@click.option("--duration", type=DurationType(), help="Stop after this duration, such as 1h; Ctrl-C stops it, too.")
+@click.option("--pods", type=click.IntRange(min=1), help="Stop after this number of judged decisions.")
+@click.option(
+    "--every", type=DurationType(), default=60.0, show_default="60s", help="Interval between lines of progress."
+)
+@click.option(
+    "--strict",
+    is_flag=True,
+    help="Count nodes with a lower score as different, even if sampling of nodes explains them.",
+)
+@click.option("--ask-extenders", is_flag=True, help="Also ask the extenders of the configuration, but never to bind.")
+@click.option(
+    "--report", type=click.Path(path_type=Path, dir_okay=False), help="Also write the report to a file: .html or .md."
+)
 @live_source_option
 @gate_options
 @plugin_option
@@ -65,19 +77,19 @@ def shadow(
     registry: Registry,
     output: OutputOptions,
 ) -> None:
-    """Decide every pod beside the cluster's scheduler, without binding, and tell where the two differ.
+    """Decide every pod beside the cluster's scheduler, without binding, and report where the two differ.
 
-    It needs the rights to get, list and watch; it writes nothing to the cluster, not even events or leases. Each pod
-    that the cluster's scheduler binds is decided here, too, with the cluster as it was before: the chosen node is among
-    our best (equal scores are drawn by lot, so all of them count), or it is a difference, with the reason. Pods for
-    which it finds no node are compared by the message of their condition. Give it the configuration and the feature
-    gates of the cluster's scheduler.
+    You need the rights to get, list and watch. Nothing is written to the cluster, not even events or leases. For each
+    pod that the cluster's scheduler binds, shadow makes its own decision on the cluster as it was before. If the chosen
+    node is among our best (all nodes with the highest score count), the two agree. Otherwise it is a difference, with
+    the reason. For a pod without a feasible node, shadow compares the message of the pod's condition. Give shadow the
+    configuration and the feature gates of the cluster's scheduler.
 
-    Extenders are not asked, and decisions that they may explain are not judged. With --ask-extenders they are asked
-    to filter, to prioritize and to preempt, about a second after the cluster's scheduler asked them: for extenders
-    that answer from the question alone, and change nothing when asked.
+    By default extenders are not asked, and decisions that they may explain are not judged. With --ask-extenders they
+    are asked to filter, prioritize and preempt, about a second after the cluster's scheduler asked them. Use it only
+    for extenders that answer from the question alone, and change nothing when asked.
 
-    Differences go to standard error as they come, the report to standard output at the end. Exit code 0: both decided
+    Differences go to standard error as they occur, the report to standard output at the end. Exit code 0: both decided
     alike; 1: they differ, or an error; 3: nothing could be judged.
 
     \b
@@ -97,7 +109,7 @@ def shadow(
 
     async def work() -> ShadowAnswer:
         rest = RestClient(target, f"kubesched/{__version__}")
-        session = ShadowSession(rest, loaded, registry, options, origin=target.origin, note=note, tell=_tell)
+        session = ShadowSession(rest, loaded, registry, options, origin=target.origin, note=note, tell=_print_judgement)
         loop = asyncio.get_running_loop()
         for number in (signal.SIGINT, signal.SIGTERM):
             loop.add_signal_handler(number, session.stop.set)
@@ -128,17 +140,17 @@ def write_report(file: Path, text: str) -> None:
 
 async def _announce(session: ShadowSession) -> None:
     await session.begun.wait()
-    note("the cluster is listed; decisions are judged from now on; Ctrl-C ends it")
+    note("the cluster is listed; judging decisions from now on; Ctrl-C stops")
 
 
-def _tell(judgement: Judgement) -> None:
+def _print_judgement(judgement: Judgement) -> None:
     note(f"different: {judgement.sentence()}")
 
 
 def _renamed(
     config: KubeSchedulerConfiguration, file: str | None, names: tuple[str, ...]
 ) -> KubeSchedulerConfiguration:
-    """Return the default configuration with the one name that is asked for."""
+    """Return the default configuration with the one name that the user gave."""
     if file is not None or len(names) != 1 or len(config.profiles) != 1:
         return config
     profile = msgspec.structs.replace(config.profiles[0], scheduler_name=names[0])

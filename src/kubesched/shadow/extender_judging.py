@@ -1,7 +1,7 @@
-"""Decisions with extenders: which of them an extender may explain, and those judged with the extenders' own answers.
+"""Decisions with extenders: which ones an extender may explain, and how to judge them with the extenders' own answers.
 
-From a pod and the node or the message of the cluster's scheduler to a judgement. Extenders only narrow what plugins
-leave, and score the rest; whether they are asked is up to the caller. Nothing is bound or evicted.
+From a pod and the decision of the cluster's scheduler, a node or a message, to a judgement. Extenders only reduce the
+nodes that plugins accept, and score the rest. The caller decides whether to ask them. Nothing is bound or evicted.
 """
 
 from collections.abc import Sequence
@@ -36,15 +36,15 @@ from kubesched.shadow.judging import judge_binding, may_sample
 
 T = TypeVar("T")
 FAILED: Final = "an extender did not answer us"
-# a plugin of another name than any: the extenders
+# stands for the extenders; no plugin has this name
 EXTENDERS_SAID: Final = "extenders"
 
 
 def may_explain(extenders: Sequence[Extender], pod: PodInfo, verdict: str) -> bool:
-    """Return whether extenders that were not asked may be why a decision differs.
+    """Return whether extenders that were not asked may explain a difference.
 
-    They are called with the nodes that plugins leave: so they explain neither a node that plugins reject nor, unless
-    they choose victims, the message of a pod that plugins leave no node.
+    They get the nodes that plugins accept. So they explain neither a node that plugins reject nor, unless they choose
+    victims, the message of a pod that plugins reject on every node.
     """
     return any(
         is_interested(extender, pod.spec)
@@ -58,12 +58,12 @@ def may_explain(extenders: Sequence[Extender], pod: PodInfo, verdict: str) -> bo
 
 
 def ask_about_binding(model: ClusterModel, pod: PodInfo, node: str) -> Asking[Judgement]:
-    """Return what we say of the node that was chosen for a pod, with what extenders say."""
+    """Return the judgement of the node that was chosen for a pod, with the answers of extenders."""
     plain = judge_binding(model, pod, node)
     if plain.verdict in (NOT_JUDGED, REJECTED, FOUND_NONE):
-        # no extender brings back what plugins reject
+        # extenders cannot restore nodes that plugins reject
         return plain
-    context, profile = _context(model), _looking_at_all(model, pod)
+    context, profile = _context(model), _without_sampling(model, pod)
     evaluation = context.evaluators[profile.scheduler_name].evaluation_of(pod)
     errors: list[str] = []
     leaders = yield from _noting(leading_rows(context, profile, evaluation), errors)
@@ -95,10 +95,10 @@ def _of_leaders(model: ClusterModel, pod: PodInfo, leaders: LeadingNodes, node: 
 
 
 def ask_about_failure(model: ClusterModel, pod: PodInfo, message: str) -> Asking[Judgement]:
-    """Return what we say of the message that no node takes a pod, with what extenders say."""
+    """Return the judgement of the message that no node takes a pod, with the answers of extenders."""
     context, name, errors = _context(model), pod.full_name, list[str]()
     attempt = begin_attempt(QueuedPod(pod, 0.0), NOBODY)
-    cycle = choose_or_preempt(context, _looking_at_all(model, pod), attempt)
+    cycle = choose_or_preempt(context, _without_sampling(model, pod), attempt)
     found = yield from _noting(cycle, errors)
     if errors:
         return Judgement(name, NOT_JUDGED, why=f"{FAILED}: {errors[0]}")
@@ -115,7 +115,7 @@ def _context(model: ClusterModel) -> CycleContext:
     return CycleContext(model.engine, pick=lambda count: 0)
 
 
-def _looking_at_all(model: ClusterModel, pod: PodInfo) -> Profile:
+def _without_sampling(model: ClusterModel, pod: PodInfo) -> Profile:
     """Return the profile of a pod, without sampling of nodes."""
     profile = model.profile_of(pod)
     assert profile is not None, "pods of other schedulers are not judged"
@@ -125,7 +125,7 @@ def _looking_at_all(model: ClusterModel, pod: PodInfo) -> Profile:
 
 
 def _noting(cycle: Asking[T], errors: list[str]) -> Asking[T]:
-    """Pass the questions of a cycle on, and keep the errors of the answers."""
+    """Pass on the questions of a cycle, and collect the errors of the answers."""
     try:
         question = next(cycle)
         while True:

@@ -1,7 +1,8 @@
-"""Messages of pods of pod groups, judged: the waiting pods of a group are tried together, by the group's own cycle.
+"""Judgements of the messages of pods in pod groups: the waiting pods of a group are tried together, by the group's own
+cycle.
 
-From a pod and the message that it has no node to a judgement. In which order pods of one priority are tried, and which
-of several equal nodes each gets, is drawn by the cluster's scheduler: so several orders and draws are tried here.
+From a pod and the message that it has no node to a judgement. The cluster's scheduler draws the order of pods with
+equal priority, and the choice between equal nodes. So several orders and draws are tried here.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,14 +19,14 @@ TOPOLOGY: Final = "its pod group is placed within a topology domain that is chos
 DEVICES: Final = "devices are allocated for its pod group as a whole"
 DRAWN: Final = "the order and the draws of its pod group's cycle are not known; none that was tried gives its message"
 TOO_FEW: Final = "its pod group waits for more pods here"
-# orders of the pods of a group that are tried; all orders of four pods
+# limit of orders of the pods of a group; enough for all orders of four pods
 MOST_ORDERS = 24
-# attempts of a group take long: so many moments are tried for a message, and so many orders in each
+# attempts of a group take long: limits of moments for a message, and of orders in each
 MOST_MOMENTS, ORDERS_IN_A_MOMENT = 8, 4
 
 
 def not_comparable(model: ClusterModel, pod: PodInfo) -> str:
-    """Return why the node of a pod of a group cannot be judged by itself; empty if it can, or is in no group."""
+    """Return why the node of a pod in a group cannot be judged alone; empty if it can, or if the pod has no group."""
     if not is_in_group(model, pod):
         return ""
     if pod.spec.resource_claims:
@@ -37,7 +38,7 @@ def not_comparable(model: ClusterModel, pod: PodInfo) -> str:
 
 
 def judge_group_failure(model: ClusterModel, pod: PodInfo, message: str, most_orders: int = MOST_ORDERS) -> Judgement:
-    """Return what we say of the message of a pod of a group that has no node."""
+    """Return the judgement of the message of a pod in a group that has no node."""
     members, draws = members_to_try(model, pod), _Draws()
     if all(member.uid != pod.uid for member in members):
         return Judgement(pod.full_name, NOT_JUDGED, why=TOO_FEW)
@@ -64,21 +65,21 @@ def judge_group_failure(model: ClusterModel, pod: PodInfo, message: str, most_or
 
 
 class _Draws:
-    """Draws among equal ones, and whether there was any."""
+    """Draws between equal items, and whether there was a draw."""
 
     def __init__(self) -> None:
         self.drawn = False
-        self.first: Callable[[int], int] = lambda count: self._note(count, 0)
-        self.last: Callable[[int], int] = lambda count: self._note(count, count - 1)
+        self.first: Callable[[int], int] = lambda count: self._record_draw(count, 0)
+        self.last: Callable[[int], int] = lambda count: self._record_draw(count, count - 1)
 
-    def _note(self, count: int, drawn: int) -> int:
-        # one of very many is PostFilter's: it counts if there are victims
+    def _record_draw(self, count: int, drawn: int) -> int:
+        # a draw from very many items is PostFilter's: it counts if there are victims
         self.drawn |= count < MOST_DRAWS
         return drawn
 
 
 def _orders(members: Sequence[PodInfo], pod: PodInfo) -> Iterator[Sequence[PodInfo]]:
-    """Yield orders in which the pods of a group may be tried: higher priorities first; the pod's own places first."""
+    """Yield the possible orders of the pods of a group: higher priorities first; orders with `pod` first come first."""
     others = [each for each in members if each.uid != pod.uid]
     seen: set[tuple[str, ...]] = set()
     places = ((*others[:place], pod, *others[place:]) for place in range(len(members)))
@@ -91,5 +92,5 @@ def _orders(members: Sequence[PodInfo], pod: PodInfo) -> Iterator[Sequence[PodIn
 
 
 def _beyond(members: Sequence[PodInfo]) -> Iterator[Sequence[PodInfo]]:
-    """Yield more orders than are tried, of a group with more pods than all orders of which are."""
+    """Yield further random orders for a group with more pods than `_orders` covers."""
     yield from islice(permutations(members), MOST_ORDERS + 1 + len(members))

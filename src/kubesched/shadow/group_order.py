@@ -1,6 +1,8 @@
-"""The nodes of a pod group's pods, judged together: is there an order of the pods in which each node is among the best?
+"""The nodes of a pod group's pods, judged together: a search for an order of the pods in which each node is among the
+best.
 
-From pods of one group with their nodes to whether such an order exists. Each pod is judged beside those before it.
+From pods of one group with their nodes to whether such an order exists. Each pod is judged after those before it are
+placed.
 """
 
 from collections.abc import Sequence
@@ -12,12 +14,12 @@ from kubesched.shadow.history import ClusterHistory
 from kubesched.shadow.judging import judge_binding
 from kubesched.shadow.pod_changes import placed
 
-# judgements that are made to find an order
+# limit of judgements to find an order
 MOST_TRIED = 500
 
 
 class BoundMember(NamedTuple):
-    """A pod of a group as it waited, and the node that it was bound to."""
+    """A waiting pod of a group, and the node that it was bound to."""
 
     pod: Pod
     node: str
@@ -34,7 +36,7 @@ class GroupOrderSearch:
 
     def finds_order(self) -> bool:
         """Return whether the members can have been decided one after the other, in some order."""
-        # members that are placed already, after which there is no order of the others
+        # sets of placed members after which no order of the remaining ones exists
         return self._finds(frozenset(), set())
 
     def _finds(self, before: frozenset[str], in_vain: set[frozenset[str]]) -> bool:

@@ -1,8 +1,8 @@
-"""The cluster as it is followed: a model, what has changed lately, and the moments a decision may have been made in.
+"""The followed cluster: a model, its latest changes, and the moments in which a decision may have been made.
 
-From changes in order to a model; and to the model as of other moments. A scheduler knows pods that it assumed before
-their bindings are written, and it may not have seen the latest changes of others: so the state that it decided in is
-the watched one with some of its own writes added or not yet made, and some latest changes of others not yet made.
+From changes in order to a model, and to the model at other moments. A scheduler knows the pods that it assumed before
+their bindings are written, and it may not have seen the latest changes by other clients. So the state of its decision
+is the watched state with some own writes added or removed, and some latest changes by other clients removed.
 """
 
 from collections import deque
@@ -20,27 +20,27 @@ from kubesched.asking.model import ClusterModel, name_of_object
 from kubesched.shadow.changes import ClusterChange
 from kubesched.shadow.pod_changes import decision_in, fails, has_failed, is_own_write, matters, placed
 
-# when pods came that were there at the beginning, and pods that have not come
+# arrival times of pods that existed at the beginning, and of pods that do not exist yet
 ALWAYS, LAST = (0, 0.0), (1 << 62, 0.0)
-# a decision is written so long after it was made, at most
+# longest time from a decision to its write
 LATEST_SECONDS = 10.0
-# the watch of another kind may be so much later than that of pods
+# longest delay of the watch of another kind after the watch of pods
 WATCH_SECONDS = 2.0
-# changes that are kept, so that moments before them can be tried
+# limit of kept changes; moments before them can be tried
 MOST_KEPT = 2000
-# own writes before and after a decision whose order is tried
+# limit of own writes before and after a decision whose order is tried
 MOST_REORDERED = 32
-# pods whose order with a pod is not certain: so many are tried in all combinations
+# limit of pods of uncertain order that are tried in all combinations
 MOST_COMBINED = 6
-# latest changes of others that the scheduler may not have seen
+# limit of latest changes by other clients that the scheduler may not have seen
 MOST_UNSEEN = 64
 
-# objects that are others in a moment; None where there is none
+# objects that differ in a moment; None for objects that do not exist
 Moment = dict[ObjectName, ApiObject | None]
 
 
 class AppliedChange(NamedTuple):
-    """A change, with the object as it was reported before, and as it was in the model: a pod in PreBind has a node."""
+    """A change, with the object as reported before, and as in the model, where a pod in PreBind has a node."""
 
     change: ClusterChange
     before: ApiObject | None
@@ -48,7 +48,7 @@ class AppliedChange(NamedTuple):
 
     @property
     def is_own(self) -> bool:
-        """Return whether it is a write of a scheduler."""
+        """Return whether a scheduler made the change."""
         return is_own_write(self.before, self.change.obj)
 
     @property
@@ -58,45 +58,45 @@ class AppliedChange(NamedTuple):
 
 
 class Moments(NamedTuple):
-    """Moments to try, and whether there may be more than these."""
+    """Moments to try, and whether there may be more."""
 
     tried: Iterator[Moment]
     more: bool
 
 
 class ClusterHistory:
-    """Applies changes to a model, and keeps the last ones."""
+    """Applies changes to a model, and keeps the latest ones."""
 
     def __init__(self, model: ClusterModel) -> None:
         self.model = model
         self._applied: deque[AppliedChange] = deque(maxlen=MOST_KEPT)
-        # pods in PreBind, which the scheduler has on their nodes already: UID -> node; and as they are reported
+        # pods in PreBind, which the scheduler already counts on their nodes: UID -> node; and as reported
         self._expected: dict[str, str] = {}
         self._reported: dict[ObjectName, Pod] = {}
-        # objects of custom kinds, which the model does not give back
+        # objects of custom kinds, which the model does not return
         self._custom: dict[ObjectName, CustomObject] = {}
-        # pods by UID: the number of the change with which they came, and when
+        # pods by UID: the number and the time of the change that created them
         self._arrived: dict[str, tuple[int, float]] = {}
 
     def begin(self, objects: Iterable[ApiObject]) -> None:
-        """Put the objects into the model that are there when the watch begins."""
+        """Put the objects into the model that exist when the watch begins."""
         for obj in objects:
             if isinstance(obj, Pod) and not obj.spec.node_name:
-                # before all that come
+                # before all later pods
                 self._arrived[obj.uid] = ALWAYS
                 if obj.status.nominated_node_name and not has_failed(obj):
                     self._expected[obj.uid] = obj.status.nominated_node_name
             self._put(name_of_object(obj), None, obj)
 
     def known(self, name: ObjectName) -> ApiObject | None:
-        """Return an object as it was last reported."""
+        """Return an object as last reported."""
         return self._reported.get(name) or self._modelled(name)
 
     def _modelled(self, name: ObjectName) -> ApiObject | None:
         return self._custom.get(name) or self.model.find(name)
 
     def expect(self, pod: Pod, node: str) -> None:
-        """Have a waiting pod on a node: the scheduler has decided so, and PreBind is under way."""
+        """Put a waiting pod on a node: the scheduler has decided so, and PreBind is under way."""
         self._expected[pod.uid] = node
         self._put(name_of_object(pod), pod, pod)
 
@@ -121,10 +121,10 @@ class ClusterHistory:
             else:
                 self._reported[name] = obj
                 obj = placed(obj, node)
-        self._become(name, obj)
+        self._put_object(name, obj)
 
-    def _become(self, name: ObjectName, obj: ApiObject | None) -> None:
-        """Have an object in the model; one of the same name with another UID leaves it."""
+    def _put_object(self, name: ObjectName, obj: ApiObject | None) -> None:
+        """Put an object into the model; remove an object of the same name with another UID."""
         if isinstance(obj, CustomObject):
             self._custom[name] = obj
         elif name in self._custom:
@@ -132,35 +132,35 @@ class ClusterHistory:
         known = self.model.find(name)
         if obj is not None and known is not None and known.uid != obj.uid:
             self.model.become(name, None)
-        # one object that cannot be understood must not end the session
+        # one malformed object must not end the session
         self.model.take(name, obj)
 
     @contextmanager
     def as_of(self, moment: Moment) -> Iterator[None]:
-        """Have the model as it was in a moment, for a while."""
+        """Put the model into the state of a moment for the duration of a block."""
         now = {name: self._modelled(name) for name in moment}
         try:
             for name, obj in moment.items():
-                self._become(name, obj)
+                self._put_object(name, obj)
             yield
         finally:
             for name in reversed(now):
-                self._become(name, now[name])
+                self._put_object(name, now[name])
 
     # -- moments
 
     def moments(self, pod: Pod, at: float, ahead: Iterable[ClusterChange]) -> Moments:
-        """Return other moments in which the scheduler may have decided a pod, the likeliest first.
+        """Return other moments in which the scheduler may have decided a pod, the most likely first.
 
-        `at` is when the decision was reported; `ahead` are the changes that come next: bindings and nominations among
-        them may have been decided before.
+        `at` is the time of the decision's report. `ahead` has the next changes: bindings and nominations among them may
+        have been decided earlier.
         """
         number, since = self._arrived.get(pod.uid, ALWAYS)
         recent = [
             each
             for each in self._applied
             if each.change.at > at - LATEST_SECONDS
-            # one watch has all pods: what became of others before this one came was seen
+            # one watch has all pods: earlier changes of other pods were seen when this one arrived
             and (each.change.number > number or (not each.is_pods and each.change.at > since - WATCH_SECONDS))
         ]
         later = list(self._decided_later(pod, ahead))
@@ -168,14 +168,14 @@ class ClusterHistory:
         more = len(later) > MOST_REORDERED or len(recent) > MOST_UNSEEN
         orders = list(self._orders(pod, earlier[-MOST_REORDERED:], later[:MOST_REORDERED]))
         if has_failed(pod) or self._is_grouped(pod):
-            # its place in the queue is not known at all
+            # its place in the queue is unknown
             more |= len(earlier) + len(later) > MOST_COMBINED
         unseen = _unseen(recent[-MOST_UNSEEN:], keeps_own=not has_failed(pod))
-        # the first order is the likeliest
+        # the first order is the most likely
         return Moments(_different(iter(orders), ({**each, **orders[0]} for each in unseen)), more)
 
     def _decided_later(self, pod: Pod, ahead: Iterable[ClusterChange]) -> Iterator[AppliedChange]:
-        """Yield bindings and nominations that are written after the pod's, of pods that wait now."""
+        """Yield bindings and nominations of currently waiting pods that are written after the pod's."""
         latest: dict[ObjectName, ApiObject | None] = {}
         for change in ahead:
             known, obj = latest.get(change.name, self.known(change.name)), change.obj
@@ -187,15 +187,15 @@ class ClusterHistory:
                 yield AppliedChange(change, known, known)
 
     def _is_still(self, applied: AppliedChange, uid: str) -> bool:
-        """Return whether a binding or nomination counts, and is another pod's."""
+        """Return whether a binding or nomination is current, and of another pod."""
         now = self.model.find(applied.change.name)
         return isinstance(now, Pod) and applied.change.obj is not None and now.uid == applied.change.obj.uid != uid
 
     def _orders(self, pod: Pod, earlier: Sequence[AppliedChange], later: Sequence[AppliedChange]) -> Iterator[Moment]:
-        """Yield moments that differ in the order of the scheduler's own writes alone.
+        """Yield moments that differ only in the order of the scheduler's own writes.
 
-        The queue orders pods by priority, then by arrival: most often it is certain which of two was decided first.
-        Where it is not (one was tried before, or came later with a higher priority), both orders are tried.
+        The queue orders pods by priority, then by arrival, so the order of two decisions is usually certain. If it is
+        not (one pod was tried before, or arrived later with a higher priority), both orders are tried.
         """
         undone = [(self._comes_before(each, pod), each.change.name, each.modelled) for each in reversed(earlier)]
         taken = [(self._comes_before(each, pod), each.change.name, each.change.obj) for each in later]
@@ -211,11 +211,11 @@ class ClusterHistory:
         yield from ({**certain, **dict(some)} for size in sizes for some in combinations(both, size))
 
     def _is_grouped(self, pod: Pod) -> bool:
-        """Return whether a pod is decided with its pod group, in an order that is not known."""
+        """Return whether a pod is decided with its pod group, in an unknown order."""
         return pod.spec.scheduling_group is not None and self.model.loaded.gates.enabled(GATE)
 
     def _comes_before(self, other: AppliedChange, pod: Pod) -> bool | None:
-        """Return whether another pod was decided before one; None if that is not certain."""
+        """Return whether another pod was decided before this one; None if that is not certain."""
         waiting = other.before
         assert isinstance(waiting, Pod)
         if has_failed(waiting) or has_failed(pod) or self._is_grouped(waiting) or self._is_grouped(pod):
@@ -232,7 +232,7 @@ def _nominates_elsewhere(before: ApiObject | None, after: Pod, node: str) -> boo
 
 
 def _different(*several: Iterator[Moment]) -> Iterator[Moment]:
-    """Yield each moment once, and none that is the present."""
+    """Yield each moment once, and skip the present one."""
     seen: set[frozenset[tuple[ObjectName, int]]] = set()
     for moments in several:
         for moment in moments:
@@ -243,7 +243,7 @@ def _different(*several: Iterator[Moment]) -> Iterator[Moment]:
 
 
 def _unseen(recent: Sequence[AppliedChange], *, keeps_own: bool) -> Iterator[Moment]:
-    """Yield moments in which the latest changes were not seen yet; with `keeps_own` those of others alone."""
+    """Yield moments in which the latest changes were not seen yet; with `keeps_own` only changes by other clients."""
     moment: Moment = {}
     kept: set[ObjectName] = set()
     for applied in reversed(recent):

@@ -1,4 +1,4 @@
-"""What shadow says of a decision of the cluster's scheduler, and of all of them.
+"""Judgements of the decisions of the cluster's scheduler, and their summary.
 
 Values: a judgement of one decision, and the answer of a whole session, as `-o json` prints it.
 """
@@ -9,18 +9,18 @@ from typing import ClassVar, Final
 from kubesched.asking.answers import Answer
 from kubesched.asking.cluster_objects import Gap
 
-# of a pod that it bound
+# verdicts about a pod that it bound
 AMONG_BEST: Final = "amongBest"
 SCORED_LESS: Final = "scoredLess"
-# it scored less, but the cluster's scheduler looks at a part of the nodes only
+# a lower score, but the cluster's scheduler evaluates only a part of the nodes
 SAMPLED: Final = "sampled"
 REJECTED: Final = "rejected"
 FOUND_NONE: Final = "weFoundNone"
-# of a pod for which it found no node
+# verdicts about a pod for which it found no node
 SAME_MESSAGE: Final = "sameMessage"
 OTHER_MESSAGE: Final = "otherMessage"
 FOUND_ONE: Final = "itFoundNone"
-# of neither
+# neither of these
 NOT_JUDGED: Final = "notJudged"
 
 WORDS: Final = {
@@ -39,10 +39,10 @@ DIFFERING: Final = (SCORED_LESS, REJECTED, FOUND_NONE, OTHER_MESSAGE, FOUND_ONE)
 
 @dataclass(frozen=True, slots=True)
 class Judgement(Answer):
-    """What we say of one decision.
+    """The judgement of one decision.
 
-    `node` is the one that the cluster's scheduler chose, `ours` the best that we know; `why` is a sentence, `behind` by
-    how many points the node scored less, `plugin` the one that makes most of it, or that rejects the node.
+    `node` is the choice of the cluster's scheduler, `ours` our best node. `why` is a sentence. `behind` is the
+    difference of the scores, and `plugin` the plugin with the largest part in it, or the plugin that rejects the node.
     """
 
     pod: str
@@ -66,7 +66,7 @@ class Judgement(Answer):
         return self.verdict in DIFFERING
 
     def sentence(self) -> str:
-        """Return the judgement in one line."""
+        """Return the judgement as one line."""
         where = f" on {self.node}" if self.node else ""
         why = f": {self.why}" if self.why else ""
         return f"{self.pod}{where}: {WORDS.get(self.verdict, 'not judged')}{why}"
@@ -74,11 +74,11 @@ class Judgement(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ShadowAnswer(Answer):
-    """What a session found.
+    """The result of a session.
 
-    `counts` are the decisions by verdict, `other_moments` how many of those that agree do so only as of another moment
-    than right before the write (a pod was assumed but not bound yet, or a change was not seen yet). `not_judged` are
-    numbers by reason. Of `differences` the first ones are kept.
+    `counts` are the decisions by verdict. `other_moments` counts the agreements that hold only at another moment than
+    right before the write (a pod was assumed but not bound yet, or a change was not seen yet). `not_judged` are numbers
+    by reason. `differences` has the first ones.
     """
 
     ROWS: ClassVar[str] = "differences"

@@ -1,7 +1,7 @@
 """One decision of the cluster's scheduler, judged on the model as it is.
 
-From a pending pod and the node that was chosen for it, or the message that it found none, to a judgement. The model is
-left as it is.
+From a pending pod and the node that was chosen for it, or the message that none was found, to a judgement. The model
+does not change.
 """
 
 from kubesched.asking.explain.placements import ScoreTable, decided_by
@@ -32,7 +32,7 @@ UNKNOWN_NODE = "its node is not known here"
 
 
 def judge_binding(model: ClusterModel, pod: PodInfo, node: str) -> Judgement:
-    """Return what we say of the node that was chosen for a pod."""
+    """Return the judgement of the node that was chosen for a pod."""
     name, evaluation = pod.full_name, model.engine.evaluation_of(pod)
     row = model.cluster.table.row_of.get(node)
     if row is None or model.cluster.table.nodes[row] is None:
@@ -71,13 +71,13 @@ def _scored(model: ClusterModel, evaluation: Evaluation, node: str, ours: str) -
 
 
 def _decider(own: NodeScore, other: NodeScore) -> str | None:
-    """Return the plugin by which a node scores less most of all."""
+    """Return the plugin with the largest part in a node's lower score."""
     behind = {plugin: other.scores[plugin] - points for plugin, points in own.scores.items()}
     return max(behind, key=lambda plugin: behind[plugin], default=None)
 
 
 def may_sample(model: ClusterModel, evaluation: Evaluation) -> bool:
-    """Return whether kube-scheduler may have ended its search before it saw all feasible nodes."""
+    """Return whether kube-scheduler may have ended its search before it found all feasible nodes."""
     profile = model.profile_of(evaluation.pod)
     own = profile.percentage_of_nodes_to_score if profile is not None else None
     nodes, config = model.cluster.table.node_count, model.loaded.config
@@ -85,7 +85,7 @@ def may_sample(model: ClusterModel, evaluation: Evaluation) -> bool:
 
 
 def judge_failure(model: ClusterModel, pod: PodInfo, message: str) -> Judgement:
-    """Return what we say of the message that no node takes a pod."""
+    """Return the judgement of the message that no node takes a pod."""
     name, profile = pod.full_name, model.profile_of(pod)
     assert profile is not None, "pods of other schedulers are not judged"
     evaluation = model.engine.evaluation_of(pod)

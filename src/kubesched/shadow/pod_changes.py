@@ -1,6 +1,6 @@
-"""What a change of an object means to a scheduler.
+"""The meaning of a change of an object for a scheduler.
 
-From two versions of an object to the decision that shows in them, and whether scheduling reads the difference.
+From two versions of an object to the decision that they show, and to whether the scheduler reads the difference.
 """
 
 from typing import Final, NamedTuple
@@ -17,10 +17,10 @@ SCHEDULER_ERROR: Final = "SchedulerError"
 
 
 class WrittenDecision(NamedTuple):
-    """A decision of the cluster's scheduler as it shows: a node, or the reason and the message of a failure.
+    """A decision of the cluster's scheduler, as written: a node, or the reason and the message of a failure.
 
-    With a node and a message it is one of the two: a pod that failed before is nominated to a node where it fits now,
-    or, with the same message again, to one where others are evicted for it.
+    A decision with both a node and a message is one of two cases. A pod that failed before is nominated to a node where
+    it fits now; or, with the same message again, to a node where other pods are evicted for it.
     """
 
     node: str = ""
@@ -31,7 +31,7 @@ class WrittenDecision(NamedTuple):
 def decision_in(before: Pod, after: Pod) -> WrittenDecision | None:
     """Return the decision that a change of a pod shows, None if it shows none.
 
-    The node of a pod shows in its binding; where PreBind takes time, already in a nomination without a failure.
+    The binding shows the node of a pod; if PreBind takes time, a nomination without a failure shows it earlier.
     """
     if before.spec.node_name:
         return None
@@ -55,7 +55,7 @@ def fails(before: ApiObject | None, after: Pod) -> bool:
 
 
 def placed(pod: Pod, node: str) -> Pod:
-    """Return a pod as if it were bound to a node."""
+    """Return a copy of a pod that is bound to a node."""
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=node))
 
 
@@ -73,7 +73,7 @@ def has_failed(pod: Pod) -> bool:
 
 
 def is_own_write(before: ApiObject | None, after: ApiObject | None) -> bool:
-    """Return whether a change is one that schedulers make: a binding, or a nomination."""
+    """Return whether a change is the kind of write that schedulers make: a binding, or a nomination."""
     if not isinstance(before, Pod) or not isinstance(after, Pod) or before.spec.node_name:
         return False
     nominated = after.status.nominated_node_name
@@ -81,7 +81,7 @@ def is_own_write(before: ApiObject | None, after: ApiObject | None) -> bool:
 
 
 def matters(before: ApiObject | None, after: ApiObject | None) -> bool:
-    """Return whether a change may change a decision: not the arrival of a pod, nor its conditions."""
+    """Return whether a change may affect a decision; the arrival of a pod and changed conditions do not."""
     if isinstance(before, Node) and isinstance(after, Node):
         return _offer(before) != _offer(after)
     if not isinstance(before, Pod) and not isinstance(after, Pod):

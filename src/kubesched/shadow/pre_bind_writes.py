@@ -1,7 +1,7 @@
-"""Writes of PreBind, which show that a pod is decided before it is bound.
+"""Writes of PreBind, which show a decision about a pod before the pod is bound.
 
-From a change of a volume, a claim of a volume or a claim of devices to the waiting pods that it is made for, with their
-nodes. Most often a nomination has shown it before; but not of a pod that was nominated to the same node by preemption.
+From a change of a volume, a volume claim or a device claim to the waiting pods that it serves, with their nodes. In
+most cases a nomination has shown the decision before, but not for a pod that preemption nominated to the same node.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
 
 
 def decided_by(model: ClusterModel, before: ApiObject | None, after: ApiObject | None) -> Iterator[tuple[Pod, str]]:
-    """Yield the waiting pods that a write was made for, and the node of each as far as it shows."""
+    """Yield the waiting pods that a write serves, with the node of each, if it is known."""
     if isinstance(after, ResourceClaim):
         known = _reserved(before)
         for uid in _reserved(after) - known:
@@ -38,7 +38,7 @@ def _reserved(claim: ApiObject | None) -> set[str]:
 
 
 def _claim_of(before: ApiObject | None, after: ApiObject | None) -> tuple[str, str]:
-    """Return the claim that a write is about, `namespace/name`, and the node if it says one; empty for other writes."""
+    """Return the claim, `namespace/name`, and the node of a write, if it names one; empty texts for other writes."""
     if isinstance(after, PersistentVolume) and after.spec.claim_ref is not None:
         had = before.spec.claim_ref if isinstance(before, PersistentVolume) else None
         if had is None:

@@ -1,4 +1,4 @@
-"""The report of a session: what was judged, and each difference.
+"""The report of a session: the judged decisions, and each difference.
 
 From a session's answer to blocks, which terminals, Markdown and HTML show.
 """

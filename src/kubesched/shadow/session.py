@@ -1,7 +1,7 @@
 """A session beside a cluster's scheduler: reflectors follow the cluster, and decisions are judged until it ends.
 
-From a client to an answer. Only get, list and watch are asked for; nothing is written, not even an event or a lease.
-Extenders are asked if the options say so; never to bind.
+From a client to an answer. The session sends only get, list and watch requests, and writes nothing, not even an event
+or a lease. With the option for it, it asks extenders, but never to bind.
 """
 
 import asyncio
@@ -33,27 +33,27 @@ from kubesched.shadow.judgements import Judgement, ShadowAnswer
 from kubesched.shadow.shadow_scheduler import ShadowScheduler
 from kubesched.shadow.tally import ShadowTally
 
-# a change waits so long for changes of other kinds that happened before, and for bindings that follow
+# delay of a change, in which earlier changes of other kinds and later bindings can arrive
 SETTLE_SECONDS = 1.0
 LOOK_SECONDS = 0.1
 
 
 class ShadowOptions(msgspec.Struct, frozen=True):
-    """Which schedulers' pods are judged (all profiles without names), and when the session ends by itself."""
+    """The schedulers whose pods are judged (without names all profiles), and the limits of the session."""
 
     schedulers: tuple[str, ...] = ()
     seconds: float | None = None
     pods: int | None = None
-    # what sampling of nodes explains is a difference, too
+    # differences that sampling of nodes explains count, too
     strict: bool = False
-    # between lines about how it stands
+    # seconds between lines of progress
     line_seconds: float = 60.0
-    # extenders are asked about their pods, too
+    # whether extenders are asked about their pods
     asks_extenders: bool = False
 
 
 class ShadowSession:
-    """A session; `stop` is set to end it."""
+    """A session; set `stop` to end it."""
 
     def __init__(
         self,
@@ -75,7 +75,7 @@ class ShadowSession:
         self._tell = tell
         self.tally = ShadowTally(strict=self._options.strict)
         self.stop = asyncio.Event()
-        # set when every kind is listed and decisions are judged
+        # set when every kind is listed and judging begins
         self.begun = asyncio.Event()
         self._relay = _ChangeRelay()
         self._reflectors: Mapping[str, Reflector[Any]] = {}
@@ -121,7 +121,7 @@ class ShadowSession:
         return [kind for kind in map(watched_kind, names) if kind is not None]
 
     async def _until_synced(self) -> bool:
-        """Wait until every kind is listed; return False if the session is ended before."""
+        """Wait until every kind is listed; return False if the session ends before."""
         while not self.stop.is_set():
             if all(reflector.synced.is_set() for reflector in self._reflectors.values()):
                 return True
@@ -136,7 +136,7 @@ class ShadowSession:
         extenders = self._loaded.config.extenders if asks else ()
         client = HttpExtenderClient(extenders, lambda name: table.nodes[table.row_of[name]])
         shadow = ShadowScheduler(model, stream, self.tally, self._options.schedulers, self._tell, asks=asks)
-        # from the objects that are listed to the changes that follow: nothing is reported in between
+        # no report comes between the listed objects and the changes that follow
         shadow.history.begin(obj for reflector in self._reflectors.values() for obj in reflector.objects.values())
         self._relay.stream = stream
         for kind, reflector in self._reflectors.items():
@@ -152,7 +152,7 @@ class ShadowSession:
                 if clock() - told >= self._options.line_seconds:
                     told = clock()
                     self._note(self.tally.line())
-            # what is known already
+            # the changes that are known already
             await answered(shadow.steps(all_of_them=True), client.ask)
         finally:
             await client.close()
@@ -167,17 +167,17 @@ class ShadowSession:
 
 
 class _ChangeRelay:
-    """Passes reports on to the stream, once there is one; until then reflectors keep what they list."""
+    """Passes reports on to the stream once it exists; until then the reflectors keep their lists."""
 
     stream: ChangeStream | None = None
 
     def put(self, obj: ApiObject) -> None:
-        """An object is new or has changed."""
+        """Report a created or changed object."""
         if self.stream is not None:
             self.stream.put(obj)
 
     def drop(self, obj: ApiObject) -> None:
-        """An object was deleted."""
+        """Report a deleted object."""
         if self.stream is not None:
             self.stream.drop(obj)
 

@@ -1,7 +1,7 @@
-"""The scheduler in the shadow: judges each decision of the cluster's scheduler as it shows.
+"""The shadow scheduler: judges each decision of the cluster's scheduler when it is written.
 
-From changes in order to judgements, which are counted and told. A decision that differs is judged as of other moments,
-too, since it was made before it was written.
+From changes in order to judgements, which are counted and reported. A decision that differs is also judged at other
+moments, since it was made before it was written.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -41,7 +41,7 @@ NO_ORDER = "in no order of its pod group's pods are their nodes among our best"
 
 
 class ShadowScheduler:
-    """Follows changes, and judges the decisions in them; `tell` gets the judgements that differ.
+    """Follows changes, and judges the decisions in them; the callback `tell` receives the judgements that differ.
 
     With `asks`, extenders are asked about their pods; `steps` yields the questions.
     """
@@ -65,29 +65,29 @@ class ShadowScheduler:
         self._asks = asks
         # UID -> the node that a pod was nominated to and judged for, before its binding
         self._judged: dict[str, str] = {}
-        # UID -> the judgement of a nomination that differs: others may have made it, unless the pod is bound there
+        # UID -> the judgement of a nomination that differs; until the pod is bound there, its author is uncertain
         self._held: dict[str, Judgement] = {}
 
     def step(self, *, all_of_them: bool = False) -> int:
-        """Take the changes that are due, without questions to extenders; return how many."""
+        """Process the changes that are due, without questions to extenders; return their number."""
         return finished(self.steps(all_of_them=all_of_them))
 
     def steps(self, *, all_of_them: bool = False) -> Asking[int]:
-        """Take the changes that are due; yield questions to extenders, return how many changes there were."""
+        """Process the changes that are due; yield questions to extenders, return the number of changes."""
         count = 0
         for change in self._stream.due(all_of_them=all_of_them):
-            yield from self._take(change)
+            yield from self._apply(change)
             count += 1
         if all_of_them:
             for uid in list(self._held):
                 self._settle(uid, is_bound=False)
         return count
 
-    def _take(self, change: ClusterChange) -> Asking[None]:
+    def _apply(self, change: ClusterChange) -> Asking[None]:
         before = self.history.known(change.name)
         if isinstance(before, Pod):
             if isinstance(change.obj, Pod) and before.uid == change.obj.uid:
-                yield from self._look(before, change.obj, change)
+                yield from self._judge_change(before, change.obj, change)
             else:
                 self._judged.pop(before.uid, None)
                 self._settle(before.uid, is_bound=False)
@@ -100,7 +100,7 @@ class ShadowScheduler:
     def _is_ours(self, pod: Pod) -> bool:
         return pod.spec.scheduler_name in self._schedulers and pod.spec.scheduler_name in self._model.engine.profiles
 
-    def _look(self, before: Pod, after: Pod, change: ClusterChange) -> Asking[None]:
+    def _judge_change(self, before: Pod, after: Pod, change: ClusterChange) -> Asking[None]:
         decision = decision_in(before, after)
         if decision is None or not self._is_ours(after):
             return
@@ -108,7 +108,7 @@ class ShadowScheduler:
         self._settle(after.uid, is_bound=known)
         if known:
             return
-        # if it was expected on another node, it was not bound there
+        # if another node was expected, the pod was not bound there
         with self.history.as_of({change.name: before}):
             judgement, other_moment = yield from self._judge(before, decision, change)
         if judgement.node and not after.spec.node_name:
@@ -130,7 +130,7 @@ class ShadowScheduler:
             self._count(held if is_bound else Judgement(held.pod, NOT_JUDGED, held.node, why=ONLY_NOMINATED))
 
     def _judge(self, pod: Pod, decision: WrittenDecision, change: ClusterChange) -> Asking[tuple[Judgement, bool]]:
-        """Return the judgement, and whether it is one of another moment than right before the write."""
+        """Return the judgement, and whether it holds at another moment than right before the write."""
         info = self._model.pods[pod.full_name]
         why = self._why_not(info, decision, change)
         if why:
@@ -151,15 +151,16 @@ class ShadowScheduler:
                 found = (yield from self._now(then, decision, whole=False)) if then and waits else plain
             if found.agrees:
                 return found, True
-            # a moment before its node came is none in which it was chosen
+            # the node cannot have been chosen before it existed
             doubt = doubt or (self._doubt(info, found) if found.why != UNKNOWN_NODE else "")
         doubt = doubt or (TOO_MUCH if moments.more or next(moments.tried, None) else "")
         return (Judgement(pod.full_name, NOT_JUDGED, decision.node, why=doubt) if doubt else plain), False
 
     def _members(self, pod: PodInfo, decision: WrittenDecision) -> list[BoundMember]:
-        """Return the pods of a group that were bound at about the same time, the pod among them; empty if it is alone.
+        """Return the pods of a group that were bound at about the same time, including the pod; empty if it is the only
+        one.
 
-        Pods that extenders are called for are judged one by one.
+        Pods with extenders are judged one by one.
         """
         if not decision.node or not is_in_group(self._model, pod) or self._has_extenders(pod):
             return []
@@ -176,7 +177,7 @@ class ShadowScheduler:
     def _judge_together(
         self, pod: PodInfo, change: ClusterChange, members: Sequence[BoundMember]
     ) -> tuple[Judgement, bool]:
-        """Judge the nodes of a group's pods together: there is an order in which each is among the best, or not."""
+        """Judge the nodes of a group's pods together: whether an order exists in which each is among the best."""
         own, *others = members
         names = {name_of_object(each.pod) for each in members}
         moments = self.history.moments(own.pod, change.at, self._stream.ahead())
@@ -191,7 +192,7 @@ class ShadowScheduler:
                     agreed = Judgement(other.pod.full_name, AMONG_BEST, other.node, other.node)
                     self.tally.take(agreed, other_moment=bool(moment))
                 return Judgement(pod.full_name, AMONG_BEST, own.node, own.node), bool(moment)
-        # orders within the group are not tried with each order of the pods beside it
+        # orders within the group are not combined with each order of the pods outside it
         if len(tried) > 1 or moments.more or search.exhausted:
             return Judgement(pod.full_name, NOT_JUDGED, own.node, why=TOO_MUCH), False
         alone = judge_binding(self._model, pod, own.node)
@@ -211,7 +212,7 @@ class ShadowScheduler:
         return not_comparable(self._model, pod) if decision.node else ""
 
     def _doubt(self, pod: PodInfo, judgement: Judgement) -> str:
-        """Return why a judgement that does not agree may not be a difference; empty if it is one."""
+        """Return why a disagreement may not be a real difference; empty if it is one."""
         if not judgement.differs:
             return judgement.why
         # the cycle of a group is tried without extenders
@@ -220,7 +221,7 @@ class ShadowScheduler:
         return EXTENDERS if unknown else ""
 
     def _now(self, pod: PodInfo, decision: WrittenDecision, *, whole: bool = True) -> Asking[Judgement]:
-        """Return what we say on the model as it is; less is tried unless it is that of right before the write."""
+        """Return the judgement on the model in its present state; without `whole`, fewer alternatives are tried."""
         asks = self._asks and self._has_extenders(pod)
         if decision.node:
             if asks:

@@ -1,6 +1,6 @@
 """The judgements of a session, counted.
 
-From judgements to counts, the first differences, a line for people and the answer of the session.
+From judgements to counts, the first differences, a line of progress and the answer of the session.
 """
 
 from collections import Counter
@@ -10,12 +10,12 @@ from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.explain.plain_words import number
 from kubesched.shadow.judgements import DIFFERING, SAMPLED, WORDS, Judgement, ShadowAnswer
 
-# differences that are kept; all are counted
+# limit of kept differences; all are counted
 MOST_DIFFERENCES = 1000
 
 
 class ShadowTally:
-    """Counts judgements; `strict` counts what sampling explains as a difference."""
+    """Counts judgements; `strict` counts differences that sampling explains, too."""
 
     def __init__(self, *, strict: bool = False) -> None:
         self._strict = strict
@@ -43,16 +43,16 @@ class ShadowTally:
 
     @property
     def judged(self) -> int:
-        """Return how many decisions were judged."""
+        """Return the number of judged decisions."""
         return self.counts.total()
 
     @property
     def differing(self) -> int:
-        """Return how many decisions differ."""
+        """Return the number of decisions that differ."""
         return sum(self.counts[verdict] for verdict in self._differing)
 
     def line(self) -> str:
-        """Return how it stands, in a line."""
+        """Return the progress as one line."""
         missed = self.not_judged.total()
         agreeing = self.judged - self.differing
         parts = [f"{number(self.judged, 'decision')} judged, {agreeing:,} alike, {self.differing:,} different"]
@@ -61,7 +61,7 @@ class ShadowTally:
         return "; ".join(parts)
 
     def summary(self) -> str:
-        """Return the verdict in a sentence."""
+        """Return the verdict as a sentence."""
         if not self.judged:
             return f"Nothing was judged: {self._missed() or 'no pod was decided while it ran'}."
         if self.differing:

@@ -1,7 +1,7 @@
-"""Claims of pods that end: they are released, and deleted if they were made for the pod.
+"""Claims of pods that end: they are released, and deleted if they were created for the pod.
 
-From a pod and its claims to what the controllers of claims would write. And from a claim of a trace to one that keeps
-what the simulated scheduler has decided.
+From a pod and its claims to the writes of the claim controllers. And from a claim of a trace to one with the decisions
+of the simulated scheduler.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ Key = tuple[str, str]
 
 
 def claims_of(pod: Pod) -> Iterator[Key]:
-    """Yield kind and full name of the claims that may have to be seen to when a pod ends."""
+    """Yield kind and full name of the claims that may need an update when a pod ends."""
     if pod.spec.resource_claims:
         made = {each.name: each.resource_claim_name for each in pod.status.resource_claim_statuses}
         for each in pod.spec.resource_claims:
@@ -31,7 +31,7 @@ def claims_of(pod: Pod) -> Iterator[Key]:
 
 
 def owning_pod(obj: ApiObject) -> str:
-    """Return the full name of the pod that an object was made for, an empty text if there is none."""
+    """Return the full name of the pod that an object was created for, an empty text without one."""
     for owner in obj.metadata.owner_references:
         if owner.kind == "Pod":
             return f"{obj.namespace}/{owner.name}"
@@ -39,7 +39,7 @@ def owning_pod(obj: ApiObject) -> str:
 
 
 def released(claim: ResourceClaim, pod: Pod) -> ResourceClaim:
-    """Return a claim that is not reserved for a pod any more; when it is reserved for nobody, its devices are free."""
+    """Return a claim without a pod's reservation; a claim without any reservation loses its devices."""
     others = tuple(each for each in claim.status.reserved_for if each.uid != pod.uid)
     status = replace(claim.status, reserved_for=others) if others else ResourceClaimStatus()
     return replace(claim, status=status)

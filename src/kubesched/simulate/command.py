@@ -44,7 +44,7 @@ _WORDS = "kubesched.simulate.words"
 
 
 class _SimulateCommand(click.Command):
-    """A command that keeps its words, which reports quote."""
+    """A command that keeps its command line, which reports quote."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         ctx.meta[_WORDS] = list(args)
@@ -58,28 +58,36 @@ class _SimulateCommand(click.Command):
     "configs",
     multiple=True,
     metavar="[NAME=]FILE",
-    help="A KubeSchedulerConfiguration; several are compared. Without one: the default configuration.",
+    help="A KubeSchedulerConfiguration file; repeat it to compare several. [default: the default configuration]",
 )
 @click.option(
-    "--seed", "--seeds", "seeds", type=SeedsType(), default="0", show_default=True, help="1, or 1-5 for five runs."
+    "--seed",
+    "--seeds",
+    "seeds",
+    type=SeedsType(),
+    default="0",
+    show_default=True,
+    help="Seed, or a range such as 1-5 for five runs.",
 )
 @click.option(
-    "--until", type=DurationType(), help="End after so much simulated time. [default: when nothing happens any more]"
+    "--until", type=DurationType(), help="End after this simulated time. [default: when there are no more events]"
 )
 @click.option(
-    "--warm-up", type=DurationType(), default="0s", show_default=True, help="Measure nothing before that time."
+    "--warm-up", type=DurationType(), default="0s", show_default=True, help="Start measuring at this simulated time."
 )
 @pace_options
 @report_options
 @click.option(
-    "--mapping", type=click.Path(path_type=Path), help="What the columns of CSV or Parquet files are (kind CsvMapping)."
+    "--mapping",
+    type=click.Path(path_type=Path),
+    help="Meaning of the columns of CSV or Parquet files (a file of kind CsvMapping).",
 )
 @click.option(
     "--write-trace",
     type=click.Path(path_type=Path, dir_okay=False),
     help="Write the trace to a file, .jsonl, .jsonl.gz or .parquet, instead of simulating it.",
 )
-@click.option("--workload", metavar="NAME", help="Which workload of a file of scheduler_perf: TestCase/workload.")
+@click.option("--workload", metavar="NAME", help="Workload to run from a scheduler_perf file: TestCase/workload.")
 @rate_options
 @replay_options
 @gate_options
@@ -107,9 +115,9 @@ def simulate_command(
 
     A TRACE is a file of events (.jsonl, .jsonl.gz, .parquet), a CSV or Parquet file with a --mapping, a Workload that
     generates pods (.yaml), a workload of scheduler_perf (FILE.yaml#TestCase/workload), a recording (of kubesched,
-    kwok, kube-scheduler-simulator or SimKube), or a cluster (manifests, a snapshot), all of which is there at the
-    beginning. A scenario that the page saved has its configuration and seed in it; --config and --seed go before.
-    Several are one trace: nodes may be in one file, pods in another.
+    kwok, kube-scheduler-simulator or SimKube), or a cluster (manifests, a snapshot), which exists from the
+    beginning. A scenario that the page saved contains its configuration and seed; --config and --seed override them.
+    Several files make one trace: nodes may be in one file, pods in another.
 
     The same traces, configurations and seeds give the same report, to the byte.
 
@@ -152,7 +160,7 @@ def simulate_command(
 
 
 def _run(run: Run, number: int, of: int, log: RunWriter | None) -> Figures:
-    """Simulate one run; tell progress."""
+    """Simulate one run and show its progress."""
     name = f"{run.config_name}, seed {run.seed}" + (f" ({number} of {of})" if of > 1 else "")
     pod_log = PodLog(log(run.config_name, run.seed)) if log is not None else None
     with progress_of(name, run.until) as tell:

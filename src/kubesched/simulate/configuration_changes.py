@@ -1,7 +1,6 @@
-"""Other configurations that a trace puts in force while it is simulated.
+"""Configuration changes of a trace: they take effect during the simulation.
 
-From an event of a trace to a configuration that a scheduler can be given; feature gates and plugins stay those of the
-start.
+From an event of a trace to a configuration for the scheduler. Feature gates and plugins stay as at the start.
 """
 
 from kubesched.config.errors import ConfigError
@@ -22,5 +21,5 @@ def changed_configuration(
     except ConfigError as error:
         raise TraceError(f"{place}: {error.errors[0]}") from None
     if loaded.config.extenders:
-        raise TraceError(f"{place}: it has extenders, which cannot be simulated: leave them out")
+        raise TraceError(f"{place}: it has extenders, which cannot be simulated: remove them")
     return loaded

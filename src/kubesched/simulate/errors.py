@@ -1,7 +1,7 @@
-"""The error of traces and specifications that cannot be read."""
+"""The error of traces and specifications that are not readable."""
 
 from kubesched.errors import KubeschedError
 
 
 class TraceError(KubeschedError):
-    """A trace, or a specification of one, that cannot be read; the message names file, line or field."""
+    """A trace, or the specification of a trace, is not readable; the message names file, line or field."""

@@ -1,7 +1,7 @@
 """`from kubesched.simulate import simulate`: simulations in Python and notebooks.
 
-From traces and configurations, in files or as values, to a `SimulationResult`. A notebook has an event loop that runs;
-then the simulation runs in a thread of its own, and an interrupt ends it.
+From traces and configurations, in files or as values, to a `SimulationResult`. In a notebook, which has a running event
+loop, the simulation runs in a separate thread, and an interrupt ends it.
 """
 
 import asyncio
@@ -43,12 +43,12 @@ T = TypeVar("T")
 
 @runtime_checkable
 class FrameLike(Protocol):
-    """A DataFrame; pandas need not be installed to tell what is none."""
+    """A DataFrame; this protocol recognises one without an import of pandas."""
 
     columns: Any
 
     def to_dict(self, orient: Any) -> Any:
-        """Return the rows, of the orient "records"."""
+        """Return the rows, for the orient "records"."""
 
 
 TraceSource = str | Path | Trace | ApiObject | Mapping[str, Any] | FrameLike
@@ -71,7 +71,7 @@ def simulate(
     pods: bool = False,
     progress: bool = False,
 ) -> SimulationResult:
-    """Simulate traces under configurations in virtual time, and return what came out.
+    """Simulate traces under configurations in virtual time, and return the result.
 
     A trace is a path (as of `kubesched simulate`), a `Trace`, an event with the columns of a Parquet trace
     (`{"at": 5, "name": "job", "cpu": 2, "runs": 60}`), a DataFrame with these columns, a manifest
@@ -83,8 +83,9 @@ def simulate(
     >>> result.plot.timeline()
     >>> result.save("report.html")
 
-    `until` and `warm_up` are seconds, or texts such as "2h". `pace` says how long bindings and containers take,
-    `rates` which labels have prices and watts. `pods=True` keeps what became of each pod. Raises KubeschedError.
+    `until` and `warm_up` are seconds, or texts such as "2h". `pace` has the durations of bindings and containers,
+    `rates` the labels with prices and watts. With `pods=True` the result has a record of each pod. Raises
+    KubeschedError.
     """
     end = None if until is None else _seconds("until", until)
     begin = _seconds("warm_up", warm_up)
@@ -144,7 +145,7 @@ def _texts(given: Configs) -> dict[str, bytes | None]:
         if len(given) < len(paths):
             raise KubeschedError("configs: two files have one name; give a dict, such as {'packed': 'packed.yaml'}")
     if not given:
-        raise KubeschedError("configs: there are none; leave it out for the default configuration")
+        raise KubeschedError("configs is empty; leave it out for the default configuration")
     return {str(name): _text(str(name), source) for name, source in given.items()}
 
 
@@ -164,7 +165,7 @@ def _text(name: str, source: ConfigSource) -> bytes | None:
 
 
 def _trace(given: TraceSource | Sequence[TraceSource], kinds: Sequence[str], mapping: Path | None) -> Trace:
-    """Return one trace of what is given: files, traces, events, and objects, which are there at the beginning."""
+    """Return one trace of files, traces, events, and objects, which exist from the beginning."""
     sources = list(given) if isinstance(given, Sequence) and not isinstance(given, str) else [given]
     if not sources:
         raise KubeschedError("trace is empty; expected paths, a Trace, events or manifests as dicts")
@@ -196,7 +197,7 @@ def _trace(given: TraceSource | Sequence[TraceSource], kinds: Sequence[str], map
 
 
 def apart_from_loops(work: Callable[[], T]) -> T:
-    """Return what a function returns that runs an event loop, in a thread if there is a running one here already.
+    """Return the result of a function that runs an event loop; use a thread if a loop is running here already.
 
     An interrupt (Ctrl-C, a notebook's stop button) reaches the thread, too.
     """

@@ -1,6 +1,6 @@
-"""Options that commands about simulations share: durations, seeds, how long things take, what nodes cost.
+"""Shared options of commands about simulations: durations, seeds, pace, cost of nodes.
 
-From words on a command line to values.
+From arguments on a command line to values.
 """
 
 import functools
@@ -40,17 +40,17 @@ class DurationType(click.ParamType[float]):
         except ValueError:
             seconds = -1.0
         if seconds < 0:
-            self.fail(f"{value!r} is no duration such as 30s or 2h", param, ctx)
+            self.fail(f"{value!r} is not a duration such as 30s or 2h", param, ctx)
         return seconds
 
 
 class TracePath(click.ParamType[str]):
-    """A file or a folder that exists; of files of scheduler_perf also FILE#NAME."""
+    """A file or a folder that exists; for scheduler_perf files also FILE#NAME."""
 
     name = "path"
 
     def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """Return the text as it is."""
+        """Return the text unchanged."""
         click.Path(exists=True).convert(without_workload(str(value)), param, ctx)
         return str(value)
 
@@ -70,9 +70,9 @@ class SeedsType(click.ParamType[list[int]]):
         except (ValueError, OverflowError):
             count = 0
         if not count:
-            self.fail(f"{value!r} are no seeds such as 1, 1-5 or 1,2,7", param, ctx)
+            self.fail(f"{value!r} is not a list of seeds such as 1, 1-5 or 1,2,7", param, ctx)
         if count > MOST_SEEDS:
-            self.fail(f"{value!r} are {count} seeds; expected at most {MOST_SEEDS}", param, ctx)
+            self.fail(f"{value!r} has {count} seeds; expected at most {MOST_SEEDS}", param, ctx)
         return list(dict.fromkeys(seed for span in spans for seed in span))
 
 
@@ -82,40 +82,40 @@ def _span(text: str) -> range:
 
 
 def pace_options(command: F) -> F:
-    """Give a command the options about how long things take, as its parameter `pace`."""
+    """Add the options about durations of simulated steps to a command, as its parameter `pace`."""
 
     @click.option(
         "--attempt-time",
         type=DurationType(),
         default="0s",
         show_default=True,
-        help="How long an attempt to schedule a pod takes.",
+        help="Duration of an attempt to schedule a pod.",
     )
     @click.option(
         "--binding-time",
         type=DurationType(),
         default="0s",
         show_default=True,
-        help="How long a request of the scheduler takes.",
+        help="Duration of a request of the scheduler.",
     )
     @click.option(
         "--starting-time",
         type=DurationType(),
         default="0s",
         show_default=True,
-        help="How long containers take to start.",
+        help="Time that containers take to start.",
     )
     @click.option(
         "--stopping-time",
         type=DurationType(),
         default="0s",
         show_default=True,
-        help="How long evicted pods take to end.",
+        help="Time that evicted pods take to end.",
     )
     @click.option(
         "--recreate/--no-recreate",
         default=None,
-        help="Create evicted pods again, as controllers do; by default not those of recordings, which have the pods "
+        help="Create evicted pods again, as controllers do. By default this is off for recordings, which have the pods "
         "that controllers created in their place.",
     )
     @functools.wraps(command)
@@ -135,21 +135,21 @@ def pace_options(command: F) -> F:
 
 
 def rate_options(command: F) -> F:
-    """Give a command the options about what nodes cost and draw, as its parameter `rates`."""
+    """Add the options about price and power of nodes to a command, as its parameter `rates`."""
 
     @click.option(
         "--price-label",
         default=PRICE_LABEL,
         show_default=True,
         metavar="KEY",
-        help="The label or annotation of nodes with their price an hour, such as 0.192.",
+        help="Label or annotation of nodes with their price an hour, such as 0.192.",
     )
     @click.option(
         "--power-label",
         default=POWER_LABEL,
         show_default=True,
         metavar="KEY",
-        help="The label or annotation of nodes with their watts, idle and full, such as 90-350.",
+        help="Label or annotation of nodes with their watts, idle and full, such as 90-350.",
     )
     @functools.wraps(command)
     def with_rates(*args: Any, price_label: str, power_label: str, **kwargs: Any) -> Any:
@@ -159,21 +159,21 @@ def rate_options(command: F) -> F:
 
 
 def replay_options(command: F) -> F:
-    """Give a command the options about recordings, as its parameters `speed` and `durations`."""
+    """Add the options about recordings to a command, as its parameters `speed` and `durations`."""
 
     @click.option(
         "--speed",
         type=click.FloatRange(min=0, min_open=True, max=1e6),
         default=1.0,
         show_default=True,
-        help="Have what the trace says happen so many times as fast; pods run as long as before.",
+        help="Speed up the events of the trace by this factor; pods run for their original duration.",
     )
     @click.option(
         "--durations",
         type=click.Choice([each.value for each in Durations]),
         default=Durations.COMPLETED.value,
         show_default=True,
-        help="Pods of a recording that run as long as they did there: those that came to an end by themselves, all "
+        help="Pods of a recording that keep their recorded run time: those that completed, all "
         "(also those that were deleted), or none. Others end at their recorded times.",
     )
     @functools.wraps(command)
@@ -204,5 +204,5 @@ def loaded_configs(texts: Mapping[str, bytes | None], gates: FeatureGates, regis
     loaded = {name: load_config(text, gates, registry) for name, text in texts.items()}
     for name, config in loaded.items():
         if config.config.extenders:
-            raise KubeschedError(f"configuration {name} has extenders, which cannot be simulated: leave them out")
+            raise KubeschedError(f"configuration {name} has extenders, which cannot be simulated: remove them")
     return loaded

@@ -1,6 +1,6 @@
-"""Progress of simulations on standard error: a line that moves on a terminal, one line a run elsewhere.
+"""Progress of simulations on standard error: a progress bar on a terminal, one line a run elsewhere.
 
-From what a simulation tells of itself to lines. Real time is in these lines only, never in a report.
+From reports of a simulation to lines. Real time is in these lines only, never in a report.
 """
 
 import sys
@@ -22,7 +22,7 @@ TELL_SECONDS = 0.1
 
 @contextmanager
 def progress_of(name: str, until: float | None, *, bar: bool | None = None) -> Iterator["ProgressTeller"]:
-    """Tell of one run while the block lasts, and how it ended; `bar` is whether there is a terminal to move on."""
+    """Show the progress of one run during a block, and its end; `bar` says whether to draw on a terminal."""
     shown = sys.stderr.isatty() if bar is None else bar
     teller = ProgressTeller(name, until, Console(stderr=True) if shown else None)
     try:
@@ -32,7 +32,7 @@ def progress_of(name: str, until: float | None, *, bar: bool | None = None) -> I
 
 
 class ProgressTeller:
-    """Tells how far a run is."""
+    """Shows the progress of a run."""
 
     def __init__(self, name: str, until: float | None, console: Console | None) -> None:
         self._name = name
@@ -45,7 +45,7 @@ class ProgressTeller:
             self._live.start()
 
     def __call__(self, progress: SimulationProgress) -> None:
-        """Tell that it is so far; on a terminal some times a second."""
+        """Show the progress; a terminal is updated some times a second."""
         self._last = progress
         now = time.monotonic()
         if self._live is not None and now - self._told > TELL_SECONDS:
@@ -53,7 +53,7 @@ class ProgressTeller:
             self._live.update(self.drawn(now - self._began), refresh=True)
 
     def end(self) -> None:
-        """Tell how it ended."""
+        """Print the summary of the run."""
         if self._live is not None:
             self._live.stop()
         if self._last.events:
@@ -65,7 +65,7 @@ class ProgressTeller:
             )
 
     def drawn(self, seconds: float) -> Table:
-        """Return the line after so many real seconds: a bar if the end is known, and how far the run is."""
+        """Return the line after some real seconds: a bar if the end is known, and the progress of the run."""
         last = self._last
         rate = last.bound / max(seconds, 1e-9)
         cells: list[Text | ProgressBar] = [Text(self._name)]
@@ -74,7 +74,7 @@ class ProgressTeller:
             cells.append(Text(f"{min(last.seconds / self._until, 1):.0%}"))
         cells.append(Text(_spoken(last.seconds)))
         cells.append(Text(f"{last.bound} bound, {rate:.0f}/s, {last.pending} pending"))
-        # one line in any terminal: what does not fit is cut
+        # one line in any terminal: a longer text is cut
         line = Table.grid(padding=(0, 1))
         for number in range(len(cells)):
             line.add_column(no_wrap=True, overflow="ellipsis", ratio=int(number == len(cells) - 1) or None)

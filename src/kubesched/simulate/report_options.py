@@ -1,7 +1,7 @@
-"""Options about reports: their form, and the files of runs, pods and pictures.
+"""Options about reports: their format, and the files of runs, pods and pictures.
 
-From words on a command line to a `ReportTarget`, which writes them. What would be missing at the end is told before
-anything is simulated.
+From arguments on a command line to a `ReportTarget`, which writes the reports. Missing libraries are reported before
+the simulation starts.
 """
 
 import functools
@@ -23,7 +23,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class ReportTarget(msgspec.Struct, frozen=True):
-    """Where reports go."""
+    """The destinations of reports."""
 
     form: str
     file: Path | None = None
@@ -32,7 +32,7 @@ class ReportTarget(msgspec.Struct, frozen=True):
 
     @contextmanager
     def pod_rows(self) -> Iterator[RunWriter | None]:
-        """Open the file of pods, if there is to be one."""
+        """Open the file of pods, if one is requested."""
         if self.pods is None:
             yield None
         else:
@@ -40,20 +40,20 @@ class ReportTarget(msgspec.Struct, frozen=True):
                 yield rows
 
     def write(self, figures: Sequence[Figures], words: Sequence[str]) -> None:
-        """Write pictures and the report; `words` are those of the command."""
+        """Write pictures and the report; `words` is the command line."""
         if self.plots is not None:
             write_plots(figures, self.plots)
         write_report(figures, self.form, self.file, words)
 
 
 def report_options(command: F) -> F:
-    """Give a command the options about reports, as its parameter `target`."""
+    """Add the options about reports to a command, as its parameter `target`."""
 
     @click.option(
         "-o",
         "--output",
         type=click.Choice(FORMS),
-        help="The form of the report. [default: what --file ends in, or a table]",
+        help="Format of the report. [default: the format of --file, or a table]",
     )
     @click.option(
         "--file",
@@ -63,7 +63,7 @@ def report_options(command: F) -> F:
     @click.option(
         "--pods",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="Write what became of each pod, a row a pod, to a file: .parquet, .csv or .jsonl.",
+        help="Write a record of each pod, a row a pod, to a file: .parquet, .csv or .jsonl.",
     )
     @click.option(
         "--plots",

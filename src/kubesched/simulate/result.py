@@ -1,4 +1,4 @@
-"""What came out of simulations, for Python and notebooks: frames, pictures, files.
+"""The result of simulations, for Python and notebooks: frames, pictures, files.
 
 From figures to DataFrames (pandas), matplotlib figures, and reports; each library is imported when it is needed.
 """
@@ -27,7 +27,7 @@ from kubesched.simulate.reports.plots import bars_drawing, picture_of, timeline_
 from kubesched.simulate.reports.pod_files import PodRow
 from kubesched.simulate.reports.texts import as_csv, as_json
 
-# charts of a timeline unless others are named, as far as there are any
+# default charts of a timeline; missing ones are left out
 _MAIN = ("requested-cpu", "requested-memory", "pending", "running")
 
 
@@ -71,15 +71,16 @@ class SimulationResult:
     def pods(self) -> Any:
         """A DataFrame with a row for each life of a pod; `simulate(..., pods=True)` keeps them."""
         if self._pods is None:
-            raise KubeschedError("pods are not kept: simulate(..., pods=True)")
+            raise KubeschedError("pods were not kept: use simulate(..., pods=True)")
         rows = zip(*self._pods, strict=True) if self._pods else ((),) * len(PodRow._fields)
         return _frame({name: list(values) for name, values in zip(PodRow._fields, rows, strict=True)})
 
     def compare(self) -> Any:
         """Return a DataFrame with a row for each figure under each configuration.
 
-        `interval` is how far the mean over seeds may be off (95 %), missing with one seed. `difference` is that from
-        the first configuration, paired by seed; `differs` whether it has an interval, which does not hold 0.
+        `interval` is half the width of the 95 % interval of the mean over seeds, missing with one seed. `difference` is
+        the difference from the first configuration, paired by seed. `differs` is true if the interval of the difference
+        does not hold 0.
         """
         configs, rows = compared(self.figures)
         found: list[dict[str, Any]] = []
@@ -108,7 +109,7 @@ class SimulationResult:
         return SimulationPlots(self.figures)
 
     def save(self, path: str | Path) -> None:
-        """Write a report; the end of the name says its form: .html, .json, .csv or .parquet (also a folder)."""
+        """Write a report; the suffix of the path sets its format: .html, .json, .csv or .parquet (also a folder)."""
         target = Path(path)
         forms = {".html": as_html, ".htm": as_html, ".json": as_json, ".csv": as_csv}
         try:
@@ -126,7 +127,7 @@ class SimulationResult:
         return f"<SimulationResult of {self.figures[0].trace}: {len(self.figures)} runs of {configs}>"
 
     def _repr_html_(self) -> str:
-        """Return the comparison, as notebooks show it."""
+        """Return the comparison as HTML for notebooks."""
         section = Section("Configurations", [comparison_table(self.figures)])
         return as_fragment(Report(f"Simulation of {self.figures[0].trace}", [lead(self.figures)], [section]))
 
@@ -139,7 +140,7 @@ class SimulationPlots:
         self._configs = configs_of_runs(figures)
 
     def timeline(self, *names: str) -> Any:
-        """Return curves over simulated time; names are those of `charts`, by default the main ones."""
+        """Return curves over simulated time; `names` are from `charts`, by default the main ones."""
         charts = {chart.name: chart for chart in timeline_charts(self._figures)}
         unknown = [name for name in names if name not in charts]
         if unknown:

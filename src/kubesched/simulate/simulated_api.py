@@ -1,8 +1,8 @@
-"""The cluster around a simulated scheduler: it stores objects, runs pods for as long as they run, and tells of changes.
+"""The cluster around a simulated scheduler: it stores objects, ends pods when their time is over, and reports changes.
 
 From the trace and the scheduler's effects to reports, in virtual time. It stands for the API server (one binding a pod,
-versions, deletions), for kubelets (a pod ends when its time is over), and for controllers (a pod that is evicted, or
-whose node is gone, is created again).
+versions, deletions), for kubelets (a pod ends when its time is over), and for controllers (an evicted pod, or a pod of
+a deleted node, is created again).
 """
 
 import asyncio
@@ -43,51 +43,51 @@ T = TypeVar("T", bound=ApiObject)
 
 
 class Pace(msgspec.Struct, frozen=True):
-    """How long an attempt, a binding, a container's start and its end take; and whether lost pods are created again."""
+    """Durations of an attempt, a binding, a container's start and its end; and whether lost pods are created again."""
 
     attempt_seconds: float = 0.0
     binding_seconds: float = 0.0
     starting_seconds: float = 0.0
     stopping_seconds: float = 0.0
-    # None: unless the trace has the pods that controllers created in their place
+    # None: yes, unless the trace has the pods that controllers created in their place
     recreate: bool | None = None
 
 
 def pace_of(pace: Pace, trace: Trace) -> Pace:
-    """Return a pace; unless it says so itself, the trace decides whether lost pods are created again."""
+    """Return a pace; if it leaves the recreation of lost pods open, the trace decides."""
     return pace if pace.recreate is not None else replace(pace, recreate=not trace.has_replacements)
 
 
 class PodsWatcher(Protocol):
-    """Is told what becomes of pods, for figures."""
+    """An observer of pods and nodes, for figures."""
 
     def arrived(self, pod: Pod) -> None:
-        """A pod was created."""
+        """Handle a pod that was created."""
 
     def bound(self, pod: Pod) -> None:
-        """A pod was bound to its node."""
+        """Handle a pod that was bound to its node."""
 
     def ended(self, pod: Pod) -> None:
-        """A pod has run to its end, or was deleted."""
+        """Handle a pod that ran to its end, or was deleted."""
 
     def lost(self, pod: Pod) -> None:
-        """A pod that ran was evicted, or lost its node."""
+        """Handle a running pod that was evicted, or lost its node."""
 
     def node_changed(self, old: Node | None, new: Node | None) -> None:
-        """A node joined, changed or left."""
+        """Handle a node that joined, changed or left."""
 
 
 class _Running(msgspec.Struct):
-    """A pod with its time: how long it runs, the timer of its end."""
+    """A pod with its run time, and the timer of its end."""
 
     runs: float | None
     timer: asyncio.TimerHandle | None = None
-    # how often it was created again
+    # the number of times that it was created again
     lives: int = 0
 
 
 class SimulatedApi:
-    """Objects by kind and name, and what happens to them; carries out the scheduler's effects."""
+    """Objects by kind and name, with their life cycles; carries out the scheduler's effects."""
 
     def __init__(self, pace: Pace, watcher: PodsWatcher, inbox: Inbox) -> None:
         self._pace = pace
@@ -101,9 +101,9 @@ class SimulatedApi:
         self._claims: dict[str, PersistentVolumeClaim] = {}
         self._running: dict[str, _Running] = {}
         self._on_node: dict[str, dict[str, None]] = {}
-        # how many pods of a group have not ended yet
+        # the number of pods of a group that have not ended yet
         self._group_sizes: Counter[str] = Counter()
-        # bound pods whose end is known and still to come
+        # the number of bound pods with a known end in the future
         self.ends_to_come = 0
         self._all_ended: asyncio.Future[None] | None = None
 
@@ -112,10 +112,10 @@ class SimulatedApi:
         """Return the simulated date."""
         return BEGINNING + timedelta(seconds=self._loop.time() - self._began)
 
-    # -- what the trace says
+    # -- events of the trace
 
     def apply(self, event: ClusterEvent) -> None:
-        """Carry out an event of the trace."""
+        """Apply an event of the trace."""
         if isinstance(event, PodArrival):
             self._arrive(event.pod, event.runs, 0)
         elif isinstance(event, ObjectPut):
@@ -128,12 +128,12 @@ class SimulatedApi:
             self._delete(event)
 
     def _is_in_use(self, event: ObjectDeletion) -> bool:
-        """Return whether an object was made for a pod that is there; it is deleted with the pod."""
+        """Return whether an object was created for an existing pod; then it is deleted with the pod."""
         obj = self._objects.get((event.kind, event.full_name))
         return obj is not None and owning_pod(obj) in self.pods
 
     def _change(self, pod: Pod) -> None:
-        """Change what people and controllers may change of a pod, if it is still there."""
+        """Apply a change by a user or controller to a pod, if the pod still exists."""
         known = self.pods.get(pod.full_name)
         if known is None:
             return
@@ -147,7 +147,7 @@ class SimulatedApi:
         if known is not None:
             if pod.metadata.uid in ("", known.metadata.uid):
                 return
-            # where it was recorded, the former pod of that name was gone by now
+            # in the recorded cluster, the former pod of that name had ended by now
             self._remove(known)
             self._watcher.ended(known)
         self._running[pod.full_name] = _Running(runs, None, lives)
@@ -160,7 +160,7 @@ class SimulatedApi:
             self._start(stored)
 
     def run_seconds(self, full_name: str) -> float | None:
-        """Return for how long a pod runs once it is bound; None without an end, or without such a pod."""
+        """Return the run time of a pod after its binding; None without an end, or without such a pod."""
         running = self._running.get(full_name)
         return running.runs if running is not None else None
 
@@ -209,12 +209,12 @@ class SimulatedApi:
         if isinstance(gone, Node):
             self._watcher.node_changed(gone, None)
             for full_name in list(self._on_node.get(gone.name, ())):
-                self._lose(self.pods[full_name])
+                self._lose_pod(self.pods[full_name])
 
     # -- the lives of pods
 
     def _start(self, pod: Pod) -> None:
-        """Have a bound pod run."""
+        """Let a bound pod run."""
         self._on_node.setdefault(pod.spec.node_name, {})[pod.full_name] = None
         self._watcher.bound(pod)
         running = self._running[pod.full_name]
@@ -224,7 +224,7 @@ class SimulatedApi:
             running.timer = self._loop.call_later(seconds, self._end, pod.full_name)
 
     def _end(self, full_name: str) -> None:
-        """The pod's time is over."""
+        """End a pod whose time is over."""
         self._running[full_name].timer = None
         self._one_less_to_come()
         pod = self.pods[full_name]
@@ -233,8 +233,8 @@ class SimulatedApi:
         if pod.spec.scheduling_group is not None:
             self._leave_group(pod)
 
-    def _lose(self, pod: Pod) -> None:
-        """A pod is evicted, or its node is gone; its controller creates it again."""
+    def _lose_pod(self, pod: Pod) -> None:
+        """Remove a pod that was evicted or lost its node; its controller creates it again."""
         running = self._running[pod.full_name]
         self._remove(pod)
         self._watcher.lost(pod)
@@ -246,8 +246,8 @@ class SimulatedApi:
             )
             self._arrive(again, running.runs, running.lives + 1)
 
-    def _see_to_claims(self, pod: Pod) -> None:
-        """Release the claims of a pod that is gone; those that were made for it go with it."""
+    def _release_claims(self, pod: Pod) -> None:
+        """Release the claims of a deleted pod; delete the claims created for it."""
         for kind, full_name in claims_of(pod):
             claim = self._objects.get((kind, full_name))
             if isinstance(claim, ResourceClaim) and claim.status.allocation is not None:
@@ -268,11 +268,11 @@ class SimulatedApi:
                 del self._on_node[pod.spec.node_name]
         self._inbox.post(Dropped(pod))
         if pod.spec.resource_claims or pod.spec.volumes:
-            # when it is known whether the pod is created again
-            self._loop.call_soon(self._see_to_claims, pod)
+            # only after the decision whether the pod is created again
+            self._loop.call_soon(self._release_claims, pod)
 
     def _leave_group(self, pod: Pod) -> None:
-        """A pod of a group has ended; the group goes with its last pod, as its owner deletes it."""
+        """Remove a pod from its group; delete the group with its last pod, as its owner does."""
         key = _group_of(pod)
         if key in self._group_sizes:
             self._group_sizes[key] -= 1
@@ -287,7 +287,7 @@ class SimulatedApi:
             self._all_ended = None
 
     async def until_all_ended(self) -> None:
-        """Wait until no bound pod has an end that is still to come."""
+        """Wait until no bound pod has an end in the future."""
         if self.ends_to_come:
             self._all_ended = self._loop.create_future()
             await self._all_ended
@@ -301,7 +301,7 @@ class SimulatedApi:
         return self._carry_out(effect)
 
     def submit(self, *effects: Effect) -> None:
-        """Carry out effects in the background; the rest is dropped once one is refused."""
+        """Carry out effects in the background; after a refused one, drop the rest."""
         self._loop.call_soon(self._carry_out_all, effects)
 
     def _carry_out_all(self, effects: tuple[Effect, ...]) -> None:
@@ -349,12 +349,12 @@ class SimulatedApi:
             self._store(found, deletion_timestamp=self.date)
             self._loop.call_later(self._pace.stopping_seconds, self._stopped, found.full_name, found.uid)
         elif not found.terminating:
-            self._lose(found)
+            self._lose_pod(found)
 
     def _stopped(self, full_name: str, uid: str) -> None:
         pod = self.pods.get(full_name)
         if pod is not None and pod.uid == uid:
-            self._lose(pod)
+            self._lose_pod(pod)
 
     def _patch(self, patch: Patch) -> ApiObject:
         full_name = f"{patch.namespace}/{patch.name}" if patch.namespace else patch.name
@@ -390,7 +390,7 @@ def _group_of(pod: Pod) -> str:
 
 # metadata that a patch changes; the rest names the object
 _MERGED = frozenset({"annotations", "labels", "finalizers"})
-# what the scheduler writes of a pod that found no node
+# the status that the scheduler writes for an unschedulable pod
 _FAST = frozenset({"conditions", "nominatedNodeName"})
 
 

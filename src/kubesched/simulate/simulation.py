@@ -1,7 +1,7 @@
 """A simulation: the real scheduler, a trace, and a cluster around them, in virtual time.
 
-From a trace and a configuration to figures. Nothing waits: when nothing can run, the clock jumps to the next timer.
-The same trace, configuration and seed give the same figures.
+From a trace and a configuration to figures. There are no real waits: when no task can run, the clock jumps to the next
+timer. The same trace, configuration and seed give the same figures.
 """
 
 import asyncio
@@ -30,17 +30,19 @@ from kubesched.simulate.simulated_api import Pace, SimulatedApi, pace_of
 from kubesched.simulate.trace_feed import TraceFeed
 from kubesched.simulate.traces.trace import ConfigurationChange, ObjectPut, Trace, TraceEvent
 
-# pods in these places of the queue are tried without any further event
+# pods in these places of the queue are tried without a further event
 _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
-# pods that are tried again and again are given up after so long without any binding: some backoffs and flushes
+# seconds without any binding after which retried pods are given up: some backoffs and flushes
 _PATIENCE_SECONDS = 3600.0
-# how often progress is told, in events of the trace
+# events of the trace between two reports of progress
 _TOLD_EVERY = 1000
-GROUPS_IGNORED = "pod groups of the trace do not count: --feature-gates GenericWorkload=true,GangScheduling=true"
+GROUPS_IGNORED = (
+    "pod groups of the trace are ignored: enable them with --feature-gates GenericWorkload=true,GangScheduling=true"
+)
 
 
 class SimulationProgress(msgspec.Struct, frozen=True):
-    """How far a simulation is."""
+    """The progress of a simulation."""
 
     seconds: float
     events: int
@@ -49,7 +51,7 @@ class SimulationProgress(msgspec.Struct, frozen=True):
 
 
 class Run(msgspec.Struct, frozen=True):
-    """What to simulate: a trace under one configuration, with one seed."""
+    """The input of a simulation: a trace, one configuration, one seed."""
 
     trace: Trace
     loaded: Loaded
@@ -68,12 +70,12 @@ def simulate(
     progress: Callable[[SimulationProgress], None] = lambda _: None,
     pod_log: PodLog | None = None,
 ) -> Figures:
-    """Return the figures of a simulation; what became of each pod goes to `pod_log`."""
+    """Return the figures of a simulation; `pod_log` gets a record of each pod."""
     return run_on_timers(_Simulation(run, note, progress, pod_log).run())
 
 
 class _Simulation:
-    """One simulation; made outside of its loop, run inside."""
+    """One simulation; created outside of its loop, run inside."""
 
     def __init__(
         self, run: Run, note: Note, progress: Callable[[SimulationProgress], None], log: PodLog | None
@@ -83,7 +85,7 @@ class _Simulation:
         self._progress = progress
         self._log = log
         self._events = 0
-        # whether pod groups are ignored, and that has not been noted yet
+        # whether pod groups are ignored, and this has not been reported yet
         self._groups_ignored = not run.loaded.gates.enabled("GangScheduling")
 
     async def run(self) -> Figures:
@@ -122,16 +124,16 @@ class _Simulation:
         if measurements.first_error:
             self._note(f"attempts ended in an error; the first one: {measurements.first_error}")
         measurements.sample()
-        self._tell(measurements)
+        self._report_progress(measurements)
         if not measurements.offered.of and measurements.pending.value:
-            self._note("there was no node: give nodes in another file, beside that of the pods")
+            self._note("the trace has no nodes: add a file with nodes to the one with the pods")
         if loop.time() < self._run.warm_up:
-            self._note(f"nothing happens after {loop.time():g} s, before the warm-up is over: it is measured, too")
+            self._note(f"the last event is at {loop.time():g} s, before the end of the warm-up, so it is measured, too")
         measurements.stayed(api.pods.values())
         return figures_of(self._run, measurements, loop.time())
 
     async def _feed(self, api: SimulatedApi, scheduler: Scheduler, measurements: Measurements) -> None:
-        """Carry out the events of the trace at their times."""
+        """Apply the events of the trace at their times."""
         registry = self._run.registry
 
         def carry_out(event: TraceEvent) -> None:
@@ -141,9 +143,9 @@ class _Simulation:
                 api.apply(event)
             self._events += 1
             if self._groups_ignored and isinstance(event, ObjectPut):
-                self._tell_of_groups(event)
+                self._warn_of_groups(event)
             if self._events % _TOLD_EVERY == 0:
-                self._tell(measurements)
+                self._report_progress(measurements)
 
         feed = TraceFeed(self._run.trace.events(self._run.seed), carry_out)
         try:
@@ -151,29 +153,29 @@ class _Simulation:
         finally:
             feed.stop()
 
-    def _tell_of_groups(self, event: ObjectPut) -> None:
-        """Note once that the scheduler ignores pod groups, when the first PodGroup is created."""
+    def _warn_of_groups(self, event: ObjectPut) -> None:
+        """Log once that the scheduler ignores pod groups, when the first PodGroup is created."""
         if isinstance(event.obj, PodGroup):
             self._groups_ignored = False
             self._note(GROUPS_IGNORED)
 
     async def _sample(self, measurements: Measurements) -> None:
-        """Take samples for as long as the simulation lasts."""
+        """Take samples during the simulation."""
         while True:
             await asyncio.sleep(measurements.timeline.seconds)
             measurements.sample()
-            self._tell(measurements)
+            self._report_progress(measurements)
 
-    def _tell(self, measurements: Measurements) -> None:
-        """Tell how far it is."""
+    def _report_progress(self, measurements: Measurements) -> None:
+        """Report the progress."""
         now, pending = asyncio.get_running_loop().time(), measurements.pending.value
         self._progress(SimulationProgress(now, self._events, measurements.counts["bound"], pending))
 
 
 async def _until_settled(api: SimulatedApi, scheduler: Scheduler, measurements: Measurements, note: Note) -> None:
-    """Wait until no pod runs whose end is known, and no pod is tried again without an event.
+    """Wait until no pod with a known end runs, and no pod is retried without an event.
 
-    Pods that are retried without end, such as those for which a plugin fails each time, are given up after an hour.
+    Pods that are retried without end, such as pods for which a plugin always fails, are given up after an hour.
     """
     loop = asyncio.get_running_loop()
     bound, since = measurements.counts["bound"], loop.time()
@@ -183,12 +185,12 @@ async def _until_settled(api: SimulatedApi, scheduler: Scheduler, measurements: 
             bound, since = measurements.counts["bound"], loop.time()
         elif loop.time() - since > _PATIENCE_SECONDS:
             left = measurements.pending.value
-            note(f"{left} pods are tried again and again without success: the simulation ends; --until ends it earlier")
+            note(f"{left} pods are retried without success, so the simulation ends; use --until to end it earlier")
             return
         await asyncio.sleep(1.0)
 
 
 def tried_again(scheduler: Scheduler) -> int:
-    """Return how many pods are tried without any further event."""
+    """Return the number of pods that are retried without a further event."""
     counts = scheduler.queue.counts()
     return sum(counts[place] for place in _MOVING)

@@ -1,4 +1,4 @@
-"""The events of a trace at their times, by timers of their own: a coroutine would sleep once for each event.
+"""The events of a trace at their times, each by its own timer: a coroutine would sleep once for each event.
 
 From events to calls of a function, on the running loop, until the last event or an error of the trace.
 """
@@ -10,7 +10,7 @@ from kubesched.simulate.traces.trace import TraceEvent
 
 
 class TraceFeed:
-    """Calls a function with each event when its time has come; `ended` has the error if one is raised."""
+    """Calls a function with each event at its time; `ended` gets the first error."""
 
     def __init__(self, events: Iterator[TraceEvent], carry_out: Callable[[TraceEvent], None]) -> None:
         self._events = events
@@ -36,6 +36,6 @@ class TraceFeed:
             self.ended.set_exception(error)
 
     def stop(self) -> None:
-        """Carry out no more events."""
+        """Stop: apply no more events."""
         if self._timer is not None:
             self._timer.cancel()

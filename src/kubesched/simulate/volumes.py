@@ -1,6 +1,6 @@
 """The volume controller of a simulation: it binds claims to the volumes that the scheduler chose, or provisions them.
 
-From a written claim or volume to the objects that follow from it, which are written in turn.
+From a written claim or volume to the further writes of the controller.
 """
 
 from collections.abc import Iterator
@@ -16,7 +16,7 @@ replace = msgspec.structs.replace
 
 
 def volumes_after(written: ApiObject, claim_of: dict[str, PersistentVolumeClaim]) -> Iterator[ApiObject]:
-    """Yield what a volume controller writes after a claim or a volume was written; `claim_of` has claims by name."""
+    """Yield the writes of a volume controller after a write of a claim or a volume; `claim_of` has claims by name."""
     if isinstance(written, PersistentVolumeClaim):
         if SELECTED_NODE in written.metadata.annotations and not written.spec.volume_name:
             volume = _provisioned(written)
@@ -30,7 +30,7 @@ def volumes_after(written: ApiObject, claim_of: dict[str, PersistentVolumeClaim]
 
 
 def _provisioned(claim: PersistentVolumeClaim) -> PersistentVolume:
-    """Return the volume that a provisioner makes for a claim."""
+    """Return the volume that a provisioner creates for a claim."""
     ref = ObjectReference(namespace=claim.namespace, name=claim.name, uid=claim.uid, kind="PersistentVolumeClaim")
     spec = PersistentVolumeSpec(
         capacity=claim.spec.resources.requests,

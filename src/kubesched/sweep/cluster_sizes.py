@@ -1,8 +1,8 @@
 """Clusters of other sizes.
 
 From a Workload and a size to a Workload with other counts of nodes; from another trace and a factor to a trace in which
-nodes are copied or left out: with 2 each node has a copy, with 0.5 every other one is left out. Pods that ran on nodes
-that are left out arrive without a node.
+nodes are copied or left out: factor 2 copies each node, and factor 0.5 removes every other one. Pods that ran on
+removed nodes arrive without a node.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ replace = msgspec.structs.replace
 
 
 def resized_workload(document: Mapping[str, Any], size: float | Mapping[str, int]) -> dict[str, Any]:
-    """Return a Workload with other counts of nodes, of which each pool keeps one at least; raises SweepError."""
+    """Return a Workload with other counts of nodes, at least one a pool; raises SweepError."""
     given = document.get("nodes")
     pools = [each for each in given if isinstance(each, Mapping)] if isinstance(given, list) else []
     if isinstance(size, Mapping):
@@ -29,7 +29,7 @@ def resized_workload(document: Mapping[str, Any], size: float | Mapping[str, int
         for name in size:
             if name not in names:
                 there = ", ".join(map(str, names)) or "none"
-                raise SweepError(f"nodes: there is no pool named {name}; there are {there}")
+                raise SweepError(f"nodes: there is no pool named {name}; the pools are {there}")
         return {
             **document,
             "nodes": [{**pool, "count": size.get(str(pool.get("name")), pool.get("count"))} for pool in pools],
@@ -38,12 +38,12 @@ def resized_workload(document: Mapping[str, Any], size: float | Mapping[str, int
 
 
 def _scaled(count: Any, factor: float) -> Any:
-    # what is no number is told when the Workload is read
+    # the reader of the Workload reports values that are not numbers
     return max(1, int(count * Fraction(str(factor)) + Fraction(1, 2))) if isinstance(count, int) else count
 
 
 def resized_trace(trace: Trace, factor: float) -> Trace:
-    """Return a trace with copies of nodes, or with fewer nodes, of which the first one stays."""
+    """Return a trace with copies of nodes, or with fewer nodes; the first node always stays."""
     exact = Fraction(str(factor))
 
     def events(seed: int) -> Iterator[TraceEvent]:

@@ -1,6 +1,6 @@
-"""The collector: hands runs to workers, keeps what comes back, and tells of it.
+"""The collector: hands runs to workers, keeps their outcomes, and reports progress.
 
-From runs that are not done yet to results; the same results whoever carries them out, in whatever order they end.
+From runs without a result to results. The results depend neither on the workers nor on the order in which runs end.
 """
 
 from collections.abc import Sequence
@@ -11,9 +11,9 @@ from kubesched.sweep.runs import SweepRun, Workers
 
 
 def collect(runs: Sequence[SweepRun], workers: Workers, results: SweepResults, progress: SweepProgress) -> int:
-    """Have the runs carried out that have no result yet; return how many failed.
+    """Have workers carry out the runs that have no result yet; return the number of failed runs.
 
-    What is there when it is interrupted is written.
+    After an interrupt, all outcomes so far are written.
     """
     # two runs may be the same, as when a search tries values twice
     todo = {run.id: run for run in runs if run.id not in results.rows}
@@ -25,7 +25,7 @@ def collect(runs: Sequence[SweepRun], workers: Workers, results: SweepResults, p
             run = todo[outcome.id]
             results.add(outcome, run.name)
             for note in outcome.notes:
-                # what is the same for all runs of a trace is told for the first of them
+                # messages that are the same for all runs of a trace are reported once
                 progress.note(f"{run.name}: {note}", once=note)
             if outcome.error:
                 failed += 1

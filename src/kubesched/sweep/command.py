@@ -1,4 +1,4 @@
-"""`kubesched sweep`: many simulations in, results as they come and a report out.
+"""`kubesched sweep`: many simulations, with results in a folder and a report.
 
 From a command line to a plan, to workers, and to a folder of results. Progress goes to standard error, the report to
 standard output or into a file. Exit code 3: some runs failed.
@@ -13,7 +13,6 @@ from typing import NamedTuple
 import click
 
 from kubesched.cli.command_group import CommandWithSubcommands
-from kubesched.sweep.asked import AskedSweep, changes, read_asked
 from kubesched.sweep.collecting import collect
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.executors.dask_workers import DaskWorkers
@@ -23,7 +22,8 @@ from kubesched.sweep.executors.processes import ProcessWorkers
 from kubesched.sweep.preparing import PreparedSweep, check, prepare
 from kubesched.sweep.progress import SweepProgress
 from kubesched.sweep.report import report_of
-from kubesched.sweep.report_output import ReportOptions, report_options, report_sweep, report_trials, tell_missing
+from kubesched.sweep.report_output import ReportOptions, report_missing, report_options, report_sweep, report_trials
+from kubesched.sweep.request import SweepRequest, changes, read_request
 from kubesched.sweep.results import FORMATS, SweepResults, failures_in, form_of
 from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup, Tell, Workers
 from kubesched.sweep.trial_files import best_so_far, check_same, read_search, write_search
@@ -38,27 +38,27 @@ SOME_FAILED = 3
 def show_command(folder: Path, report: ReportOptions) -> None:
     """Write the report of results again.
 
-    FOLDER is one that `kubesched sweep` wrote, also one of a sweep that still runs, or that was interrupted.
+    FOLDER is the results folder of `kubesched sweep`. The sweep may still run, or may have been interrupted.
 
     \b
     Examples:
       kubesched sweep show sizes
       kubesched sweep show sizes --file sizes.csv
     """
-    asked = read_asked(folder)
-    if asked is None:
-        raise SweepError(f"{folder}: there is no sweep.json; give a folder that `kubesched sweep` wrote")
-    if asked.tuned:
+    request = read_request(folder)
+    if request is None:
+        raise SweepError(f"{folder}: no sweep.json found; give the results folder of `kubesched sweep`")
+    if request.tuned:
         report_trials(read_search(folder), report)
         return
     results = SweepResults(folder, form_of(folder) or "jsonl")
-    found = report_of(asked.runs, results.rows, failures_in(folder))
-    tell_missing(found)
+    found = report_of(request.runs, results.rows, failures_in(folder))
+    report_missing(found)
     report_sweep(found, report)
 
 
 class SweepOptions(NamedTuple):
-    """Who carries out a sweep, and where its results go."""
+    """How a sweep is carried out, and where its results go."""
 
     workers: int | None
     dask: str | None
@@ -70,21 +70,29 @@ class SweepOptions(NamedTuple):
 
 @click.command("sweep", cls=CommandWithSubcommands, subcommands={"show": show_command})
 @click.argument("spec", type=click.Path(exists=True, dir_okay=False))
-@click.option("--workers", type=click.IntRange(1, 1024), help="Processes. [default: as many as there are cores]")
-@click.option("--dask", metavar="ADDRESS", help="Workers of a Dask cluster: tcp://HOST:PORT; local:2 starts two here.")
+@click.option(
+    "--workers", type=click.IntRange(1, 1024), help="Number of worker processes. [default: the number of cores]"
+)
+@click.option(
+    "--dask",
+    metavar="ADDRESS",
+    help="Use a Dask cluster: tcp://HOST:PORT of its scheduler, or local:2 for two local workers.",
+)
 @click.option(
     "--results",
     "folder",
     type=click.Path(path_type=Path, file_okay=False),
     metavar="FOLDER",
-    help="Where results go. [default: the name of SPEC with -results]",
+    help="Folder for the results. [default: the name of SPEC with -results]",
 )
 @click.option("--format", "form", type=click.Choice(FORMATS), help="Format of results. [default: parquet]")
-@click.option("--timeline", is_flag=True, help="Keep the samples over time of each run, too.")
-@click.option("--resume", is_flag=True, help="Go on with the results that are there.")
-@click.option("--force", is_flag=True, help="Go on though the sweep has changed: runs that are the same are kept.")
-@click.option("--tune", is_flag=True, help="Search the configuration that is best for an objective (field `tune`).")
-@click.option("--dry-run", is_flag=True, help="List the runs and end.")
+@click.option("--timeline", is_flag=True, help="Also write the samples over time of each run.")
+@click.option("--resume", is_flag=True, help="Continue with the existing results.")
+@click.option(
+    "--force", is_flag=True, help="Continue although the sweep has changed; results of unchanged runs are kept."
+)
+@click.option("--tune", is_flag=True, help="Search for the configuration that is best for an objective (field `tune`).")
+@click.option("--dry-run", is_flag=True, help="List the runs and exit.")
 @report_options
 @click.pass_context
 def sweep_command(
@@ -103,11 +111,11 @@ def sweep_command(
 ) -> None:
     """Simulate many times: configurations x traces x sizes of clusters x seeds, on all cores.
 
-    SPEC is a YAML file of kind Sweep. Results arrive in a folder while the sweep runs, a row for each run; a run that
-    fails is told, and the others go on. The report does not depend on the number of workers or on interruptions.
+    SPEC is a YAML file of kind Sweep. The sweep writes a row for each run to a folder as soon as the run ends. If a run
+    fails, the sweep reports it and continues. The report does not depend on the number of workers or on interruptions.
 
-    With --tune, values of fields of one configuration are searched that are best for an objective; the best
-    configuration is written to best.yaml among the results.
+    With --tune, the sweep searches for the field values of one configuration that are best for an objective. It writes
+    the best configuration to best.yaml among the results.
 
     \b
     Examples:
@@ -118,7 +126,9 @@ def sweep_command(
       kubesched sweep examples/simulate/tune.yaml --tune --results tuned
     """
     if dask is not None and workers is not None:
-        raise click.UsageError("--workers is for processes of this machine, and --dask has workers of its own")
+        raise click.UsageError(
+            "--workers is for processes of this machine, and a Dask cluster has its own workers: leave one out"
+        )
     prepared = prepare(spec, timeline=timeline)
     options = SweepOptions(workers, dask, folder or Path(f"{Path(spec).stem}-results"), form, resume, force)
     if tune:
@@ -130,7 +140,7 @@ def sweep_command(
 
 
 def _sweep(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions, *, dry_run: bool) -> int:
-    """Carry out all runs; return how many failed."""
+    """Carry out all runs; return the number of failed runs."""
     runs = prepared.plan()
     check(prepared.setup, runs)
     if dry_run:
@@ -138,11 +148,11 @@ def _sweep(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions
             click.echo(run.name)
         click.echo(f"{len(runs)} runs", err=True)
         return 0
-    asked = prepared.asked(runs)
-    results = _opened(options, asked)
+    request = prepared.request(runs)
+    results = _opened(options, request)
     progress = SweepProgress(len(runs))
-    with _at_work(prepared.setup, options, progress) as workers:
-        results.begin(asked)
+    with _running_workers(prepared.setup, options, progress) as workers:
+        results.begin(request)
         failed = collect(runs, workers, results, progress)
     progress.end()
     results.finish(runs)
@@ -152,25 +162,25 @@ def _sweep(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions
 
 
 def _tune(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions, *, dry_run: bool) -> int:
-    """Search a configuration; return how many runs failed."""
+    """Search for a configuration; return the number of failed runs."""
     search = ConfigSearch(prepared)
     count = (search.spec.trials + 1) * search.runs_a_trial
     if dry_run:
         click.echo(f"{search.spec.trials} trials and the configuration as it is, each of {search.runs_a_trial} runs")
         return 0
-    asked = prepared.asked([], tuned=True)
-    results = _opened(options, asked)
+    request = prepared.request([], tuned=True)
+    results = _opened(options, request)
     progress, failed = SweepProgress(count), 0
     before = [] if options.force else read_search(options.folder).trials
     trials: list[TuneTrial] = []
-    with _at_work(prepared.setup, options, progress) as workers:
+    with _running_workers(prepared.setup, options, progress) as workers:
 
         def carry_out(runs: Sequence[SweepRun]) -> Rows:
             nonlocal failed
             failed += collect(runs, workers, results, progress)
             return results.rows
 
-        results.begin(asked)
+        results.begin(request)
         for batch in search.trials(carry_out):
             trials += batch
             check_same(before, trials, options.folder)
@@ -183,18 +193,18 @@ def _tune(prepared: PreparedSweep, options: SweepOptions, report: ReportOptions,
 
 
 @contextmanager
-def _at_work(setup: SweepSetup, options: SweepOptions, progress: SweepProgress) -> Iterator[Workers]:
-    """Have workers while a block lasts; tell what is kept if it is interrupted."""
+def _running_workers(setup: SweepSetup, options: SweepOptions, progress: SweepProgress) -> Iterator[Workers]:
+    """Start workers for the duration of a block; after an interrupt, report where the results are."""
     try:
         with interrupts_noted() as interrupts, closing(_workers(setup, options, progress.note, interrupts)) as workers:
-            yield _AttentiveWorkers(workers, interrupts)
+            yield _InterruptibleWorkers(workers, interrupts)
     except KeyboardInterrupt:
         progress.end()
-        click.echo(f"interrupted: what was done is in {options.folder}; go on with --resume", err=True)
+        click.echo(f"interrupted: finished runs are in {options.folder}; continue with --resume", err=True)
         raise
 
 
-class _AttentiveWorkers:
+class _InterruptibleWorkers:
     """Workers whose outcomes end with the first interrupt."""
 
     def __init__(self, workers: Workers, interrupts: Interrupts) -> None:
@@ -215,17 +225,17 @@ def _workers(setup: SweepSetup, options: SweepOptions, tell: Tell, interrupts: I
     return InProcess(setup) if count == 1 else ProcessWorkers(setup, count, tell)
 
 
-def _opened(options: SweepOptions, asked: AskedSweep) -> SweepResults:
-    """Return the results in a folder, in which nothing may be that does not belong to this sweep."""
+def _opened(options: SweepOptions, request: SweepRequest) -> SweepResults:
+    """Return the results in a folder; refuse a folder with results of another sweep."""
     folder, form = options.folder, options.form
-    before, there = read_asked(folder), form_of(folder)
+    before, there = read_request(folder), form_of(folder)
     if before is not None and not options.resume:
-        raise SweepError(f"{folder} has results already: go on with --resume, or name another folder with --results")
-    if before is not None and not options.force and (changed := changes(before, asked)):
+        raise SweepError(f"{folder} already has results: continue with --resume, or name another folder with --results")
+    if before is not None and not options.force and (changed := changes(before, request)):
         raise SweepError(
             f"{folder}: changed since these results were written: {', '.join(changed)}; with --force runs that are "
             "the same are kept and the others are done again, with --results they go elsewhere"
         )
     if form is not None and there is not None and form != there:
-        raise SweepError(f"{folder}: the results there are {there}: leave --format out, or name another folder")
+        raise SweepError(f"{folder}: the existing results are {there}: leave out --format, or name another folder")
     return SweepResults(folder, form or there or FORMATS[0])

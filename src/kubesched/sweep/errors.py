@@ -1,4 +1,4 @@
-"""The error of sweeps that cannot be done as they are asked for."""
+"""The error of sweeps that cannot be carried out as requested."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,12 +7,12 @@ from kubesched.errors import KubeschedError
 
 
 class SweepError(KubeschedError):
-    """A specification of a sweep, its inputs or its results that cannot be used; the message names file and field."""
+    """A specification of a sweep, an input or a result is not usable; the message names file and field."""
 
 
 @contextmanager
 def about(what: str) -> Iterator[None]:
-    """Have SweepErrors of a block begin with what they are about: a file, a field."""
+    """Prefix the SweepErrors of a block with their subject: a file, a field."""
     try:
         yield
     except SweepError as error:

@@ -1,13 +1,13 @@
-"""Paths to fields of documents, and documents with another value there.
+"""Paths to fields of documents, and copies of documents with another value at a path.
 
     until                                                          a field
     pods[0].arrivals.rate                                          the first item of a list
     profiles[0].plugins.score.enabled[NodeResourcesFit].weight     the item with that name
     nodes[0].labels["example.com/pool"]                            a key with dots
 
-From a path and a value to a changed copy. Fields on the way that are absent are made; items of lists are made only
-where that is allowed: a configuration has no `pluginConfig` for a plugin until there is one, but a Workload has no pods
-of a name that it does not list.
+From a path and a value to a changed copy. Missing fields on the way are created. Missing items of lists are created
+only if the caller allows it: `set` may add a `pluginConfig` of a plugin to a configuration, but not a group of pods to
+a Workload.
 """
 
 import re
@@ -38,7 +38,7 @@ def steps_of(path: str) -> tuple[FieldStep, ...]:
         steps.append(FieldStep(key or quoted or "", None if number is None else int(number), item or ""))
         at = found.end()
     if not steps or at < len(path):
-        raise SweepError(f"{path!r} is no path such as pods[0].arrivals.rate or pluginConfig[NodeResourcesFit].args")
+        raise SweepError(f"{path!r} is not a path such as pods[0].arrivals.rate or pluginConfig[NodeResourcesFit].args")
     return tuple(steps)
 
 
@@ -88,7 +88,7 @@ def _put(node: Any, steps: Sequence[FieldStep], value: Any, makes: bool) -> Any:
 
 
 def _number(items: Sequence[Any], step: FieldStep, makes: bool) -> int:
-    """Return the number of an item, which is that of the next one if it is to be made."""
+    """Return the number of an item; for an item to create, the number after the last one."""
     if step.number is not None:
         if step.number < len(items) or (makes and step.number == len(items)):
             return step.number
@@ -98,7 +98,7 @@ def _number(items: Sequence[Any], step: FieldStep, makes: bool) -> int:
         return names.index(step.item)
     if makes:
         return len(items)
-    raise _NoWayError(f"there is no item named {step.item}; there are {', '.join(map(str, names)) or 'none'}")
+    raise _NoWayError(f"there is no item named {step.item}; the items are {', '.join(map(str, names)) or 'none'}")
 
 
 def _name(item: Any) -> Any:

@@ -1,7 +1,7 @@
 """The files that a specification names.
 
 From a specification and its folder, to which paths are relative, to texts of configurations, documents of Workloads and
-digests of all files; raises SweepError, which names the field and the file. Files of traces are not kept: workers read
+digests of all files; raises SweepError, which names the field and the file. Traces are not kept in memory: workers read
 them.
 """
 
@@ -21,7 +21,7 @@ LARGEST_CONFIG = 1 << 24
 
 
 class SweepInputs(msgspec.Struct, frozen=True):
-    """What files of a sweep say: paths of traces by name, texts, documents, and digests by path."""
+    """Contents of the files of a sweep: paths of traces by name, texts, documents, and digests by path."""
 
     traces: dict[str, list[str]]
     configs: dict[str, bytes]
@@ -33,7 +33,7 @@ class SweepInputs(msgspec.Struct, frozen=True):
 
 
 def read_inputs(spec: SweepSpec, folder: Path) -> SweepInputs:
-    """Return what the files of a specification say; raises SweepError."""
+    """Read the files of a specification; raises SweepError."""
     digests: dict[str, str] = {}
 
     def found(written: str, where: str) -> str:
@@ -63,7 +63,7 @@ def read_inputs(spec: SweepSpec, folder: Path) -> SweepInputs:
 
 
 def named_traces(spec: SweepSpec) -> dict[str, list[str]]:
-    """Return the files of each trace by its name: that of its files, unless it has one; raises SweepError."""
+    """Return the files of each trace by its name, by default the name of the file; raises SweepError."""
     if isinstance(spec.traces, dict):
         named = [(name, _listed(files)) for name, files in spec.traces.items()]
     else:
@@ -88,7 +88,7 @@ def configurations_of(spec: SweepSpec) -> list[ConfigurationSpec]:
             raise SweepError(f"configurations[{index}]: expected `file` or `inline`, not both")
         name = each.name or (Path(each.file).stem if each.file else "default" if each.inline is None else "")
         if not name:
-            raise SweepError(f"configurations[{index}]: a configuration that is written `inline` has a `name`")
+            raise SweepError(f"configurations[{index}]: a configuration with `inline` needs a `name`")
         if name in found:
             raise SweepError(f"configurations[{index}]: two configurations are named {name}; give one another `name`")
         found[name] = msgspec.structs.replace(each, name=name)
@@ -105,7 +105,7 @@ def digest_of(path: Path) -> str:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return a file, or the files of a folder and its folders."""
+    """Return a file itself, or all files below a folder."""
     return sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
 
 

@@ -1,7 +1,7 @@
 """The plan of a sweep: its runs, each with a name and an id.
 
-From a specification and what its files say to runs, in an order in which runs that share a trace follow each other.
-Nothing is read or simulated here; the same inputs give the same plan.
+From a specification and the contents of its files to runs, ordered so that runs of the same trace follow each other.
+Planning neither reads files nor simulates; the same inputs give the same plan.
 """
 
 import hashlib
@@ -26,7 +26,7 @@ MOST_RUNS = 1_000_000
 
 
 class ConfigVariant(NamedTuple):
-    """A configuration under its name, with what `set` made of it."""
+    """A named configuration, after `set` was applied."""
 
     name: str
     text: bytes | None
@@ -34,7 +34,7 @@ class ConfigVariant(NamedTuple):
 
 
 class ScenarioVariant(NamedTuple):
-    """A trace, with a cluster of some size and some fields of its Workload set."""
+    """A trace, with a size of the cluster and values of Workload fields."""
 
     trace: str
     size: int | float | dict[str, int] | None
@@ -50,7 +50,7 @@ def plan(spec: SweepSpec, inputs: SweepInputs, common: Common, version: str) -> 
     scenarios = len(named_traces(spec)) * max(1, len(spec.nodes)) * _count(spec.set) * len(speeds_of(spec))
     count = scenarios * sum(_count(each.set) for each in given) * len(seeds_of(spec))
     if count > MOST_RUNS:
-        raise SweepError(f"these are {count} runs; expected at most {MOST_RUNS}")
+        raise SweepError(f"the sweep has {count} runs; expected at most {MOST_RUNS}")
     configs = [variant for each in given for variant in config_variants(each, inputs)]
     return runs_of(spec, inputs, common, version, configs)
 
@@ -58,7 +58,7 @@ def plan(spec: SweepSpec, inputs: SweepInputs, common: Common, version: str) -> 
 def runs_of(
     spec: SweepSpec, inputs: SweepInputs, common: Common, version: str, configs: Sequence[ConfigVariant]
 ) -> list[SweepRun]:
-    """Return the runs of all traces and seeds under these configurations; raises SweepError."""
+    """Return the runs of all traces and seeds under some configurations; raises SweepError."""
     scenarios, seeds = list(_scenarios(spec, inputs)), seeds_of(spec)
     shared = [version, common, inputs.digests.get(spec.mapping), [inputs.digests.get(p, p) for p in spec.plugins]]
     runs = []
@@ -74,7 +74,7 @@ def runs_of(
 
 
 def config_variants(spec: ConfigurationSpec, inputs: SweepInputs) -> Iterator[ConfigVariant]:
-    """Yield the configurations that one entry describes, one for each combination of its values."""
+    """Yield the configurations of an entry, one for each combination of its values."""
     text = inputs.configs.get(spec.file) if spec.inline is None else dump(spec.inline).encode()
     if not spec.set:
         yield ConfigVariant(spec.name, text, {})
@@ -90,7 +90,7 @@ def config_variants(spec: ConfigurationSpec, inputs: SweepInputs) -> Iterator[Co
 
 
 def config_with(text: bytes | None, fields: Mapping[str, Any], where: str) -> bytes:
-    """Return a configuration with other values in some fields; raises SweepError, which begins with `where`."""
+    """Return a configuration with changed field values; raises SweepError, which begins with `where`."""
     with about(where):
         try:
             document = {"apiVersion": API_VERSION, "kind": KIND} if text is None else parse(text)
@@ -104,7 +104,7 @@ def config_with(text: bytes | None, fields: Mapping[str, Any], where: str) -> by
 def varied_workload(
     document: Mapping[str, Any], fields: Mapping[str, Any], size: float | Mapping[str, int] | None
 ) -> dict[str, Any]:
-    """Return a Workload with other values in some fields and another size; raises SweepError."""
+    """Return a Workload with changed field values and another size; raises SweepError."""
     changed = dict(document)
     for path, value in fields.items():
         changed = with_value(changed, path, value, makes_items=False)
@@ -130,7 +130,7 @@ def _scenarios(spec: SweepSpec, inputs: SweepInputs) -> Iterator[ScenarioVariant
 def _check(
     workloads: Mapping[str, Mapping[str, Any]], fields: Mapping[str, Any], size: float | Mapping[str, int] | None
 ) -> None:
-    """Raise SweepError if fields or counts are asked for that a trace does not have."""
+    """Raise SweepError if a trace does not have the fields or pools of the specification."""
     if len(workloads) != 1 and (fields or isinstance(size, dict)):
         what = f"set: {next(iter(fields))}" if fields else "nodes: counts of pools"
         found = "is no Workload" if not workloads else "has several Workloads"

@@ -1,4 +1,4 @@
-"""A sweep that is ready to run: its specification and what its files say, checked.
+"""A sweep that is ready to run: its specification and the contents of its files, checked.
 
 From the path of a specification to a `PreparedSweep`; raises KubeschedError, which names the file and the field.
 """
@@ -11,11 +11,11 @@ from kubesched import __version__
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.document import parse
 from kubesched.errors import KubeschedError
-from kubesched.sweep.asked import AskedSweep
-from kubesched.sweep.carrying_out import RunCarrier, sentence
 from kubesched.sweep.errors import SweepError, about
 from kubesched.sweep.inputs import SweepInputs, read_inputs
 from kubesched.sweep.planning import ConfigVariant, plan, runs_of
+from kubesched.sweep.request import SweepRequest
+from kubesched.sweep.run_carrier import RunCarrier, sentence
 from kubesched.sweep.runs import SweepRun, SweepSetup
 from kubesched.sweep.spec import Common, SweepSpec, common_of, spec_of
 
@@ -23,7 +23,7 @@ LARGEST_SPEC = 1 << 24
 
 
 class PreparedSweep(NamedTuple):
-    """A specification with its files."""
+    """A specification with the contents of its files."""
 
     path: str
     spec: SweepSpec
@@ -33,7 +33,7 @@ class PreparedSweep(NamedTuple):
 
     @property
     def setup(self) -> SweepSetup:
-        """Return what workers need."""
+        """Return the setup that workers need."""
         return SweepSetup(__version__, self.inputs.traces, self.common, self.inputs.mapping, self.inputs.plugins)
 
     def plan(self) -> list[SweepRun]:
@@ -42,14 +42,14 @@ class PreparedSweep(NamedTuple):
             return plan(self.spec, self.inputs, self.common, __version__)
 
     def runs_of(self, configs: Sequence[ConfigVariant]) -> list[SweepRun]:
-        """Return the runs under other configurations than those of the specification; raises SweepError."""
+        """Return the runs under other configurations than the specification has; raises SweepError."""
         with about(self.path):
             return runs_of(self.spec, self.inputs, self.common, __version__, configs)
 
-    def asked(self, runs: Sequence[SweepRun], *, tuned: bool = False) -> AskedSweep:
-        """Return what results of these runs were asked for."""
+    def request(self, runs: Sequence[SweepRun], *, tuned: bool = False) -> SweepRequest:
+        """Return the request that `sweep.json` keeps for these runs."""
         labels = [run.label for run in runs]
-        return AskedSweep(__version__, self.document, self.inputs.digests, labels, self.common.timeline, tuned)
+        return SweepRequest(__version__, self.document, self.inputs.digests, labels, self.common.timeline, tuned)
 
 
 def prepare(path: str, *, timeline: bool = False) -> PreparedSweep:
@@ -65,7 +65,7 @@ def prepare(path: str, *, timeline: bool = False) -> PreparedSweep:
 
 
 def check(setup: SweepSetup, runs: Sequence[SweepRun]) -> None:
-    """Raise KubeschedError if a configuration or a Workload cannot be used; each is looked at once."""
+    """Raise KubeschedError if a configuration or a Workload is not usable; each is checked once."""
     carrier = RunCarrier(setup)
     configs = {run.config_text: run for run in runs}
     for run in configs.values():

@@ -1,6 +1,7 @@
-"""How far a sweep is, on standard error: a line that is written over on a terminal, now and then a line elsewhere.
+"""The progress of a sweep on standard error: on a terminal a line that is overwritten, elsewhere a line from time to
+time.
 
-From outcomes to text. Nothing of this is in reports: it depends on the machine.
+From outcomes to text. Reports have no progress figures, since these depend on the machine.
 """
 
 import sys
@@ -14,7 +15,7 @@ SECONDS_ELSEWHERE = 10.0
 
 
 class SweepProgress:
-    """Counts runs that end, and tells of them."""
+    """Counts finished runs, and reports progress."""
 
     def __init__(
         self,
@@ -24,7 +25,7 @@ class SweepProgress:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._runs = runs
-        # results of before, which say nothing about the rate
+        # earlier results, which do not count for the rate
         self._there = 0
         self._terminal = sys.stderr.isatty() if terminal is None else terminal
         self._clock = clock
@@ -34,40 +35,40 @@ class SweepProgress:
         self.done = self.failed = 0
 
     def found(self, runs: int) -> None:
-        """Count runs whose results are there already."""
+        """Count runs that already have a result."""
         self._there += runs
         self.done += runs
 
     def ended(self, *, failed: bool) -> None:
-        """Count a run."""
+        """Count a finished run."""
         self.done += not failed
         self.failed += failed
         every = SECONDS_ON_TERMINALS if self._terminal else SECONDS_ELSEWHERE
         if self._clock() - self._told >= every:
-            self._tell(self.line())
+            self._write_line(self.line())
 
     def begin(self) -> None:
-        """Tell that the sweep has begun, once."""
+        """Report the start of the sweep, once."""
         if not self._begun and self._runs > self.done:
             self._begun = True
-            self._tell(self.line())
+            self._write_line(self.line())
 
     def note(self, line: str, once: str = "") -> None:
-        """Tell something above the line, unless it, or what there is `once`, was told before."""
+        """Print a message above the progress line; a message, or a key `once`, is printed only once."""
         if (once or line) not in self._seen:
             self._seen.add(once or line)
             click.echo(f"\r\x1b[K{line}" if self._line_open else line, err=True)
             self._line_open = False
 
     def end(self) -> None:
-        """Tell how the sweep ended."""
-        self._tell(self.line())
+        """Report the end of the sweep."""
+        self._write_line(self.line())
         if self._line_open:
             click.echo(err=True)
             self._line_open = False
 
     def line(self) -> str:
-        """Return how far the sweep is, in a line."""
+        """Return the progress of the sweep as one line."""
         ended = self.done - self._there + self.failed
         minutes = max(self._clock() - self._began, 1e-9) / 60
         rate = ended / minutes
@@ -81,7 +82,7 @@ class SweepProgress:
             parts.append(f"{_duration(60 * left / rate)} left")
         return ", ".join(parts)
 
-    def _tell(self, line: str) -> None:
+    def _write_line(self, line: str) -> None:
         self._told = self._clock()
         click.echo(f"\r{line}\x1b[K" if self._terminal else line, nl=not self._terminal, err=True)
         self._line_open = self._terminal

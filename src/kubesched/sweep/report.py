@@ -17,7 +17,7 @@ from kubesched.simulate.measuring.comparison import Interval, interval
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.runs import RunLabel, Setting
 
-# the figures of the table, unless others are asked for
+# the default figures of the table
 SHOWN = (
     "pods.bound",
     "pendingAtEnd",
@@ -32,13 +32,13 @@ _DIGITS = 6
 
 
 class GridPoint(NamedTuple):
-    """Runs that differ in their seeds alone."""
+    """Runs that differ only in their seeds."""
 
     axes: dict[str, Setting]
     runs: list[RunLabel]
     # values by figure and seed
     values: dict[str, dict[int, float]]
-    # those of the first configuration, None for itself
+    # the values of the first configuration, None for itself
     first: dict[str, dict[int, float]] | None
 
     def mean(self, figure: str) -> Interval | None:
@@ -54,7 +54,7 @@ class GridPoint(NamedTuple):
 
 
 class SweepReport(NamedTuple):
-    """The points of a sweep, the figures that they have, and the runs that are missing with the reason."""
+    """The points of a sweep, their figures, and the missing runs with the reasons."""
 
     points: list[GridPoint]
     figures: list[str]
@@ -62,7 +62,7 @@ class SweepReport(NamedTuple):
 
 
 def report_of(labels: Sequence[RunLabel], rows: Rows, failures: Mapping[str, str]) -> SweepReport:
-    """Return the report of a plan, from the rows and failures that there are."""
+    """Return the report of a plan, from the existing rows and failures."""
     points: dict[str, GridPoint] = {}
     firsts: dict[str, GridPoint] = {}
     figures: set[str] = set()
@@ -85,7 +85,7 @@ def report_of(labels: Sequence[RunLabel], rows: Rows, failures: Mapping[str, str
 
 
 def as_table(report: SweepReport, shown: Sequence[str] = ()) -> Table:
-    """Return a line for each point, with the axes that have several values; raises SweepError."""
+    """Return a table with a line for each point, with the axes that have several values; raises SweepError."""
     figures = _chosen(report, shown)
     axes = _varied(report) or ["config"]
     seeds = max((len(point.runs) for point in report.points), default=0)
@@ -109,7 +109,7 @@ def as_table(report: SweepReport, shown: Sequence[str] = ()) -> Table:
 
 
 def as_csv(report: SweepReport, shown: Sequence[str] = ()) -> str:
-    """Return a line for each figure of each point; raises SweepError."""
+    """Return CSV with a line for each figure of each point; raises SweepError."""
     axes = list(dict.fromkeys(axis for point in report.points for axis in point.axes))
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
@@ -125,7 +125,7 @@ def as_csv(report: SweepReport, shown: Sequence[str] = ()) -> str:
 
 
 def as_json(report: SweepReport, shown: Sequence[str] = ()) -> str:
-    """Return all points with their figures, and the runs that are missing; raises SweepError."""
+    """Return all points with their figures, and the missing runs, as JSON; raises SweepError."""
     figures = _chosen(report, shown) if shown else report.figures
     points = []
     for point in report.points:
@@ -136,7 +136,7 @@ def as_json(report: SweepReport, shown: Sequence[str] = ()) -> str:
 
 
 def _chosen(report: SweepReport, shown: Sequence[str]) -> list[str]:
-    """Return the figures that are asked for, or those that tables have; raises SweepError."""
+    """Return the requested figures, or the default ones of tables; raises SweepError."""
     if not shown:
         return [
             figure for figure in SHOWN if any(any(point.values.get(figure, {}).values()) for point in report.points)
@@ -148,7 +148,7 @@ def _chosen(report: SweepReport, shown: Sequence[str]) -> list[str]:
 
 
 def unknown_figure(figure: str, known: Sequence[str]) -> str:
-    """Return a sentence about a figure that there is none of, with those that are called nearly so."""
+    """Return a sentence about an unknown figure, with figures of similar names."""
     near = difflib.get_close_matches(figure, known, 3, 0.4) or list(known)[:5]
     return f"there is no figure {figure}; there are {', '.join(near)} and {len(known) - len(near)} others"
 

@@ -1,6 +1,6 @@
-"""Where reports of sweeps go: the options of commands, and what is written.
+"""The output of sweep reports: the options of commands, and the writing.
 
-From a report to standard output or a file, as a table, CSV or JSON. What is missing goes to standard error.
+From a report to standard output or a file, as a table, CSV or JSON. Missing runs are reported on standard error.
 """
 
 import functools
@@ -26,7 +26,7 @@ MOST_TOLD = 20
 
 
 class ReportOptions(NamedTuple):
-    """How a report is written, and where."""
+    """The format of a report, and where it goes."""
 
     output: str
     file: Path | None
@@ -34,13 +34,13 @@ class ReportOptions(NamedTuple):
 
 
 def report_options(command: F) -> F:
-    """Give a command the options about its report, as its parameter `report`."""
+    """Add the options of reports to a command, as its parameter `report`."""
 
-    @click.option("-o", "--output", type=click.Choice(FORMS), help="How to write the report. [default: table]")
+    @click.option("-o", "--output", type=click.Choice(FORMS), help="Format of the report. [default: table]")
     @click.option(
         "--file",
         type=click.Path(path_type=Path, dir_okay=False),
-        help="Write the report to a file; .json and .csv say how.",
+        help="Write the report to a file; .json and .csv set the format.",
     )
     @click.option(
         "--figures", metavar="NAMES", default="", help="Figures to report, such as waiting.p99,resources.cpu.share."
@@ -64,8 +64,8 @@ def report_sweep(found: SweepReport, options: ReportOptions) -> None:
         _write((as_json if options.output == "json" else as_csv)(found, options.figures), options)
 
 
-def tell_missing(found: SweepReport) -> None:
-    """Tell which runs are missing, and why."""
+def report_missing(found: SweepReport) -> None:
+    """Print the missing runs, with the reasons."""
     for name, reason in found.missing[:MOST_TOLD]:
         click.echo(f"missing: {name}: {reason}", err=True)
     if len(found.missing) > MOST_TOLD:

@@ -1,13 +1,13 @@
 """Results of a sweep in a folder, written while it runs.
 
-    sweep.json              what was asked for (`asked.py`)
+    sweep.json              the request: specification, inputs and plan (`request.py`)
     runs/part-000001...     rows of runs, as they end, some at a time
-    runs.parquet            all rows in the order of the plan, once the sweep is over; the parts are gone then
+    runs.parquet            all rows in the order of the plan, after the end of the sweep; replaces the parts
     timeline/, timeline.parquet   samples over time, on request
     failures.jsonl          runs that failed, and why
 
-From outcomes to files, and back to rows by the ids of runs. A file is there as a whole or not at all. Files are
-Parquet, or JSON lines, which need no library.
+From outcomes to files, and back to rows by the ids of runs. Files are written atomically. Files are Parquet, or JSON
+lines, which need no library.
 """
 
 import time
@@ -20,13 +20,13 @@ import msgspec
 from kubesched.common.extras import extra_module
 from kubesched.simulate.reports.flat import flat_columns
 from kubesched.simulate.reports.parquet_files import write_columns
-from kubesched.sweep.asked import AskedSweep, write_asked
 from kubesched.sweep.errors import SweepError
+from kubesched.sweep.request import SweepRequest, write_request
 from kubesched.sweep.runs import RunOutcome, SweepRun
 from kubesched.sweep.whole_files import whole_file
 
 FORMATS = ("parquet", "jsonl")
-# a part is written after so many runs, or after so many seconds
+# a part is written after this number of runs, or of seconds
 RUNS_A_PART = 50
 SECONDS_A_PART = 2.0
 RUNS, TIMELINE, FAILURES = "runs", "timeline", "failures.jsonl"
@@ -34,7 +34,7 @@ Row = dict[str, Any]
 
 
 class SweepResults:
-    """The results in a folder: those that are there, and those that are added."""
+    """The results in a folder: existing and new ones."""
 
     def __init__(self, folder: Path, form: str, clock: Callable[[], float] = time.monotonic) -> None:
         if form == "parquet":
@@ -50,7 +50,7 @@ class SweepResults:
             self.rows.setdefault(row["id"], row)
 
     def add(self, outcome: RunOutcome, name: str) -> None:
-        """Keep an outcome; it is written soon."""
+        """Add an outcome, which is written soon."""
         if outcome.error:
             self._failures[outcome.id] = outcome.error
             self._write_failures(name, outcome)
@@ -61,17 +61,17 @@ class SweepResults:
             self.flush()
 
     def flush(self) -> None:
-        """Write what is not written yet."""
+        """Write all outcomes that are not written yet."""
         self._flushed = self._clock()
         if not self._new:
             return
-        # a run counts once its row is there, so that its samples come first
+        # a run counts as done once its row is written, so its samples are written first
         self._write_part(TIMELINE, [sample for each in self._new for sample in _samples(each)])
         self._write_part(RUNS, [each.row for each in self._new])
         self._new = []
 
     def finish(self, runs: Sequence[SweepRun]) -> None:
-        """Write all rows into one file, in the order of the plan, and leave the parts out."""
+        """Write all rows into one file, in the order of the plan, and delete the parts."""
         self.flush()
         if any(run.id in self.rows for run in runs):
             self._put_together(RUNS, [_labelled(self.rows[run.id], run) for run in runs if run.id in self.rows])
@@ -81,7 +81,7 @@ class SweepResults:
             self._put_together(TIMELINE, sorted(samples, key=lambda row: order[row["id"]]))
 
     def _put_together(self, what: str, rows: Sequence[Row]) -> None:
-        """Write all rows into one file, and take the parts away."""
+        """Write all rows into one file, and delete the parts."""
         parts = self._parts(what)
         self._write(self.folder / f"{what}.{self._form}", rows)
         for part in parts:
@@ -89,9 +89,9 @@ class SweepResults:
         if parts:
             (self.folder / what).rmdir()
 
-    def begin(self, asked: AskedSweep) -> None:
-        """Write what is asked for; forget the failures of before, since these runs are tried again."""
-        write_asked(self.folder, asked)
+    def begin(self, request: SweepRequest) -> None:
+        """Write the request; discard earlier failures, since these runs are tried again."""
+        write_request(self.folder, request)
         (self.folder / FAILURES).unlink(missing_ok=True)
 
     # -- files
@@ -103,7 +103,7 @@ class SweepResults:
             yield from self._read_file(path)
 
     def _unique(self, what: str) -> Iterator[Row]:
-        """Yield the rows of each run once, though a part may have been written twice."""
+        """Yield each row once; a run may occur in two parts."""
         seen: set[str] = set()
         whole = self.folder / f"{what}.{self._form}"
         for path in [*([whole] if whole.exists() else []), *self._parts(what)]:
@@ -121,7 +121,7 @@ class SweepResults:
             self._write(self.folder / what / f"part-{number:06}.{self._form}", rows)
 
     def _write(self, path: Path, rows: Sequence[Row]) -> None:
-        """Write a file as a whole."""
+        """Write a file atomically."""
         with whole_file(path) as file:
             if self._form == "parquet":
                 _write_parquet(file, rows)
@@ -164,7 +164,7 @@ def failures_in(folder: Path) -> dict[str, str]:
 
 
 def form_of(folder: Path) -> str | None:
-    """Return the format of the results in a folder, None if there are none yet."""
+    """Return the format of the results in a folder, None without results."""
     for form in FORMATS:
         if (folder / f"{RUNS}.{form}").exists() or any((folder / RUNS).glob(f"part-*.{form}")):
             return form
@@ -172,7 +172,7 @@ def form_of(folder: Path) -> str | None:
 
 
 def _labelled(row: Row, run: SweepRun) -> Row:
-    """Return a row under the names that its run has now, which may be those of another one with the same figures."""
+    """Return a row under the present names of its run, which may differ from the names of an equal run."""
     figures = {key: value for key, value in row.items() if not key.startswith(("set.", "config."))}
     return {**figures, **run.label.columns}
 

@@ -1,7 +1,7 @@
-"""The values that pass between a sweep and its workers: a run, what all runs need, and what came out.
+"""The values that pass between a sweep and its workers: a run, the common setup, and an outcome.
 
-A run has all that makes it differ from others. Its `id` is a digest of everything that its figures depend on, so that
-results are found again, and runs whose inputs changed are not taken for them.
+A run has everything that makes it differ from other runs. Its `id` is a digest of all inputs of its figures, so that
+existing results can be reused, and results for changed inputs are not.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -11,12 +11,12 @@ import msgspec
 
 from kubesched.sweep.spec import Common
 
-# a value of a field that a sweep sets, as it stands in results: a number, or a text
+# a value of a field that a sweep sets, in the form of the results: a number, or a text
 Setting = int | float | str
 
 
 class RunLabel(msgspec.Struct, frozen=True):
-    """What a run is called, and where it lies in the sweep."""
+    """The name of a run, and its place in the sweep."""
 
     id: str
     name: str
@@ -24,18 +24,18 @@ class RunLabel(msgspec.Struct, frozen=True):
     config: str
     nodes: str
     seed: int
-    # what the sweep sets in the Workload and in the configuration, by short names of fields
+    # the values that the sweep sets in the Workload and in the configuration, by short names of fields
     fields: dict[str, Setting] = {}
     config_fields: dict[str, Setting] = {}
 
     @property
     def scenario(self) -> dict[str, Setting]:
-        """Return what is simulated, whatever the configuration and the seed."""
+        """Return the simulated scenario: trace, size and fields, without configuration and seed."""
         return {"trace": self.trace, "nodes": self.nodes, **self.fields}
 
     @property
     def columns(self) -> dict[str, Setting]:
-        """Return what is written beside the figures of the run."""
+        """Return the columns that are written beside the figures of the run."""
         named = {"id": self.id, "run": self.name, "trace": self.trace, "config": self.config, "nodes": self.nodes}
         fields = {f"set.{name}": value for name, value in self.fields.items()}
         return {
@@ -60,7 +60,7 @@ class SweepRun(msgspec.Struct, frozen=True):
 
     @property
     def id(self) -> str:
-        """Return the digest of all that the figures depend on."""
+        """Return the digest of all inputs of the figures."""
         return self.label.id
 
     @property
@@ -70,7 +70,7 @@ class SweepRun(msgspec.Struct, frozen=True):
 
 
 class SweepSetup(msgspec.Struct, frozen=True):
-    """What workers need once: files by what they are for, and what all runs have in common."""
+    """The data that workers need once: files by purpose, and settings common to all runs."""
 
     version: str
     traces: dict[str, list[str]]
@@ -80,7 +80,7 @@ class SweepSetup(msgspec.Struct, frozen=True):
 
 
 class RunOutcome(msgspec.Struct, frozen=True):
-    """What came out of a run: a row of figures, or why there is none."""
+    """The outcome of a run: a row of figures, or the reason of its failure."""
 
     id: str
     row: dict[str, Any] = {}
@@ -90,13 +90,13 @@ class RunOutcome(msgspec.Struct, frozen=True):
 
 
 class Workers(Protocol):
-    """Those who carry out runs: this process, others on this machine, or many machines."""
+    """Workers that carry out runs: this process, other processes, or other machines."""
 
     def outcomes(self, runs: Sequence[SweepRun]) -> Iterator[RunOutcome]:
         """Yield an outcome for each run, in the order in which they end."""
 
     def close(self) -> None:
-        """End at once; runs under way are lost."""
+        """Stop at once; runs under way are lost."""
 
 
 Tell = Callable[[str], None]

@@ -12,7 +12,7 @@
     seeds: 1-5
 
 From the text of a file to a `SweepSpec`; raises SweepError, which names the file and the field. Unknown fields are
-errors. Nothing is read but the text.
+errors. No files are read.
 """
 
 from typing import Any
@@ -38,7 +38,7 @@ class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="c
 
 
 class ConfigurationSpec(_Strict, frozen=True):
-    """A configuration: a file, or written here, or the default one; `set` makes several of it."""
+    """A configuration: a file, an inline document, or the default one; `set` derives several from it."""
 
     name: str = ""
     file: str = ""
@@ -47,7 +47,7 @@ class ConfigurationSpec(_Strict, frozen=True):
 
 
 class PaceSpec(_Strict, frozen=True):
-    """How long things take, as the options of `kubesched simulate`."""
+    """Durations of simulated steps, as the options of `kubesched simulate` have them."""
 
     attempt_time: str | float = 0.0
     binding_time: str | float = 0.0
@@ -64,7 +64,7 @@ class RatesSpec(_Strict, frozen=True):
 
 
 class SweepSpec(_Strict, frozen=True):
-    """A sweep."""
+    """The specification of a sweep."""
 
     api_version: str
     kind: str
@@ -87,7 +87,7 @@ class SweepSpec(_Strict, frozen=True):
 
 
 class Common(msgspec.Struct, frozen=True):
-    """What all runs of a sweep have in common."""
+    """Settings common to all runs of a sweep."""
 
     until: float | None = None
     warm_up: float = 0.0
@@ -153,12 +153,12 @@ def seeds_of(spec: SweepSpec) -> list[int]:
 
 
 def speeds_of(spec: SweepSpec) -> list[int | float]:
-    """Return how many times as fast what traces say happens."""
+    """Return the speeds of the traces, as factors."""
     return spec.speed if isinstance(spec.speed, list) else [spec.speed]
 
 
 def common_of(spec: SweepSpec, *, timeline: bool = False) -> Common:
-    """Return what all runs have in common; raises SweepError."""
+    """Return the settings common to all runs; raises SweepError."""
     pace = spec.pace
     return Common(
         until=None if spec.until is None else _seconds(spec.until, "until"),
@@ -179,7 +179,7 @@ def common_of(spec: SweepSpec, *, timeline: bool = False) -> Common:
 
 
 def values_of(given: Any, where: str) -> list[Any]:
-    """Return the values that a field of `set` takes: those of a list, or one."""
+    """Return the values of a field in `set`: a list, or one value."""
     values = given if isinstance(given, list) else [given]
     if not values:
         raise SweepError(f"{where}: expected a value, or a list of values")
@@ -192,5 +192,5 @@ def _seconds(given: str | float, where: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds < 1e12:
-        raise SweepError(f"{where}: {given!r} is no duration such as 30s or 2h")
+        raise SweepError(f"{where}: {given!r} is not a duration such as 30s or 2h")
     return seconds

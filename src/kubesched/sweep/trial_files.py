@@ -1,6 +1,6 @@
 """The files and reports of a search.
 
-    trials.jsonl    what is searched for and how much each field matters; then the trials so far, one a line
+    trials.jsonl    the objective and the importance of each field; then the trials so far, one a line
     best.yaml       the best configuration so far, for `kubesched run --config`
 
 From trials to files in the folder of results, and to a table, CSV or JSON.
@@ -26,7 +26,7 @@ SHOWN = 10
 
 
 class SearchHeader(msgspec.Struct, frozen=True):
-    """What a search is for, and the share of its variation that each field explains."""
+    """The objective of a search, and the share of the variation that each field explains."""
 
     objective: str = ""
     minimise: bool = True
@@ -34,19 +34,19 @@ class SearchHeader(msgspec.Struct, frozen=True):
 
 
 class FoundTrials(msgspec.Struct, frozen=True):
-    """A search as it stands in a folder."""
+    """The state of a search in a folder."""
 
     header: SearchHeader
     trials: list[TuneTrial]
 
     @property
     def ranked(self) -> list[TuneTrial]:
-        """Return the trials that did not fail, the best first."""
+        """Return the successful trials, the best first."""
         return ranked(self.trials, minimise=self.header.minimise)
 
 
 def read_search(folder: Path) -> FoundTrials:
-    """Return the search in a folder, without trials if there are none; raises SweepError."""
+    """Return the search in a folder, without trials if it has none; raises SweepError."""
     path = folder / TRIALS
     try:
         header, *lines = path.read_bytes().splitlines()
@@ -70,7 +70,7 @@ def write_search(folder: Path, search: ConfigSearch, trials: Sequence[TuneTrial]
 
 
 def check_same(before: Sequence[TuneTrial], now: Sequence[TuneTrial], folder: Path) -> None:
-    """Raise SweepError if a search goes another way than the one that it goes on with."""
+    """Raise SweepError if the repeated trials of a search differ from those on disk."""
     for old, new in zip(before, now, strict=False):
         if old.parameters != new.parameters:
             raise SweepError(
@@ -80,7 +80,7 @@ def check_same(before: Sequence[TuneTrial], now: Sequence[TuneTrial], folder: Pa
 
 
 def best_so_far(search: ConfigSearch, trials: Sequence[TuneTrial]) -> str:
-    """Return the best trial and the configuration as it is, in a few words."""
+    """Return the best trial and the unchanged configuration, in a few words."""
     best = ranked(trials, minimise=bool(search.spec.minimise))
     if not best:
         return "all have failed"
@@ -89,7 +89,7 @@ def best_so_far(search: ConfigSearch, trials: Sequence[TuneTrial]) -> str:
 
 
 def trials_table(found: FoundTrials) -> Table:
-    """Return the best trials, the best first, and the configuration as it was."""
+    """Return a table of the best trials, the best first, and of the unchanged configuration."""
     best, importance = found.ranked, found.header.importance
     names = short_names(_paths(best))
     count = sum(each.name != BASE for each in best)
@@ -123,7 +123,7 @@ def trials_csv(found: FoundTrials) -> str:
 
 
 def trials_json(found: FoundTrials) -> str:
-    """Return all trials, the best first, those that failed, and how much each field matters."""
+    """Return all trials as JSON: the best first, then the failed ones, and the importance of each field."""
     header, trials = msgspec.to_builtins(found.header), msgspec.to_builtins(found.ranked)
     failed = [each.name for each in found.trials if each.objective is None]
     return json.dumps({**header, "trials": trials, "failed": failed}, indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""What `--tune` searches for, as a specification says it.
+"""The search of `--tune`: objective and parameters, as the specification has them.
 
     tune:
       minimise: {waiting.p99: 1, pods.preempted: 0.5}
@@ -20,7 +20,7 @@ MOST_BATCH = 1000
 
 
 class SearchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Values of a field that are tried: whole numbers or numbers from a range, or one of some choices."""
+    """The values to try for a field: integers or numbers from a range, or some choices."""
 
     integers: tuple[int, int] | None = msgspec.field(name="int", default=None)
     numbers: tuple[float, float] | None = msgspec.field(name="float", default=None)
@@ -29,13 +29,13 @@ class SearchSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TuneSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """An objective, which is a figure or a weighted sum of figures, and fields with the values that are tried."""
+    """An objective, which is a figure or a weighted sum of figures, and fields with the values to try."""
 
     parameters: dict[str, SearchSpec]
     minimise: str | dict[str, float] = ""
     maximise: str | dict[str, float] = ""
     trials: int = 50
-    # so many trials are chosen at once, whatever the number of workers
+    # the number of trials that are chosen at once, independent of the number of workers
     batch: int = 4
     sampler_seed: int = 0
 
@@ -47,7 +47,7 @@ class TuneSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="
 
 
 def check_tune(spec: TuneSpec) -> None:
-    """Raise SweepError if a search cannot be done."""
+    """Raise SweepError if a search is not possible."""
     if bool(spec.minimise) == bool(spec.maximise):
         raise SweepError("tune: expected minimise or maximise: a figure such as waiting.p99, or figures with weights")
     if not 1 <= spec.trials <= MOST_TRIALS:
@@ -70,7 +70,7 @@ def _check_search(search: SearchSpec) -> None:
         raise SweepError("expected one of {int: [LEAST, MOST]}, {float: [LEAST, MOST]}, {choice: [VALUE, ...]}")
     if search.choice is not None:
         if not search.choice or search.log:
-            raise SweepError("choice has at least one value, and no log")
+            raise SweepError("choice needs at least one value, and excludes log")
         return
     least, most = search.integers or search.numbers or (0, 0)
     if not -1e15 < least <= most < 1e15:

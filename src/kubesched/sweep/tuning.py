@@ -1,9 +1,9 @@
 """The search for a configuration: `kubesched sweep --tune`.
 
-From a prepared sweep to trials. Optuna chooses values for some fields of the configuration, a few trials at a time; the
-runs of these trials, over all traces and seeds, are carried out by workers; the mean of the objective over them is
-told to Optuna, in the order of the trials. So the same seed gives the same trials whatever the number of workers. A
-search that goes on is asked for the same trials again, whose runs are there.
+From a prepared sweep to trials. Optuna chooses values for some fields of the configuration, a few trials at a time.
+Workers carry out the runs of these trials, over all traces and seeds. Optuna gets the mean of the objective over the
+runs, in the order of the trials, so the same seed gives the same trials with any number of workers. A resumed search
+repeats the same trials, whose runs already have results.
 """
 
 import json
@@ -23,16 +23,16 @@ from kubesched.sweep.runs import SweepRun
 from kubesched.sweep.tune_spec import SearchSpec, TuneSpec
 
 BASE = "base"
-# with fewer trials the importance of fields is chance
+# with fewer trials the importance of fields is random
 LEAST_TRIALS = 20
 _DIGITS = 6
 Rows = Mapping[str, Mapping[str, Any]]
-# carries out runs, and returns their rows by id as far as there are any
+# carries out runs, and returns the existing rows by id
 CarryOut = Callable[[Sequence[SweepRun]], Rows]
 
 
 class TuneTrial(msgspec.Struct, frozen=True):
-    """A configuration that was tried: the values of its fields, and what the objective was; None if a run failed."""
+    """A configuration that was tried: the values of its fields, and its objective, None if a run failed."""
 
     name: str
     parameters: dict[str, Any]
@@ -40,7 +40,7 @@ class TuneTrial(msgspec.Struct, frozen=True):
 
 
 class ConfigSearch:
-    """A search, which asks for trials and is told what came out."""
+    """A search, which requests trials and gets their results."""
 
     def __init__(self, prepared: PreparedSweep) -> None:
         if prepared.spec.tune is None:
@@ -56,19 +56,19 @@ class ConfigSearch:
             sampler=self._optuna.samplers.TPESampler(seed=self.spec.sampler_seed),
         )
         self._fields = {path: self._distribution(search) for path, search in self.spec.parameters.items()}
-        # all that were carried out, in their order, for results
+        # all finished trials, in their order
         self.runs: dict[str, SweepRun] = {}
 
     @property
     def runs_a_trial(self) -> int:
-        """Return how many runs a trial has."""
+        """Return the number of runs of a trial."""
         return len(self._prepared.runs_of([self._base]))
 
     def trials(self, carry_out: CarryOut) -> Iterator[list[TuneTrial]]:
-        """Yield the trials as they are done, some at a time; the first is the configuration as it is."""
+        """Yield finished trials, some at a time; the first is the unchanged configuration."""
         base = self._planned(self._base)
         check(self._prepared.setup, base)
-        # a figure that there is none of is told after the first run
+        # an unknown figure is reported after the first run
         self._objective(base[:1], carry_out(base[:1]))
         yield [TuneTrial(BASE, {}, self._objective(base, carry_out(base[1:])))]
         done = 0
@@ -127,7 +127,7 @@ class ConfigSearch:
         return kinds.FloatDistribution(*search.numbers, log=search.log)
 
     def _values(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the values that Optuna chose, as they stand in a configuration: of so many digits, on any machine."""
+        """Return the values that Optuna chose, rounded so that they are the same on any machine."""
         found = {}
         for path, search in self.spec.parameters.items():
             value = asked[path]
@@ -144,12 +144,12 @@ class ConfigSearch:
 
     @property
     def objective(self) -> str:
-        """Return what is searched for, in a few words."""
+        """Return the objective of the search, in a few words."""
         sums = [name if weight == 1 else f"{weight:g} x {name}" for name, weight in self.spec.weights.items()]
         return f"{'lowest' if self.spec.minimise else 'highest'} {' + '.join(sums)}"
 
     def importance(self) -> dict[str, float]:
-        """Return the share of the objective's variation that each field explains; none if it cannot be told."""
+        """Return the share of the objective's variation that each field explains; empty if it cannot be computed."""
         if len(self._study.get_trials(deepcopy=False, states=[self._optuna.trial.TrialState.COMPLETE])) < LEAST_TRIALS:
             return {}
         importance = self._optuna.importance
@@ -159,19 +159,19 @@ class ConfigSearch:
                 evaluator = importance.PedAnovaImportanceEvaluator()
                 found = importance.get_param_importances(self._study, evaluator=evaluator)
         except (ValueError, RuntimeError, ImportError, Warning):
-            # all alike
+            # all values are equal
             return {}
         return {path: round(float(share), 3) for path, share in found.items()}
 
 
 def ranked(trials: Sequence[TuneTrial], *, minimise: bool) -> list[TuneTrial]:
-    """Return the trials that did not fail, the best first; of equals, the first."""
+    """Return the successful trials, the best first; equal ones stay in their order."""
     done = [each for each in trials if each.objective is not None]
     return sorted(done, key=lambda each: (each.objective or 0.0) * (1 if minimise else -1))
 
 
 def _base_of(prepared: PreparedSweep) -> ConfigVariant:
-    """Return the configuration that is changed; raises SweepError if there are several."""
+    """Return the configuration to change; raises SweepError if there are several."""
     variants = [
         variant for each in configurations_of(prepared.spec) for variant in config_variants(each, prepared.inputs)
     ]

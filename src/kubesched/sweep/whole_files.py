@@ -1,4 +1,4 @@
-"""Files that are there as a whole or not at all: written beside their place, then moved there."""
+"""Files that are written atomically: under a temporary name, then moved into place."""
 
 import os
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from kubesched.sweep.errors import SweepError
 
 @contextmanager
 def whole_file(path: Path) -> Iterator[Path]:
-    """Have a block write a file, which takes the place of another one after it; raises SweepError for OSErrors."""
+    """Yield a temporary path, and move the file into place after the block; raises SweepError for OSErrors."""
     unfinished = path.with_name(f".{path.name}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -99,7 +99,7 @@ def test_two_drains_at_once_are_one_after_the_other() -> None:
         asked = ActionRequest("drain", nodes="n1")
         first, second = await asyncio.gather(changes.do(asked), changes.do(asked), return_exceptions=True)
         assert "4 held up" in str(first)
-        assert "Drain node n1 goes on" in str(second)
+        assert "Drain node n1 is still under way" in str(second)
         changes.close()
 
     asyncio.run(story())

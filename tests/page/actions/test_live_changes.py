@@ -109,7 +109,7 @@ def test_a_drain_goes_on_while_a_budget_holds_pods_up(cluster: ServedCluster) ->
         running = changes.running()
         assert running is not None
         assert (running["title"], running["waiting"]) == ("Drain node n1", 1)
-        with pytest.raises(KubeschedError, match="Drain node n1 goes on"):
+        with pytest.raises(KubeschedError, match="Drain node n1 is still under way"):
             await changes.do(ActionRequest("drain", nodes="n1"))
         await rest.send("DELETE", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/b")
         async with asyncio.timeout(20):
@@ -222,7 +222,7 @@ def test_nodes_come_and_go(cluster: ServedCluster) -> None:
 def test_a_pod_is_deleted_and_its_controller_would_create_another(cluster: ServedCluster) -> None:
     async def story(changes: LiveChanges, rest: RestClient) -> None:
         await changes.do(ActionRequest("delete", pod="default/w"))
-        with pytest.raises(KubeschedError, match="pods that were deleted do not come back"):
+        with pytest.raises(KubeschedError, match="deleted pods cannot be restored"):
             await changes.undo()
 
     told(cluster, story)

@@ -162,7 +162,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "no node": ({"do": "cordon"}, "nodes: no node is named"),
     "an unknown node": ({"do": "drain", "nodes": "n9"}, "there is no node n9; did you mean"),
     "a label that no node has": ({"do": "cordon", "nodes": "rack=1"}, "no node matches the label selector rack=1"),
-    "a node that is open": ({"do": "uncordon", "nodes": "n1"}, "nothing changes"),
+    "a node that is open": ({"do": "uncordon", "nodes": "n1"}, "this changes nothing"),
     "too many nodes": ({"do": "add-nodes", "like": "n1", "count": 10**9}, "count: 1000000000 nodes cannot be added"),
     "nodes like nothing": ({"do": "add-nodes"}, "like, pool: name a node"),
     "a bad pool": ({"do": "add-nodes", "pool": "name=x,nodes=many"}, "nodes='many': expected a number from 1"),
@@ -170,7 +170,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     "a workload without replicas": ({"do": "scale", "workload": "ds/d", "replicas": 1}, "a DaemonSet has no replicas"),
     "an unknown workload": ({"do": "scale", "workload": "deploy/x", "replicas": 1}, "there is no Deployment x"),
     "no workload": ({"do": "scale", "replicas": 1}, "workload: none is named"),
-    "no text": ({"do": "create", "yaml": " "}, "yaml: there is no object"),
+    "no text": ({"do": "create", "yaml": " "}, "yaml: the text has no objects"),
     "no YAML": ({"do": "create", "yaml": "a: ["}, "yaml: line 2"),
     "no object": ({"do": "create", "yaml": "a: 1"}, "the text: document 1"),
     "a field that does not exist": (
@@ -186,7 +186,7 @@ REFUSED: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "a kind that scheduling does not read": (
         {"do": "create", "yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}"},
-        "nothing changes that a scheduler reads",
+        "this changes nothing that a scheduler reads",
     ),
     "no pod": ({"do": "delete"}, "pod: none is named"),
     "an unknown pod": ({"do": "delete", "pod": "default/w-9"}, "there is no pod default/w-9"),

@@ -95,7 +95,7 @@ def test_nodes_are_added_objects_created_and_workloads_scaled_in_dialogs(cluster
 def test_files_say_why_nothing_can_be_done_and_axe_finds_no_fault(cluster: ServedPage, opened: Opener) -> None:
     page = opened(cluster.address, viewport={"width": 360, "height": 740})
     page.get_by_role("button", name="Change", exact=True).press("Enter")
-    expect(page.locator("#actions-menu")).to_contain_text("files do not change: try it in a simulation")
+    expect(page.locator("#actions-menu")).to_contain_text("the cluster comes from files, which")
     expect(page.get_by_role("button", name="Add nodes …")).to_be_disabled()
     edges = page.locator("#actions-menu").evaluate(
         "menu => [menu.getBoundingClientRect().left, innerWidth - menu.getBoundingClientRect().right]"

@@ -151,7 +151,7 @@ def test_a_text_with_a_fault_leaves_the_form_readable_and_says_that_it_is_behind
     cluster: ServedPage, opened: Opener
 ) -> None:
     page = opened_view(opened(cluster.address))
-    behind = page.get_by_text("this form is that of the text before")
+    behind = page.get_by_text("this form shows the last valid text")
     expect(behind).to_be_hidden()
     text = page.locator("#configuration-text")
     right = text.input_value()

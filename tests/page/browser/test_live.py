@@ -83,7 +83,7 @@ def test_a_panel_says_when_its_pod_or_node_is_gone_and_asks_nobody(cluster: Serv
 def test_a_server_that_goes_away_and_comes_back(cluster: ServedPage, opened: Opener) -> None:
     page = opened(cluster.address, allow=("ERR_", "Failed to load resource"))
     cluster.stop()
-    expect(page.locator("#banner")).to_contain_text("The page's server is gone")
+    expect(page.locator("#banner")).to_contain_text("The connection to the page's server is lost")
     cluster.call(cluster.shown.put, a_node("n9"))
     cluster.start()
     expect(page.locator("#banner")).to_have_text("Connected again.")
@@ -92,11 +92,11 @@ def test_a_server_that_goes_away_and_comes_back(cluster: ServedPage, opened: Ope
 
 def test_a_cluster_that_is_lost_and_comes_back(cluster: ServedPage, opened: Opener) -> None:
     page = opened(cluster.address)
-    cluster.call(cluster.shown.tell_source, LOST, "connection refused")
+    cluster.call(cluster.shown.report_source, LOST, "connection refused")
     expect(page.locator("#banner")).to_have_text(
-        "The cluster is lost: connection refused. What is shown is how it was."
+        "The cluster is lost: connection refused. The page shows its last known state."
     )
-    cluster.call(cluster.shown.tell_source, THERE)
+    cluster.call(cluster.shown.report_source, THERE)
     expect(page.locator("#banner")).to_have_text("The cluster is back.")
 
 

@@ -55,7 +55,7 @@ def test_pending_pods_of_files_are_grouped_as_explain_says(quickstart: ServedPag
     page = opened(quickstart.address)
     lane = page.locator("#pending-list")
     expect(lane).to_contain_text("Fits nowhere: ")
-    expect(lane).to_contain_text("Not tried yet: there is a place")
+    expect(lane).to_contain_text("Not tried yet: it fits on a node")
     found = page.evaluate("kubesched.server.get('/v1/pending?remedies=no')")["explanation"]
     expect(lane).to_contain_text(found["groups"][0]["cause"])
     assert page.locator(".group .number").all_inner_texts() == [

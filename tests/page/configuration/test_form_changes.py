@@ -90,7 +90,7 @@ def test_profiles_come_and_go() -> None:
 REFUSED: dict[str, tuple[Any, ...]] = {
     "an unknown thing to do": ({"do": "fly"}, "do: 'fly' is not known"),
     "an unknown plugin": ({"do": "weight", "plugin": "Foo", "weight": 1}, "there is no plugin 'Foo'"),
-    "an unknown point": ({"do": "enable", "plugin": "NodePorts", "point": "fly"}, "'fly' is no extension point"),
+    "an unknown point": ({"do": "enable", "plugin": "NodePorts", "point": "fly"}, "'fly' is not an extension point"),
     "an unknown profile": ({"do": "enable", "plugin": "NodePorts", "profile": 7}, "there is no profile 7"),
     "the last profile": ({"do": "remove-profile"}, "the last profile cannot be removed"),
     "a field that is not in the form": ({"do": "field", "field": "extenders", "value": 1}, "'extenders' is not in"),

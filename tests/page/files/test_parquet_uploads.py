@@ -103,7 +103,7 @@ def test_a_file_is_refused_in_a_sentence_by_what_it_takes(case: str, tmp_path: P
 def test_a_page_that_takes_more_memory_than_its_process_may_is_refused(tmp_path: Path) -> None:
     path = parquet(tmp_path / "a.parquet", 1, name=texts("a" * 150 * MIB, 1))
     why = refused(path, LIMITS._replace(memory=200 * MIB, longest_line=1 << 30))
-    assert why == f"{path}: cannot be read as Parquet: it takes more memory than there is"
+    assert why == f"{path}: cannot be read as Parquet: it takes more memory than is available"
 
 
 def test_the_page_refuses_such_a_file_and_says_where(tmp_path: Path) -> None:

@@ -205,7 +205,7 @@ BAD: dict[str, tuple[str, bytes, str]] = {
         HEADER + b'{"at":0,"object":{"apiVersion":"v1","kind":"Pod","metadata":{"name":"a"},"spec":{"x":1}}}\n',
         "a.jsonl, line 2: ",
     ),
-    "a torn action": ("a.jsonl", HEADER + b'{"at":0,"action":"A","lines":2}\n', "the file is torn: 2 lines"),
+    "a torn action": ("a.jsonl", HEADER + b'{"at":0,"action":"A","lines":2}\n', "the file is truncated: 2 lines"),
     "turns below none": ("a.jsonl", HEADER + b'{"at":0,"action":"A","turns":-1}\n', "a.jsonl, line 2: an `action` has"),
     "a trace with a fault far behind": (
         "a.jsonl",

@@ -43,9 +43,9 @@ def _small_bounds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scenario_lines, "MOST_LINES", 20_000)
 
 
-UNPACKED = "has more than 1 MiB, unpacked; give it to kubesched page --simulate in a terminal"
-VALUES = "may have more than 10000 values; give it to kubesched page --simulate in a terminal"
-LINES = "more than 20000 lines are not read; kubesched simulate reads them"
+UNPACKED = "has more than 1 MiB, unpacked; open it with kubesched page --simulate in a terminal"
+VALUES = "may have more than 10000 values; open it with kubesched page --simulate in a terminal"
+LINES = "the page reads at most 20000 lines; use kubesched simulate for more"
 
 HEAVY: dict[str, tuple[str, bytes, str]] = {
     "a line without end, packed": ("a.jsonl.gz", gzip.compress(b"x" * (2 << 20)), f"a.jsonl.gz: {UNPACKED}"),
@@ -55,25 +55,25 @@ HEAVY: dict[str, tuple[str, bytes, str]] = {
     "an export, packed": ("a.json.gz", gzip.compress(b'{"pods":[' + b"{}," * 20_000), f"a.json: {VALUES}"),
     "an export that is named as a trace": ("a.jsonl", b'{"pods":[' + b"{}," * 20_000, f"a.jsonl: {VALUES}"),
     "a file packed without saying so": ("a.json", gzip.compress(b'{"pods":[' + b"{}," * 20_000), f"a.json: {VALUES}"),
-    "a file packed twice": ("a.jsonl.gz", gzip.compress(gzip.compress(b"x")), "a.jsonl.gz: is packed twice"),
+    "a file packed twice": ("a.jsonl.gz", gzip.compress(gzip.compress(b"x")), "a.jsonl.gz: is compressed twice"),
     "a file torn when it was packed": ("a.jsonl.gz", gzip.compress(ARRIVAL)[:-9], "a.jsonl.gz: the file is damaged"),
     "a wide document": ("a.yaml", b"a: [" + b"1," * 20_000 + b"]", f"a.yaml: {VALUES}"),
     "a wide workload": ("a.yaml", b"kind: Workload\napiVersion: simulate.\nx: [" + b"1," * 20_000, f"a.yaml: {VALUES}"),
     "a YAML text without end": (
         "a.yaml",
         b"a: '" + b"x" * (2 << 20),
-        "a.yaml: is YAML of more than 1 MiB; write it as JSON, or give it to kubesched page --simulate in a terminal",
+        "a.yaml: is YAML of more than 1 MiB; write it as JSON, or open it with kubesched page --simulate in a terminal",
     ),
     "a trace of SimKube": ("a.sktrace", b"\x82\xa6events" + b"\x80" * 20_000, f"a.sktrace: {VALUES}"),
     "a line of a scenario that stands for many": (
         "a.jsonl",
         HEADER + MANY,
-        "a.jsonl: more than 20000 objects are not kept; kubesched simulate reads them",
+        "a.jsonl: the page keeps at most 20000 objects; use kubesched simulate for more",
     ),
     "a line that stands for many": (
         "a.jsonl",
         MANY,
-        "a.jsonl: more than 1000 events at 0 s; give it",
+        "a.jsonl: more than 1000 events at 0 s; open it",
     ),
     "a time beyond all dates": (
         "a.jsonl",
@@ -100,8 +100,8 @@ HEAVY: dict[str, tuple[str, bytes, str]] = {
         b'{"scenario":{"version":1,"pace":{"stopping_seconds":-1}}}\n' + ARRIVAL,
         "a.jsonl, line 1: `scenario.pace`: `stopping_seconds` is -1; expected seconds",
     ),
-    "a long line": ("a.jsonl", b'{"at":0,"object":"' + b"x" * 200_000, "a.jsonl, line 1: has more than"),
-    "a long record": ("a.jsonl", b'{"time":"' + b"x" * 200_000, "a.jsonl, line 1: has more than"),
+    "a long line": ("a.jsonl", b'{"at":0,"object":"' + b"x" * 200_000, "a.jsonl, line 1: is longer than"),
+    "a long record": ("a.jsonl", b'{"time":"' + b"x" * 200_000, "a.jsonl, line 1: is longer than"),
 }
 
 
@@ -204,7 +204,7 @@ def test_another_file_gives_up_the_one_that_is_opened(slow: Slow) -> None:
             first = await opening_slowly(page, slow)
             assert (await upload(page, "b.jsonl", ARRIVAL))[0] == 200
             status, answer = await first
-            assert (status, "is not opened" in answer["error"]) == (409, True)
+            assert (status, "was not opened" in answer["error"]) == (409, True)
             await page.settle()
             assert list(page.nodes()) == ["default/p"]
 

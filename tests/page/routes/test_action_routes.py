@@ -175,7 +175,7 @@ def test_nodes_that_are_added_take_pending_pods() -> None:
 
 REFUSED: dict[str, tuple[bool, str, Any, int, str]] = {
     "files do not change": (False, "/v1/actions", {"do": "cordon", "nodes": "n1"}, 409, "try it in a simulation"),
-    "nothing is undone in files": (False, "/v1/undo", {}, 409, "files do not change"),
+    "nothing is undone in files": (False, "/v1/undo", {}, 409, "the cluster comes from files"),
     "an unknown deed": (True, "/v1/actions", {"do": "fly"}, 422, "do: 'fly' is not known"),
     "an unknown field": (True, "/v1/actions", {"do": "cordon", "node": "n1"}, 400, "unknown field `node`"),
     "an unknown node": (True, "/v1/actions", {"do": "cordon", "nodes": "n9"}, 404, "there is no node n9"),

@@ -49,12 +49,12 @@ def test_a_workload_is_counted() -> None:
 
 
 REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
-    "nothing": ({}, 400, "name a pod, or give the YAML of a workload"),
-    "a pod and a workload": ({"pod": "default/p", "yaml": DEPLOYMENT}, 400, "name a pod, or give"),
+    "nothing": ({}, 400, "give either the name of a pod or the YAML of a workload"),
+    "a pod and a workload": ({"pod": "default/p", "yaml": DEPLOYMENT}, 400, "give either the name of a pod"),
     "a pod that is not there": ({"pod": "default/x"}, 404, "there is no pod default/x"),
     "what is no YAML": ({"yaml": "a: ["}, 422, "the manifest: document 1: yaml: line 2"),
     "what has no pods": ({"yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: x}"}, 422, "there is no workload"),
-    "a wide document": ({"yaml": "a: [" + "1," * 1000}, 413, "yaml: may have more than 500 values"),
+    "a wide document": ({"yaml": "a: [" + "1," * 1000}, 413, "yaml: the text may have more than 500 values"),
     "an unknown field": ({"pods": "x"}, 400, "unknown field `pods`"),
 }
 

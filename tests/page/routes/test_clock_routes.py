@@ -149,7 +149,7 @@ def test_what_is_wrong_with_a_command_is_told_in_a_sentence() -> None:
         async with asking(a_node("n")) as page:
             assert await page.send("POST", "/v1/clock", {"do": "step"}) == (
                 409,
-                {"error": "no simulation is shown: POST /v1/simulation continues what is shown as one"},
+                {"error": "no simulation is shown: POST /v1/simulation starts one from the cluster on display"},
             )
             assert (await page.send("DELETE", "/v1/simulation"))[0] == 409
             await page.send("POST", "/v1/simulation", {})

@@ -60,7 +60,7 @@ def test_a_cluster_that_is_started_again_is_followed_where_it_is(
             await until(lambda: shown.source["state"] == "there")
             assert model.source.server is not None
             assert model.source.server.server == find().server
-            assert f"the cluster is at {find().server} now" in notes
+            assert f"the cluster has moved to {find().server}" in notes
         finally:
             following.cancel()
             await asyncio.gather(following, return_exceptions=True)

@@ -110,7 +110,7 @@ def test_a_copy_of_everything_is_as_it_was_a_moment_ago_at_most() -> None:
     assert names() == ["n"], "within a second"
     now[0] = 1.5
     assert names() == ["n", "o"]
-    cluster.tell_source(shown_cluster.LOST, "gone")
+    cluster.report_source(shown_cluster.LOST, "gone")
     assert msgspec.json.decode(cluster.encoded())["source"]["state"] == "lost"
 
 

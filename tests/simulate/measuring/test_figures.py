@@ -149,10 +149,13 @@ def test_without_rates_there_is_no_cost() -> None:
 @pytest.mark.parametrize(
     ("labels", "why"),
     [
-        ({"kubesched.io/price-per-hour": "cheap"}, "price-per-hour is 'cheap'; expected such as 0.192, up to 100000"),
+        (
+            {"kubesched.io/price-per-hour": "cheap"},
+            "price-per-hour is 'cheap'; expected a value such as 0.192, up to 100000",
+        ),
         ({"kubesched.io/price-per-hour": "-1"}, "price-per-hour is '-1'"),
         ({"kubesched.io/price-per-hour": "nan"}, "price-per-hour is 'nan'"),
-        ({"kubesched.io/watts": "90-"}, "kubesched.io/watts is '90-'; expected such as 90-350"),
+        ({"kubesched.io/watts": "90-"}, "kubesched.io/watts is '90-'; expected a value such as 90-350"),
         ({"kubesched.io/watts": "1e9"}, "kubesched.io/watts is '1e9'"),
     ],
 )

@@ -45,7 +45,7 @@ def test_a_picture_has_its_texts_and_is_the_same_to_the_byte() -> None:
     svg, again = (saved(picture_of(drawings, 2), "svg") for _ in range(2))
     assert svg == again
     texts = [element.text for element in ET.fromstring(svg).iter() if element.text]
-    assert {"Pods pending", "Pods that waited at most so long", " _first $x$", "second"} <= set(texts)
+    assert {"Pods pending", "Pods by their longest wait", " _first $x$", "second"} <= set(texts)
     assert b"<dc:date>" not in svg
 
 

@@ -39,7 +39,7 @@ def test_the_name_of_the_file_says_the_form(words: list[str], beginning: str, tm
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (["-o", "csv", "--file", "x.json"], "--file x.json is for json, and -o says csv: leave -o out, or rename"),
+        (["-o", "csv", "--file", "x.json"], "--file x.json is for json, and -o says csv: leave out -o, or rename"),
         (["-o", "parquet"], "-o parquet needs --file FOLDER or --file NAME.parquet"),
         (["--file", "/proc/none/x.json"], "--file /proc/none/x.json: there is no folder /proc/none"),
         (["--file", "/proc/none/x.parquet"], "--file /proc/none/x.parquet: No such file or directory"),

@@ -80,7 +80,7 @@ def test_public_traces_are_read(shape: str) -> None:
         ({"cpu": {"column": "t", "times": "many"}}, "f.csv: column 't', times: "),
         ({"runs": {"column": "t"}, "ends": {"column": "t"}}, "mapping.yaml: give `runs` or `ends`, not both"),
         ({"delimiter": ""}, "mapping.yaml: delimiter is ''; expected one character"),
-        ({"where": {"n": ["x"]}}, "f.csv: no row of the file is a pod by the mapping"),
+        ({"where": {"n": ["x"]}}, "f.csv: the mapping finds no pod in the rows of the file"),
         ({"template": {"spec": {"nodeSelektor": {}}}}, "f.csv: template: "),
     ],
 )
@@ -107,7 +107,7 @@ def test_rows_that_cannot_be_read_are_counted(tmp_path: Path) -> None:
     file.write_text("t,n\nsoon,a\n5,b\n1,c,d\n,e\n")
     found, notes = read(file, SMALL)
     assert [name for _, name, *_ in found] == ["b-1"]
-    assert notes == ["f.csv: 3 rows are left out; line 2 has 'soon' as t, which is no number"]
+    assert notes == ["f.csv: 3 rows are left out; line 2 has 'soon' as t, which is not a number"]
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:

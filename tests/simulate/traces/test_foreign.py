@@ -84,7 +84,7 @@ def test_an_export_of_the_simulator_is_a_cluster() -> None:
     assert isinstance(events[-1], PodArrival)
     assert events[-1].pod.priority == 1000
     assert notes == [
-        "simulator-export.json: its schedulerConfig is not used: write it to a file, and give that as --config"
+        "simulator-export.json: its schedulerConfig is not used: write it to a file, and give that file as --config"
     ]
 
 
@@ -191,7 +191,7 @@ def test_a_patch_that_cannot_be_applied_is_told(tmp_path: Path, text: str, why: 
 def test_a_database_of_etcd_is_told(tmp_path: Path) -> None:
     path = tmp_path / "snapshot.db"
     path.write_bytes(bytes(16) + b"\xed\xda\x0c\xed" + bytes(4000))
-    with pytest.raises(KubeschedError, match="is a database of etcd, as kwokctl snapshot save writes it"):
+    with pytest.raises(KubeschedError, match="is an etcd database, as kwokctl snapshot save writes it"):
         events_of(path)
 
 
@@ -294,14 +294,14 @@ def test_workloads_whose_pods_are_not_known_are_counted(tmp_path: Path) -> None:
     notes: list[str] = []
     path = simkube(tmp_path / "t.sktrace", (0, [a_workload("DaemonSet")], []))
     assert list(read_traces([str(path)], note=notes.append).events(0)) == []
-    assert notes == ["t.sktrace: 1 DaemonSet objects are left out: the trace does not tell how many pods they had"]
+    assert notes == ["t.sktrace: 1 DaemonSet objects are left out: the trace does not have their numbers of pods"]
 
 
 @pytest.mark.parametrize("content", [b"", b"\x93\x01\x02\x03", b"\x85\xa6events", b"no trace"])
 def test_a_file_that_is_named_like_a_trace_of_simkube_and_is_none_is_told(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "t.sktrace"
     path.write_bytes(content)
-    with pytest.raises(KubeschedError, match=r"t.sktrace: is no trace of SimKube of version 2: "):
+    with pytest.raises(KubeschedError, match=r"t.sktrace: is not a SimKube trace of version 2: "):
         events_of(path)
 
 
@@ -312,7 +312,7 @@ def test_a_file_that_is_named_like_a_trace_of_simkube_and_is_none_is_told(tmp_pa
         ((0, [], []), {"events": 3}, "Expected `array`, got `int` - at `$.events`"),
         ((0, [{}], []), {}, "events[0].applied_objs[0]: expected an object with kind and metadata.name"),
         ((0, [a_workload("Deployment", replicas="x")], []), {}, "spec.replicas is 'x'; expected a number"),
-        ((0, [], []), {"pod_lifecycles": {("v1.Pod", "a/b"): {1: ["Lost"]}}}, "'Lost' is no life of a pod"),
+        ((0, [], []), {"pod_lifecycles": {("v1.Pod", "a/b"): {1: ["Lost"]}}}, "'Lost' is not a life of a pod"),
         ((0, [a_workload("Deployment", template={"spec": {"containers": 3}})], []), {}, "applied_objs[0]: "),
     ],
 )

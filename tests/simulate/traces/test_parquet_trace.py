@@ -112,13 +112,13 @@ def test_rows_are_read_in_batches(tmp_path: Path) -> None:
         ([{"at": "soon", "name": "p"}], "row 1: column 'at': Expected `float | null`, got `str`"),
         ([{"at": 1, "name": "p", "cpu": "many"}], "row 1: column 'cpu': Expected `float | null`, got `str`"),
         ([{"at": 1, "name": "p", "cpu": -1.0}], "row 1: column 'cpu' is -1; expected a number from 0"),
-        ([{"at": 1, "name": "p", "labels": "{"}], "row 1: column 'labels' is no JSON"),
+        ([{"at": 1, "name": "p", "labels": "{"}], "row 1: column 'labels' is not JSON"),
         ([{"at": 1, "name": "p", "labels": "[1]"}], "row 1: column 'labels': Expected `object | null`, got `array`"),
-        ([{"at": 1, "object": "x"}], "row 1: column 'object' is no JSON"),
+        ([{"at": 1, "object": "x"}], "row 1: column 'object' is not JSON"),
         ([{"at": 1, "object": POD, "cpu": 1.0}], "row 1: column 'cpu' is for pods without an object"),
         ([{"at": 1, "from": "none", "name": "p"}], "row 1: there is no template 'none' above"),
         ([{"at": 1, "from": "none", "name": "p", "cpu": 1.0}], "row 1: there is no template 'none' of a pod above"),
-        ([{"at": 1, "cpu": 1.0}], "row 1: a copy of a template has a `name`"),
+        ([{"at": 1, "cpu": 1.0}], "row 1: a copy of a template needs a `name`"),
     ],
 )
 def test_what_is_wrong_is_told_with_its_row_and_column(rows: list[dict[str, Any]], why: str, tmp_path: Path) -> None:

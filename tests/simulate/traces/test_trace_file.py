@@ -79,7 +79,7 @@ POD = (
             "line 3: expected one of `object`, `from`, `delete`; found from and delete",
         ),
         ('{"at": 0, "from": "web", "name": "w"}', "line 3: there is no template 'web' above; templates: job, node"),
-        ('{"at": 0, "from": "job"}', "line 3: a copy of a template has a `name`, with {} for its number"),
+        ('{"at": 0, "from": "job"}', "line 3: a copy of a template needs a `name`, with {} for its number"),
         (
             '{"at": 0, "from": "job", "name": "j", "count": 2}',
             "line 3: `count` is 2, so `name` needs {} for the number",
@@ -87,7 +87,7 @@ POD = (
         ('{"at": 0, "from": "job", "name": "j", "count": 0}', "line 3: `count` is 0; expected a number from 1"),
         ('{"at": 0, "from": "node", "name": "n", "runs": 3}', "line 3: `runs` is for pods, and this is a Node"),
         ('{"at": 0, "delete": "Pod"}', "line 3: `delete` is 'Pod'; expected Kind/name or Kind/namespace/name"),
-        ('{"template": "x"}', "line 3: a `template` has an `object`"),
+        ('{"template": "x"}', "line 3: a `template` needs an `object`"),
         ('{"at": 0, "object": {"apiVersion": "v1", "kind": "Pod"}}', "line 3:"),
         ('{"at": 0, "object": {"kind": "Pody", "apiVersion": "v1"}}', "line 3:"),
         (

@@ -1,8 +1,8 @@
 """Actions on a live cluster: requests to its API server, undone by the opposite requests.
 
-From requests of users to such of the API; what the API server refuses is told in its words. A drain goes on in the
-background, as `kubectl drain` does: evictions that a budget forbids are tried again. Of several who act at once one
-waits for the other.
+From requests of users to requests of the API. An error repeats the message of the API server. A drain continues in the
+background, as `kubectl drain` does: it retries evictions that a disruption budget forbids. Actions are serialised: a
+second action waits for the first.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ TOO_MANY, NOT_FOUND, CONFLICT = 429, 404, 409
 
 
 class RunningDrain(NamedTuple):
-    """A drain that goes on: pods that are still to be evicted, and why the last one was not."""
+    """A drain that is under way: the pods that it still has to evict, and why the last eviction failed."""
 
     title: str
     waiting: int
@@ -34,7 +34,7 @@ class RunningDrain(NamedTuple):
 
 
 class LiveChanges:
-    """What users do to a live cluster."""
+    """Carries out the actions of users on a live cluster."""
 
     def __init__(self, shown: ShownCluster, rest: RestClient, again_seconds: float = AGAIN_SECONDS) -> None:
         self._shown = shown
@@ -49,15 +49,15 @@ class LiveChanges:
         self._evicting = self._stopped = False
 
     def done(self) -> list[dict[str, Any]]:
-        """Return what was done, the last one last."""
+        """Return the actions that were done, the latest last."""
         return [{"title": each.title} for each in self._done]
 
     def undone(self) -> list[dict[str, Any]]:
-        """Return what was undone and can be done again, the next one last."""
+        """Return the actions that were undone and can be done again, the next one last."""
         return [{"title": each.title} for each in self._undone]
 
     def running(self) -> dict[str, Any] | None:
-        """Return the drain that goes on, if there is one."""
+        """Return the drain that is under way, if any."""
         return None if self._running is None else self._running._asdict()
 
     async def do(self, asked: ActionRequest) -> str:
@@ -69,7 +69,7 @@ class LiveChanges:
             return title
 
     async def undo(self) -> str:
-        """Send the opposite requests of the last action; a drain evicts no more pods."""
+        """Undo the last action with the opposite requests; a drain stops evicting pods."""
         self._stopped = self._evicting
         async with self._turn:
             if not self._done:
@@ -85,7 +85,7 @@ class LiveChanges:
             return f"Undone: {action.title}"
 
     async def redo(self) -> str:
-        """Send the requests of the action that was undone last again."""
+        """Send the requests of the last undone action again."""
         async with self._turn:
             if not self._undone:
                 raise ActionError(NOTHING_TO_REDO)
@@ -95,17 +95,17 @@ class LiveChanges:
 
     async def configure(self, configuration: object) -> str:
         """Refuse: the scheduler of a live cluster has its own configuration."""
-        raise ActionError("the configuration of a live cluster's scheduler is not the page's to change")
+        raise ActionError("the page cannot change the configuration of a live cluster's scheduler")
 
     def close(self) -> None:
-        """End a drain that goes on."""
+        """Stop a drain that is under way."""
         if self._task is not None:
             self._task.cancel()
         self._task = self._running = None
 
     async def _perform(self, action: LiveAction) -> str:
         if action.evicted and self._running is not None and self._task is not None and not self._task.done():
-            raise ActionError(f"{self._running.title} goes on: wait until it is done, or undo it")
+            raise ActionError(f"{self._running.title} is still under way: wait until it is done, or undo it")
         if action.creates:
             action = action._replace(undo=await self._create_all(action.requests))
         else:
@@ -114,7 +114,9 @@ class LiveChanges:
         return await self._drain(action) if action.drained else action.title
 
     async def _create_all(self, creations: Sequence[LiveRequest]) -> tuple[LiveRequest, ...]:
-        """Create objects; return what deletes them, the last one first. If one cannot be created, none is left."""
+        """Create objects; return the requests that delete them, the last object first. After a failure, delete the
+        created ones.
+        """
         deletions: list[LiveRequest] = []
         try:
             for creation in creations:
@@ -130,7 +132,9 @@ class LiveChanges:
         return tuple(deletions)
 
     async def _send_all(self, requests: Sequence[LiveRequest]) -> None:
-        """Send requests up to one that is refused; an object that is gone, or whose name another has, is deleted."""
+        """Send requests until one is refused; ignore deletions of objects that no longer exist or whose name was
+        reused.
+        """
         for request in requests:
             try:
                 await self._send(request)
@@ -145,7 +149,7 @@ class LiveChanges:
     # -- drains
 
     async def _drain(self, action: LiveAction) -> str:
-        """Evict pods once; those that a budget holds up are tried again in the background."""
+        """Evict the pods of a drain once; retry in the background the pods that a disruption budget protects."""
         self._running, self._evicting, self._stopped = None, True, False
         try:
             held_up, why = await self._evict(action.evicted)
@@ -165,7 +169,7 @@ class LiveChanges:
             try:
                 waiting, why = await self._evict(waiting)
             except Unreachable as error:
-                # pods that are evicted by now are not found the next time
+                # pods that were evicted meanwhile are not found the next time
                 why = str(error)
             except ActionError as error:
                 self._running = RunningDrain(action.title, len(waiting), f"it has ended: {error}")
@@ -174,7 +178,7 @@ class LiveChanges:
         self._running = None
 
     async def _evict(self, evictions: Sequence[LiveRequest]) -> tuple[list[LiveRequest], str]:
-        """Send evictions; return those that a budget forbids now, and why the last of them."""
+        """Send evictions; return the evictions that a budget forbids now, and the last reason."""
         held_up, why = [], ""
         for eviction in evictions:
             if self._stopped:
@@ -186,7 +190,7 @@ class LiveChanges:
                     held_up.append(eviction)
                     why = str(refused)
                 elif refused.code not in (NOT_FOUND, CONFLICT):
-                    # gone, or another pod has its name
+                    # deleted, or another pod has its name
                     raise _refusal(eviction, refused) from None
         return held_up, why
 

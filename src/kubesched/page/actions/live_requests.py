@@ -1,6 +1,7 @@
-"""Requests to an API server for what users do, with the requests that undo them.
+"""Requests to an API server for the actions of users, with the requests that undo them.
 
-From an action and the model of a live cluster to values; what has to be known first is asked of the API server.
+From an action and the model of a live cluster to values. The API server is asked for facts that the model does not
+have.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
@@ -32,7 +33,7 @@ from kubesched.page.actions.trace_events import local_data, refuse_bare
 
 MERGE_PATCH: Final = "application/merge-patch+json"
 JSON: Final = "application/json"
-GONE_FOR_GOOD: Final = "pods that were deleted do not come back; their controller creates others"
+GONE_FOR_GOOD: Final = "deleted pods cannot be restored; their controller creates new ones"
 # the scale subresource
 SCALED: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
@@ -48,10 +49,11 @@ class LiveRequest(NamedTuple):
 
 
 class LiveAction(NamedTuple):
-    """Requests of an action, and those that undo it.
+    """Requests of an action, and the requests that undo it.
 
-    What `creates` objects is undone by deleting what the API server answered with (`deletion_of`), since names and UIDs
-    are known only then. A drain has `drained` nodes, evictions, and a number of pods that it leaves.
+    Objects that the action `creates` are deleted to undo it. The deletions come from the API server's responses
+    (`deletion_of`), since names and UIDs are known only then. A drain has `drained` nodes, evictions, and a number of
+    pods that it leaves.
     """
 
     title: str
@@ -143,14 +145,14 @@ async def _remove(model: ClusterModel, asked: ActionRequest, rest: RestClient) -
     return LiveAction(
         f"Remove {named(nodes)}",
         tuple(LiveRequest("DELETE", path_of("Node", name=name), f"node {name}") for name in nodes),
-        tuple(_creation(_anew(each)) for each in documents),
+        tuple(_creation(_manifest_of(each)) for each in documents),
     )
 
 
 async def _add_nodes(model: ClusterModel, asked: ActionRequest, rest: RestClient) -> LiveAction:
     if asked.like:
         like = model.node(asked.like)
-        documents = [_anew(to_builtins(each)) for each in new_nodes_like(model, like, asked.count)]
+        documents = [_manifest_of(to_builtins(each)) for each in new_nodes_like(model, like, asked.count)]
         title = f"Add {asked.count} {'node' if asked.count == 1 else 'nodes'} like {asked.like}"
     elif asked.pool:
         pool = asked.node_pool()
@@ -200,7 +202,7 @@ async def _delete(model: ClusterModel, asked: ActionRequest, rest: RestClient) -
     pod = model.pods[f"{namespace}/{name}"]
     what, path = f"pod {namespace}/{name}", path_of("Pod", namespace, name)
     controlled = pod.metadata.controller is not None
-    undo = () if controlled else (_creation(_anew(await _read(rest, path, what))),)
+    undo = () if controlled else (_creation(_manifest_of(await _read(rest, path, what))),)
     body = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": {"uid": pod.uid}}
     request = LiveRequest("DELETE", path, what, body)
     return LiveAction(f"Delete {what}", (request,), undo, cannot_undo=GONE_FOR_GOOD if controlled else "")
@@ -217,8 +219,10 @@ async def _read(rest: RestClient, path: str, what: str, query: Query | None = No
     return found
 
 
-def _anew(document: Mapping[str, Any]) -> dict[str, Any]:
-    """Return an object as it is created: without what a server fills in, and a pod without its node and status."""
+def _manifest_of(document: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object as a manifest to create it again: without fields that a server fills in, a pod without its node
+    and status.
+    """
     metadata = {
         key: value
         for key, value in (document.get("metadata") or {}).items()
@@ -245,16 +249,16 @@ def _creation(document: Mapping[str, Any], namespace: str = "default") -> LiveRe
 
 
 def deletion_of(creation: LiveRequest, answer: bytes) -> LiveRequest:
-    """Return the request that deletes the very object that an API server answered a creation with.
+    """Return the request that deletes the object that an API server returned for a creation.
 
-    Without a name the path would be that of all objects of the kind: raises ActionError.
+    Raises ActionError if the response has no name: the path would be that of all objects of the kind.
     """
     try:
         metadata = msgspec.json.decode(answer, type=_Created).metadata
     except msgspec.DecodeError:
         metadata = _CreatedMetadata()
     if not (metadata.name and metadata.uid):
-        raise ActionError(f"{creation.what}: the API server did not say what it created, so it cannot be taken back")
+        raise ActionError(f"{creation.what}: the API server did not say what it created, so it cannot be undone")
     body = {
         "apiVersion": "v1",
         "kind": "DeleteOptions",

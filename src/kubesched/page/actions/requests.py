@@ -1,6 +1,6 @@
-"""What users do to a cluster, as requests; and what each needs.
+"""Actions of users as requests, and the fields that each action needs.
 
-From JSON to a checked value. A request that lacks a field, or names nothing, is refused in a sentence.
+From JSON to a checked value. A request without a needed field, or with an unknown object, is refused with a sentence.
 """
 
 from typing import Final
@@ -28,15 +28,15 @@ TEXT: Final = "the text"
 
 
 class ActionError(KubeschedError):
-    """An action that is not carried out; the message says why, and names its field."""
+    """An action is refused; the message gives the reason and names the field."""
 
 
 class ActionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An action: what to do, and to what.
+    """An action on nodes, a workload, a pod or manifests.
 
-    `nodes` are names or a label selector. New nodes are `count` ones `like` a node, or those of a `pool` as
-    `kubesched up --pool` has it. A `workload` is KIND/NAMESPACE/NAME, a `pod` NAMESPACE/NAME. `yaml` has objects, which
-    are created in `namespace` unless they name one. `force` drains pods without a controller, too.
+    `nodes` are names or a label selector. New nodes are `count` copies of the node `like`, or the nodes of a `pool` in
+    the notation of `kubesched up --pool`. A `workload` is KIND/NAMESPACE/NAME, a `pod` NAMESPACE/NAME. `yaml` has the
+    objects to create, in `namespace` unless they name one. With `force` a drain also deletes pods without a controller.
     """
 
     do: str
@@ -52,7 +52,7 @@ class ActionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     force: bool = False
 
     def check(self) -> None:
-        """Raise ActionError for something that nobody can do."""
+        """Raise ActionError if the action or its numbers are not possible for any user."""
         if self.do not in DEEDS:
             raise ActionError(f"do: {self.do[:100]!r} is not known; expected one of {', '.join(DEEDS)}")
         if not 1 <= self.count <= MOST_NEW:
@@ -61,13 +61,15 @@ class ActionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             raise ActionError(f"replicas: {self.replicas} is not possible; expected 0 to {MOST_NEW}")
 
     def named_nodes(self, model: ClusterModel) -> tuple[str, ...]:
-        """Return the nodes that are meant; raises UnknownObjectError."""
+        """Return the nodes of the action; raises UnknownObjectError."""
         if not self.nodes:
             raise ActionError("nodes: no node is named; write names (a,b) or a label selector (zone=a)")
         return chosen_nodes(model, self.nodes)
 
     def named_workload(self, model: ClusterModel) -> NamedObject:
-        """Return the workload that is meant, which has replicas; of a Deployment's ReplicaSet the Deployment."""
+        """Return the workload of the action, which has replicas; for a ReplicaSet of a Deployment return the
+        Deployment.
+        """
         if not self.workload:
             raise ActionError("workload: none is named; write KIND/NAMESPACE/NAME, such as deploy/default/web")
         found = parse_name(self.workload)
@@ -76,7 +78,7 @@ class ActionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return _top_of(model, found)
 
     def named_pod(self, model: ClusterModel) -> str:
-        """Return `namespace/name` of the pod that is meant."""
+        """Return `namespace/name` of the pod of the action."""
         if not self.pod:
             raise ActionError("pod: none is named; write NAMESPACE/NAME")
         return model.pod(self.pod).full_name
@@ -88,7 +90,7 @@ class ActionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def manifests(self) -> list[Manifest]:
         """Return the objects in the text, in their namespace."""
         if not self.yaml.strip():
-            raise ActionError("yaml: there is no object in the text")
+            raise ActionError("yaml: the text has no objects")
         text = self.yaml.encode()
         if rough_values(text) > MOST_VALUES:
             raise ActionError(f"yaml: more than {MOST_VALUES} values are too many for one action; create them in parts")
@@ -96,7 +98,7 @@ class ActionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         if problems:
             raise ActionError(problems[0])
         if not found:
-            raise ActionError("yaml: there is no object in the text")
+            raise ActionError("yaml: the text has no objects")
         if len(found) > MOST_NEW:
             raise ActionError(f"yaml: {len(found)} objects are more than one action creates; {MOST_NEW} can be")
         for each in found:
@@ -105,7 +107,7 @@ class ActionRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 def _top_of(model: ClusterModel, workload: NamedObject) -> NamedObject:
-    """Return the workload above another, as its pods tell."""
+    """Return the top-level owner of a workload, as the owner references of its pods say."""
     owners = Owners(model)
     for pod in model.pods.values():
         controller = pod.metadata.controller
@@ -118,7 +120,7 @@ def _top_of(model: ClusterModel, workload: NamedObject) -> NamedObject:
 
 
 def _check_replicas(manifest: Manifest) -> None:
-    """Raise ActionError for a workload with more pods than one action makes."""
+    """Raise ActionError if a workload has more pods than one action may create."""
     spec, field = manifest.document.get("spec"), REPLICAS_FIELDS.get(manifest.kind, "")
     wanted = spec.get(field) if isinstance(spec, dict) else None
     if isinstance(wanted, int) and wanted > MOST_NEW:

@@ -1,7 +1,7 @@
-"""Actions in a simulation: each becomes part of its scenario; undo leaves the last one out.
+"""Actions in a simulation: each becomes part of its scenario; undo removes the last one.
 
-From requests to actions at the present moment. Undo and redo run the simulation again, from the beginning to
-where it is. Of several who act at once one waits for the other.
+From requests to actions at the present moment. Undo and redo run the simulation again, from the beginning to the
+present moment. Actions are serialised: a second action waits for the first.
 """
 
 import asyncio
@@ -15,14 +15,14 @@ from kubesched.page.simulation.commands import SEEKING
 from kubesched.page.simulation.page_simulation import PageSimulation
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration, UserAction
 
-ON_ITS_WAY: Final = "the simulation is on its way to another moment: wait until it is there, or pause it"
+ON_ITS_WAY: Final = "the simulation is moving to another moment: wait until it arrives, or pause it"
 NOTHING_TO_UNDO: Final = "there is no action to undo"
 NOTHING_TO_REDO: Final = "there is no action to redo"
 Documents = tuple[dict[str, Any], ...]
 
 
 class SimulatedChanges:
-    """What users do in one simulation, in the order in which they did it."""
+    """Carries out the actions of users in one simulation, in their order."""
 
     def __init__(self, simulation: PageSimulation) -> None:
         self.simulation = simulation
@@ -31,15 +31,15 @@ class SimulatedChanges:
         self._turn = asyncio.Lock()
 
     def done(self) -> list[dict[str, Any]]:
-        """Return what was done, the last one last."""
+        """Return the actions that were done, the latest last."""
         return [{"title": each.title, "at": each.at.seconds} for each in self._done]
 
     def undone(self) -> list[dict[str, Any]]:
-        """Return what was undone and can be done again, the next one last."""
+        """Return the actions that were undone and can be done again, the next one last."""
         return [{"title": each.title, "at": each.at.seconds} for each in self._undone]
 
     def running(self) -> None:
-        """Return what goes on: nothing, since actions take no time."""
+        """Return None: actions in a simulation take no time, so none is under way."""
 
     async def do(self, asked: ActionRequest) -> str:
         """Carry out an action; return a sentence about it."""
@@ -48,19 +48,19 @@ class SimulatedChanges:
             action = simulated(self.simulation.shown.model, asked, self._documents())
             action = await self._with_run_times(action)
             done = await self.simulation.apply(action.title, action.events, note=action.workloads)
-            self._note(done)
+            self._record(done)
             return action.title
 
     async def configure(self, configuration: SimulatedConfiguration) -> str:
-        """Let another configuration be in force."""
+        """Put another configuration in force."""
         async with self._turn:
             self._refuse_on_its_way()
             done = await self.simulation.apply("Apply a configuration", (), configuration, self._documents())
-            self._note(done)
+            self._record(done)
             return done.title
 
     async def undo(self) -> str:
-        """Leave out the last action."""
+        """Undo the last action."""
         async with self._turn:
             self._refuse_on_its_way()
             if not self._done:
@@ -76,7 +76,7 @@ class SimulatedChanges:
             return f"Undone: {action.title}"
 
     async def redo(self) -> str:
-        """Do again what was undone last, at its moment."""
+        """Redo the last undone action, at its moment."""
         async with self._turn:
             self._refuse_on_its_way()
             if not self._undone:
@@ -88,9 +88,9 @@ class SimulatedChanges:
             return f"Done again: {action.title}"
 
     def close(self) -> None:
-        """Nothing goes on."""
+        """Do nothing: no action is under way."""
 
-    def _note(self, action: UserAction) -> None:
+    def _record(self, action: UserAction) -> None:
         self._done.append(action)
         self._undone.clear()
 
@@ -99,11 +99,11 @@ class SimulatedChanges:
             raise ActionError(ON_ITS_WAY)
 
     async def _scenario(self) -> PageScenario:
-        """Return the scenario with all actions, also those that are not reported yet."""
+        """Return the scenario with all actions, including actions that the simulation has not reported yet."""
         return await self.simulation.ask(lambda run: run.scenario, anywhere=True)
 
     def _documents(self) -> Documents:
-        """Return the workloads that are known now: those after the last action."""
+        """Return the workloads as they are after the last action."""
         notes = [each.note for each in self._done if isinstance(each.note, tuple)]
         return notes[-1] if notes else self.simulation.scenario.workloads
 

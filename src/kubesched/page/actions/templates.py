@@ -1,4 +1,4 @@
-"""Objects to begin with, as texts that users edit before they create them."""
+"""Manifests that users start from: texts that they edit before they create the objects."""
 
 from typing import Final
 

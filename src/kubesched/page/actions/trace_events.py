@@ -1,9 +1,10 @@
-"""What an action does to a simulated cluster: events of a trace.
+"""The effect of an action on a simulated cluster, as events of a trace.
 
     request ──▶ tried on the model, as `whatif` does, without scheduling ──▶ objects that differ ──▶ events
 
-From a request and the model of what is shown to a sentence and events. Controllers are played: a workload's pods come
-and go, an evicted pod that has a controller is created again. The model is as before afterwards.
+From a request and the model of the cluster on display to a sentence and events. Controllers are simulated: pods of a
+workload are created and deleted with its replicas, and an evicted pod with a controller is created again. The model is
+restored afterwards.
 """
 
 import dataclasses
@@ -50,7 +51,7 @@ MOST_NAMED: Final = 3
 
 
 class SimulatedAction(NamedTuple):
-    """An action as a simulation takes it; `workloads` are the documents of all workloads afterwards."""
+    """An action with its events for a simulation; `workloads` are the documents of all workloads afterwards."""
 
     title: str
     events: tuple[TraceEvent, ...]
@@ -58,9 +59,9 @@ class SimulatedAction(NamedTuple):
 
 
 def simulated(model: ClusterModel, asked: ActionRequest, workloads: tuple[dict[str, Any], ...] = ()) -> SimulatedAction:
-    """Return what an action does to the simulated cluster of a model; raises KubeschedErrors.
+    """Return the effect of an action on the simulated cluster of a model; raises KubeschedErrors.
 
-    `workloads` are the documents of the workloads that are known beside the model's objects.
+    `workloads` are the documents of known workloads that are not objects of the model.
     """
     asked.check()
     before = _objects(model)
@@ -71,13 +72,13 @@ def simulated(model: ClusterModel, asked: ActionRequest, workloads: tuple[dict[s
         after, documents = _objects(model), tuple(trial.documents.values())
     events = tuple(_events(before, after))
     if not events:
-        raise ActionError(f"{title}: nothing changes that a scheduler reads")
+        raise ActionError(f"{title}: this changes nothing that a scheduler reads")
     return SimulatedAction(title, events, documents)
 
 
 @contextmanager
 def _knowing(model: ClusterModel, workloads: tuple[dict[str, Any], ...]) -> Iterator[None]:
-    """Let a model know documents of workloads for a while."""
+    """Add documents of workloads to a model for the duration of a block."""
     source = model.source
     model.source = dataclasses.replace(source, workloads=workloads)
     try:
@@ -136,7 +137,7 @@ def _delete(trial: WhatIfTrial, asked: ActionRequest) -> str:
 
 
 def _drain(trial: WhatIfTrial, asked: ActionRequest) -> str:
-    """Cordon nodes and evict the pods that may go now, as `kubectl drain` does."""
+    """Cordon nodes and evict the pods that may be evicted now, as `kubectl drain` does."""
     nodes = asked.named_nodes(trial.model)
     pods = [pod for node in nodes for pod in trial.pods_on(node)]
     refuse_bare(pods, force=asked.force)
@@ -155,7 +156,7 @@ def _drain(trial: WhatIfTrial, asked: ActionRequest) -> str:
 
 
 def refuse_bare(pods: list[PodInfo], *, force: bool) -> None:
-    """Raise ActionError, as `kubectl drain` without --force does, if pods would not come back."""
+    """Raise ActionError, as `kubectl drain` does without --force, if no controller would create the pods again."""
     bare = [pod.full_name for pod in pods if pod.metadata.controller is None and not bound_to_node(pod)]
     if bare and not force:
         more = f" and {len(bare) - MOST_NAMED} more" if len(bare) > MOST_NAMED else ""
@@ -166,7 +167,7 @@ def refuse_bare(pods: list[PodInfo], *, force: bool) -> None:
 
 
 def refuse_local_data(pods: list[PodInfo]) -> None:
-    """Raise ActionError, as `kubectl drain` does, if data in emptyDir volumes of pods would be lost."""
+    """Raise ActionError, as `kubectl drain` does, if pods would lose data in emptyDir volumes."""
     for pod in pods:
         local = any(volume.empty_dir is not None for volume in pod.pod.spec.volumes)
         if local and not bound_to_node(pod) and not pod.terminating:
@@ -174,7 +175,7 @@ def refuse_local_data(pods: list[PodInfo]) -> None:
 
 
 def local_data(pod: str) -> str:
-    """Return the refusal of a drain because of a pod with an emptyDir volume."""
+    """Return the message that refuses to drain a pod with an emptyDir volume."""
     return f"{pod}: data in its emptyDir volumes would be lost; drain with force to delete it"
 
 
@@ -183,7 +184,7 @@ def _them(pods: list[str]) -> str:
 
 
 def drained(nodes: tuple[str, ...], evicted: int, left: int, held_up: list[str], *, goes_on: bool = False) -> str:
-    """Return the sentence about a drain; `goes_on` says that it is tried again without being asked."""
+    """Return the sentence about a drain; `goes_on` says that the drain retries in the background."""
     parts = [f"{evicted} {'pod is' if evicted == 1 else 'pods are'} evicted"]
     if left:
         parts.append(f"{left} of DaemonSets {'stays' if left == 1 else 'stay'}")
@@ -217,7 +218,7 @@ def _objects(model: ClusterModel) -> Objects:
 
 
 def _events(before: Objects, after: Objects) -> Iterator[TraceEvent]:
-    """Yield deletions, pods' first; then what is new or changed, pods last."""
+    """Yield the events between two states of a cluster: deletions, pods first; then other changes, pods last."""
     changed = {key: obj for key, obj in after.items() if before.get(key) is not obj and before.get(key) != obj}
     pods = {key: obj for key, obj in changed.items() if isinstance(obj, Pod)}
     gone = [key for key in before if key not in after or (key in pods and not _is_edit(before[key], pods[key]))]
@@ -232,19 +233,19 @@ def _events(before: Objects, after: Objects) -> Iterator[TraceEvent]:
         if old is not None and _is_edit(old, obj):
             yield ObjectPut(0.0, obj)
         else:
-            arrivals.append(_again(obj, old) if old is not None else obj)
+            arrivals.append(_recreated(obj, old) if old is not None else obj)
     yield from trace_of_objects("", arrivals).events(0)
 
 
 def _is_edit(old: ApiObject, new: ApiObject) -> bool:
-    """Return whether a pod is the same one, where it was."""
+    """Return whether a pod is the same one, on the same node."""
     if not isinstance(old, Pod) or not isinstance(new, Pod):
         return False
     return old.uid == new.uid and old.spec.node_name == new.spec.node_name
 
 
-def _again(pod: Pod, old: ApiObject) -> Pod:
-    """Return the pod that a controller creates in the place of one that is gone: under its name, with another UID."""
+def _recreated(pod: Pod, old: ApiObject) -> Pod:
+    """Return the pod that a controller creates to replace a deleted one: the same name, another UID."""
     status = replace(pod.status, conditions=(), nominated_node_name="", start_time=None, phase="")
     uid = f"{old.uid}+" if pod.uid in ("", old.uid) else pod.uid
     metadata = replace(pod.metadata, uid=uid, deletion_timestamp=None, creation_timestamp=None)
@@ -260,7 +261,7 @@ def created_again(action: SimulatedAction) -> tuple[str, ...]:
 
 
 def with_run_times(action: SimulatedAction, runs: Mapping[str, float | None]) -> SimulatedAction:
-    """Return an action whose pods that are created again run as long as before; `runs` is by `namespace/name`."""
+    """Return an action whose recreated pods run as long as before; `runs` has run times by `namespace/name`."""
     events = tuple(
         replace(event, runs=runs.get(event.pod.full_name, event.runs)) if isinstance(event, PodArrival) else event
         for event in action.events

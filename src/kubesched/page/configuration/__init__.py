@@ -1,4 +1,4 @@
-"""A configuration as text and as a form, which follow each other; faults with their places.
+"""A configuration as text and as a form that stay in step, with the positions of its faults.
 
-From a text and a change of the form to the text after it, the form, faults, and placements compared.
+From a text and a change of the form to the text after it, the form, its faults, and compared placements.
 """

@@ -1,6 +1,6 @@
 """A configuration as a form: profiles, their plugins with weights, extension points and arguments.
 
-From a loaded configuration to plain values, and to a short text that has what differs from the defaults.
+From a loaded configuration to plain values, and to a short text with the differences from the defaults.
 """
 
 import types as python_types
@@ -66,7 +66,7 @@ def _profile(profile: ResolvedProfile, loaded: Loaded, catalog: Catalog) -> Json
 
 
 def _arguments(plugin: str, args: PluginArgs | RawArgs | None) -> Iterator[Json]:
-    """Yield the arguments of a plugin: those of in-tree ones by field, others as one value."""
+    """Yield the arguments of a plugin: by field for in-tree plugins, as one value for other plugins."""
     if plugin in ARGS_TYPES:
         yield from _typed(args if isinstance(args, PluginArgs) else ARGS_TYPES[plugin](), ())
     elif isinstance(args, RawArgs):
@@ -101,7 +101,7 @@ def _argument(path: tuple[str, ...], kind: str, value: Any) -> Json:
 
 
 def text_of(loaded: Loaded) -> str:
-    """Return a configuration as YAML that has what differs from the defaults, without secrets."""
+    """Return a configuration as YAML with its differences from the defaults, without secrets."""
     wire = without_secrets(to_wire(loaded.config), hidden="")
     plain = to_wire(load(None, loaded.gates).config)
     shown = {"apiVersion": API_VERSION, "kind": KIND}

@@ -1,7 +1,7 @@
-"""Changes of a configuration as the form makes them.
+"""Changes of a configuration that users make in the form.
 
 From the plain value of a configuration and a change (`{"do": "weight", "profile": 0, "plugin": ..., "weight": 5}`) to
-the value after it. Only what the change is about differs, so that the text can keep the rest.
+the value after it. Everything that the change does not touch stays equal, so that the text can keep the rest.
 """
 
 import copy
@@ -29,7 +29,7 @@ class FormChangeError(KubeschedError):
 
 
 class FormChange(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """A change of the form: what to do, where, and the value; fields that `do` does not need are ignored."""
+    """A change of the form: the operation, its place and the value; fields that `do` does not need are ignored."""
 
     do: str
     profile: int = 0
@@ -62,24 +62,24 @@ class _Configuration:
         self._catalog = catalog
 
     def profile(self, number: int) -> Tree:
-        """Return a profile; the first is there without being written."""
+        """Return a profile; the first one exists even if the text does not have it."""
         profiles = self.tree.get("profiles") or []
         if number == 0 and not profiles:
             profiles = [{"schedulerName": DEFAULT_SCHEDULER_NAME}]
         if not isinstance(profiles, list) or not 0 <= number < len(profiles):
             raise FormChangeError(f"profile: there is no profile {number}")
         if not isinstance(profiles[number], dict):
-            raise FormChangeError(f"profiles[{number}]: it is not an object: mend the text first")
+            raise FormChangeError(f"profiles[{number}]: it is not an object: fix the text first")
         self.tree["profiles"] = profiles
         found: Tree = profiles[number]
         return found
 
     def plugin_lists(self, change: FormChange, point: str) -> tuple[list[Any], list[Any]]:
-        """Return the entries that are enabled and disabled at an extension point, as they are written."""
+        """Return the entries that are enabled and disabled at an extension point, as the text has them."""
         if change.plugin not in self._catalog:
             raise FormChangeError(f"plugin: there is no plugin {change.plugin!r}")
         if point not in (MULTI_POINT, *EXTENSION_POINTS):
-            raise FormChangeError(f"point: {point!r} is no extension point")
+            raise FormChangeError(f"point: {point!r} is not an extension point")
         written = _object(_object(self.profile(change.profile), "plugins"), point)
         return _list(written, "enabled"), _list(written, "disabled")
 
@@ -88,7 +88,7 @@ class _Configuration:
         try:
             config = complete(decode(msgspec.json.encode(self.tree)), self._gates)
         except ConfigError as error:
-            raise FormChangeError(f"the text has a fault, mend it first: {error.errors[0]}") from None
+            raise FormChangeError(f"fix the text first: {error.errors[0]}") from None
         plugins = config.profiles[change.profile].plugins
         here = plugins.at(point)
         if _lists(here, change.plugin):
@@ -118,11 +118,11 @@ def _list(parent: Tree, key: str) -> list[Any]:
 
 
 def _child(parent: Tree, key: str, kind: type) -> Any:
-    """Return a field that is an object or a list, made if it is not there."""
+    """Return a field that is an object or a list; create it if it is missing."""
     if parent.get(key) is None:
         parent[key] = kind()
     if not isinstance(parent[key], kind):
-        raise FormChangeError(f"{key}: it is not {'an object' if kind is dict else 'a list'}: mend the text first")
+        raise FormChangeError(f"{key}: it is not {'an object' if kind is dict else 'a list'}: fix the text first")
     return parent[key]
 
 
@@ -135,7 +135,7 @@ def _without_empty(parent: Any, key: str) -> None:
         del parent[key]
 
 
-def _named(entries: list[Any], name: str) -> Tree | None:
+def _entry_named(entries: list[Any], name: str) -> Tree | None:
     return next((each for each in entries if isinstance(each, dict) and each.get("name") == name), None)
 
 
@@ -163,14 +163,14 @@ def _disable(config: _Configuration, change: FormChange) -> None:
 
 
 def _weigh(config: _Configuration, change: FormChange) -> None:
-    """Set the weight of a plugin's scores; 0 leaves its scores out."""
+    """Set the weight of a plugin's scores; 0 disables its scores."""
     if not change.weight:
         _disable(config, msgspec.structs.replace(change, point=SCORE))
         return
     scores, silent = config.plugin_lists(change, SCORE)
     _drop(silent, change.plugin)
     everywhere, _ = config.plugin_lists(change, MULTI_POINT)
-    entry = _named(scores, change.plugin) or _named(everywhere, change.plugin)
+    entry = _entry_named(scores, change.plugin) or _entry_named(everywhere, change.plugin)
     if entry is None:
         entry = {"name": change.plugin}
         # of a plugin that is on by default, an entry of multiPoint is its weight and nothing else
@@ -180,9 +180,9 @@ def _weigh(config: _Configuration, change: FormChange) -> None:
 
 
 def _argue(config: _Configuration, change: FormChange) -> None:
-    """Set an argument of a plugin; null leaves it to its default."""
+    """Set an argument of a plugin; null resets it to its default."""
     entries = _list(config.profile(change.profile), "pluginConfig")
-    entry = _named(entries, change.plugin)
+    entry = _entry_named(entries, change.plugin)
     if entry is None:
         entry = {"name": change.plugin}
         entries.append(entry)

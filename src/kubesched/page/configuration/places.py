@@ -1,6 +1,6 @@
-"""Where the fields of a configuration are in its text, and where its faults are.
+"""Positions of a configuration's fields and faults in its text.
 
-From a text and the problems that loading it found to faults: line, column, field, sentence.
+From a text and the problems found while loading it to faults: line, column, field, sentence.
 """
 
 import re
@@ -25,7 +25,7 @@ _MISSING = re.compile(r"^Object '(\w+)' is missing")
 
 
 class Fault(NamedTuple):
-    """Something that is wrong in a text; lines and columns count from 1."""
+    """A fault in a text; lines and columns count from 1."""
 
     line: int
     column: int
@@ -34,10 +34,10 @@ class Fault(NamedTuple):
 
 
 def first_document(text: str) -> yaml.Node | None:
-    """Return the nodes of the first document, with their places; None where there is none.
+    """Return the nodes of the first document, with their positions; None without a document.
 
-    Raises DocumentError for one that `parse` would not read for its depth: whoever builds nodes calls itself for each
-    level, and the stack of the process would not hold that.
+    Raises DocumentError for nesting that `parse` would refuse: PyYAML builds nodes recursively, and deep nesting would
+    overflow the stack of the process.
     """
     depth = 0
     for event in yaml.parse(text, Loader=yaml.CSafeLoader):
@@ -68,7 +68,7 @@ def faults_of(text: str, error: ConfigError) -> list[Fault]:
 
 
 def _broken(broken: Exception, message: str) -> Fault:
-    """Return the fault of a text that is no YAML."""
+    """Return the fault of a text that is not valid YAML."""
     mark = getattr(broken, "problem_mark", None) or getattr(broken, "context_mark", None)
     if mark is not None:
         return Fault(mark.line + 1, mark.column + 1, "", message)
@@ -94,7 +94,7 @@ def _field(path: FieldPath) -> str:
 
 
 def _path_in(root: yaml.Node | None, message: str) -> FieldPath:
-    """Return the field that a sentence is about; nothing if it names none."""
+    """Return the field that a sentence names; an empty path if it names none."""
     if found := _UNKNOWN.match(message) or _LEADING.match(message):
         return () if found[1] in ("yaml", "json") else path_of(found[1])
     found = _PROFILE.match(message)
@@ -136,7 +136,7 @@ def _entries(node: yaml.Node | None) -> Iterable[tuple[yaml.Node, yaml.Node]]:
 
 
 def place_of(root: yaml.Node | None, path: FieldPath, *, key: bool = False) -> tuple[int, int]:
-    """Return line and column of a field, or of the nearest above it that is there; with `key`, those of its name."""
+    """Return line and column of a field, or of its nearest existing parent; with `key`, the position of its name."""
     if root is None:
         return 1, 1
     mark = root.start_mark
@@ -146,7 +146,7 @@ def place_of(root: yaml.Node | None, path: FieldPath, *, key: bool = False) -> t
 
 
 def _reached(root: yaml.Node | None, path: FieldPath) -> tuple[yaml.Node | None, FieldPath]:
-    """Return the node that a path leads to, and the rest of the path if it ends before."""
+    """Return the node at the end of a path, or the last node that exists and the rest of the path."""
     node = root
     steps = 0
     for _, value in _way(root, path):
@@ -162,7 +162,7 @@ def node_at(root: yaml.Node | None, path: FieldPath) -> yaml.Node | None:
 
 
 def _way(root: yaml.Node | None, path: FieldPath) -> Iterator[tuple[yaml.Node | None, yaml.Node]]:
-    """Yield the name (of an entry of a mapping) and the value of each step, as far as the path leads."""
+    """Yield the name (of an entry of a mapping) and the value of each step, as far as the path exists."""
     node = root
     for part in path:
         if isinstance(part, int):

@@ -1,6 +1,6 @@
 """The configuration in force, faults of an edited one, and the placements that would differ under it.
 
-From texts to values. Models for comparisons are made of the objects that are shown now, and thrown away.
+From texts to values. Each comparison builds models of the objects on display and discards them.
 """
 
 from typing import Any, NamedTuple
@@ -27,13 +27,13 @@ from kubesched.page.configuration.text_edits import rewritten
 
 # names of the two configurations in answers
 IN_FORCE, EDITED = "the configuration in force", "the edited one"
-# values in a text that somebody types
+# values in a text that a user types
 MOST_VALUES = 50_000
-COMMENTS_LOST = "This change could not be made in place: the text was written anew, without its comments."
+COMMENTS_LOST = "This change could not be made in place: the whole text was rewritten, without its comments."
 
 
 class ConfigurationText(msgspec.Struct, rename="camel", forbid_unknown_fields=True):
-    """A text to look at: as typed, or with a change of the form; `reschedule_all` places all pods again."""
+    """A text to check: as typed, or with a change of the form; `reschedule_all` places all pods again."""
 
     yaml: str
     change: FormChange | None = None
@@ -41,7 +41,7 @@ class ConfigurationText(msgspec.Struct, rename="camel", forbid_unknown_fields=Tr
 
 
 class ConfigurationReader(NamedTuple):
-    """What decides how texts are read: feature gates, and plugins beside the in-tree ones."""
+    """The settings that texts are read with: feature gates, and plugins beside the in-tree ones."""
 
     gates: FeatureGates
     registry: Registry | None
@@ -52,12 +52,14 @@ class ConfigurationReader(NamedTuple):
         return IN_TREE if self.registry is None else merge_catalogs(IN_TREE, self.registry.catalog())
 
     def load(self, text: str | None) -> Loaded:
-        """Return the configuration in a text, the default one without a text; raises ConfigError."""
+        """Return the configuration in a text, the default one for None; raises ConfigError."""
         return load_config(text, self.gates, self.registry)
 
 
 def shown_text(text: str, loaded: Loaded) -> str:
-    """Return the text of the configuration in force without secrets; without one, what differs from the defaults."""
+    """Return the text of the configuration in force without secrets; if it has no text, its differences from the
+    defaults.
+    """
     if not text:
         return text_of(loaded)
     tree = parse(text)
@@ -65,7 +67,7 @@ def shown_text(text: str, loaded: Loaded) -> str:
 
 
 def says_the_same(reader: ConfigurationReader, told: str, loaded: Loaded) -> bool:
-    """Return whether a scheduler's own text, which has no secrets, is a configuration that was loaded."""
+    """Return whether the text that a scheduler reports, without secrets, equals a configuration that was loaded."""
     try:
         found = reader.load(told)
         shown, known = (without_secrets(to_wire(each.config), hidden="") for each in (found, loaded))
@@ -75,7 +77,7 @@ def says_the_same(reader: ConfigurationReader, told: str, loaded: Loaded) -> boo
 
 
 def checked(reader: ConfigurationReader, asked: ConfigurationText) -> dict[str, Any]:
-    """Return a text after a change, its faults, and without any its form; raises FormChangeError."""
+    """Return a text after a change, its faults, and its form if it has none; raises FormChangeError."""
     text, notice = asked.yaml, ""
     try:
         tree = parse(text, MOST_VALUES)
@@ -89,7 +91,7 @@ def checked(reader: ConfigurationReader, asked: ConfigurationText) -> dict[str, 
     except ConfigError as error:
         faults = faults_of(text, error)
     except RecursionError:
-        raise FormChangeError("change: it is nested too deep") from None
+        raise FormChangeError("change: the value is nested too deeply") from None
     else:
         return {"yaml": text, "faults": [], "form": form, "notice": notice}
     return {"yaml": text, "faults": [fault._asdict() for fault in faults], "form": None, "notice": notice}
@@ -98,7 +100,7 @@ def checked(reader: ConfigurationReader, asked: ConfigurationText) -> dict[str, 
 def compared(
     objects: ClusterObjects, in_force: Loaded, edited: Loaded, registry: Registry | None, *, reschedule_all: bool
 ) -> ComparisonAnswer:
-    """Return which placements differ under an edited configuration."""
+    """Return the placements that differ under an edited configuration."""
     first, second = (ClusterModel(objects, loaded, registry) for loaded in (in_force, edited))
     return compare(
         NamedModel(IN_FORCE, first, disposable=True),

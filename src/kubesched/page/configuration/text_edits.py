@@ -1,7 +1,7 @@
-"""Another value of a YAML text, with as few lines changed as possible: comments elsewhere stay.
+"""Another value of a YAML text, with as few changed lines as possible: comments elsewhere stay.
 
-From a text and the value that it is to have to such a text. Differences are mended one after the other; what cannot be
-done in place (aliases, mixed styles) is written anew as a whole.
+From a text and the value that it should have to a text with that value. Differences are edited one after the other. If
+an edit in place is not possible (aliases, mixed styles), the whole text is rewritten.
 """
 
 from typing import Any, NamedTuple
@@ -11,12 +11,12 @@ import yaml
 from kubesched.config.document import DocumentError, dump, parse
 from kubesched.page.configuration.places import FieldPath, first_document, node_at
 
-# differences that are mended in place
+# differences that are edited in place
 MOST_STEPS = 50
 
 
 class Rewritten(NamedTuple):
-    """A text with another value; `anew` says that all of it was written again, without its comments."""
+    """A text with another value; `anew` says that the whole text was rewritten, without its comments."""
 
     text: str
     anew: bool = False
@@ -31,14 +31,14 @@ def rewritten(text: str, value: Any) -> Rewritten:
             if old == value and _same_types(old, value):
                 return Rewritten(now)
             path = _difference(old, value, ())
-            now = _mended(now, old, value, path)
+            now = _edited(now, old, value, path)
     except (DocumentError, yaml.YAMLError, _NotInPlaceError):
         pass
     return Rewritten(dump(value, sort_keys=False), anew=True)
 
 
 class _NotInPlaceError(Exception):
-    """A difference that cannot be mended in place."""
+    """A difference that cannot be edited in place."""
 
 
 def _same_types(old: Any, new: Any) -> bool:
@@ -51,7 +51,7 @@ def _same_types(old: Any, new: Any) -> bool:
 
 
 def _difference(old: Any, new: Any, path: FieldPath) -> FieldPath:
-    """Return the path of the first difference: a field to be changed, removed or added."""
+    """Return the path of the first difference: a field to change, remove or add."""
     if isinstance(old, dict) and isinstance(new, dict) and old and new:
         for key in (*old, *new):
             if key not in old or key not in new:
@@ -68,7 +68,7 @@ def _difference(old: Any, new: Any, path: FieldPath) -> FieldPath:
 
 
 def _at(value: Any, path: FieldPath) -> Any:
-    """Return the value at a path; KeyError or IndexError if there is none."""
+    """Return the value at a path; raises KeyError or IndexError if it is missing."""
     for part in path:
         value = value[part]
     return value
@@ -82,8 +82,8 @@ def _has(value: Any, path: FieldPath) -> bool:
     return True
 
 
-def _mended(text: str, old: Any, new: Any, path: FieldPath) -> str:
-    """Return the text with the first difference mended."""
+def _edited(text: str, old: Any, new: Any, path: FieldPath) -> str:
+    """Return the text with the first difference edited."""
     root = first_document(text)
     if not path or root is None:
         raise _NotInPlaceError
@@ -105,7 +105,7 @@ def _spliced(text: str, start: int, end: int, middle: str) -> str:
 
 
 def _added(text: str, parent: yaml.CollectionNode, part: str | int, value: Any) -> str:
-    """Return the text with an entry behind the last one of a block."""
+    """Return the text with an entry added after the last one of a block."""
     lines = dump({part: value} if isinstance(part, str) else [value], sort_keys=False)
     at = _line_end(text, _end(parent))
     before = "" if at and text[at - 1] == "\n" else "\n"
@@ -113,7 +113,7 @@ def _added(text: str, parent: yaml.CollectionNode, part: str | int, value: Any) 
 
 
 def _removed(text: str, parent: yaml.CollectionNode, part: str | int) -> str:
-    """Return the text without an entry of a block: all of its lines."""
+    """Return the text without an entry of a block; all lines of the entry are removed."""
     if len(parent.value) == 1:
         raise _NotInPlaceError
     if isinstance(parent, yaml.MappingNode):
@@ -159,7 +159,7 @@ def _indented(lines: str, column: int) -> str:
 
 
 def _end(node: yaml.Node) -> int:
-    """Return where the content of a node ends; blocks end, for the parser, where the next thing begins."""
+    """Return where the content of a node ends; for the parser, a block ends where the next token begins."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]
         node = last[1] if isinstance(node, yaml.MappingNode) else last
@@ -168,7 +168,7 @@ def _end(node: yaml.Node) -> int:
 
 
 def _line_end(text: str, index: int) -> int:
-    """Return where the line ends that has this character, behind its line break."""
+    """Return the end of the line that has this character, after its line break."""
     if index and text[index - 1] == "\n":
         return index
     found = text.find("\n", index)

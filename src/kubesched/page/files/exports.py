@@ -1,6 +1,6 @@
-"""The cluster that is shown as a file for other tools: a snapshot, manifests, an import of kube-scheduler-simulator.
+"""The cluster on display as a file for other tools: a snapshot, manifests, an import of kube-scheduler-simulator.
 
-From the objects of a model to bytes and a name. All have no more of an object than a snapshot has.
+From the objects of a model to bytes and a name. Every format has the same fields of an object as a snapshot.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -30,7 +30,7 @@ class ExportedFile(NamedTuple):
 
 
 def exported(kind: str, cluster: ClusterObjects, loaded: Loaded) -> ExportedFile:
-    """Return a cluster as a file of some kind, which is one of `EXPORTS`."""
+    """Return a cluster as a file of a kind in `EXPORTS`."""
     return EXPORTS[kind](cluster, loaded)
 
 
@@ -39,14 +39,14 @@ def _snapshot(cluster: ClusterObjects, loaded: Loaded) -> ExportedFile:
 
 
 def _manifests(cluster: ClusterObjects, loaded: Loaded) -> ExportedFile:
-    """Return all objects as documents of YAML, with workloads and what the API server admits pods by."""
+    """Return all objects as YAML documents, including workloads and the objects that admission needs."""
     documents = [*map(_document, cluster.objects), *cluster.workloads, *cluster.admission]
     text = "---\n".join(dump(each, sort_keys=False) for each in documents)
     return ExportedFile("cluster.yaml", "application/yaml", text.encode())
 
 
 def _simulator(cluster: ClusterObjects, loaded: Loaded) -> ExportedFile:
-    """Return what kube-scheduler-simulator imports; kinds that it does not know are left out."""
+    """Return an import for kube-scheduler-simulator; kinds that it does not know are left out."""
     lists: dict[str, Any] = {name: _items(cluster.objects, kind) for name, (_, kind) in LISTS.items()}
     lists["schedulerConfig"] = without_secrets(to_wire(loaded.config), hidden="")
     return ExportedFile("simulator.json", "application/json", msgspec.json.encode(lists))
@@ -57,7 +57,7 @@ def _items(objects: Iterable[ApiObject], kind: str) -> list[dict[str, Any]]:
 
 
 def _document(obj: ApiObject) -> dict[str, Any]:
-    """Return an object as kubectl prints it, under its version and kind; with a UID it is taken as it is."""
+    """Return an object as kubectl prints it, with its version and kind; its UID makes other tools load it unchanged."""
     document = to_builtins(reduced(obj))
     metadata = {key: value for key, value in document["metadata"].items() if key != "resourceVersion"}
     document["metadata"] = {**metadata, "uid": obj.uid or obj.full_name}

@@ -1,9 +1,9 @@
-"""Parquet files that are opened in the page, as lines.
+"""Parquet files that a user opens in the page, as lines.
 
-    a.parquet ──▶ a process of its own, with limits of memory, time and output ──▶ a.parquet.rows, weighed as lines
+    a.parquet ──▶ a separate process, with limits of memory, time and output ──▶ a.parquet.rows, checked as lines
 
-A Parquet file says by itself how much memory its pages take, and a library in C++ reads it. So the page does not read
-it: a process does that may run out of memory, and ends.
+A Parquet file itself declares how much memory its pages take, and a C++ library reads it. So the page does not read
+the file in its own process: it starts another one, which may run out of memory without harm.
 """
 
 import os
@@ -27,7 +27,7 @@ _LONGEST_REASON: Final = 2000
 
 
 class Limits(NamedTuple):
-    """What a file may take: bytes of its lines together, lines, bytes of a line, bytes of memory."""
+    """Limits of a file: bytes of its lines together, lines, bytes of one line, bytes of memory."""
 
     largest: int
     most_rows: int
@@ -36,7 +36,9 @@ class Limits(NamedTuple):
 
 
 def as_lines(path: Path, go_on: Callable[[], None], limits: Limits) -> Path:
-    """Write a file as lines beside it, and return their file; raises TraceError, and what `go_on` raises."""
+    """Write a file's rows as lines to a file beside it, and return that; raises TraceError, and any exception of
+    `go_on`.
+    """
     target = path.with_name(path.name + ROW_LINES)
     command = [sys.executable, "-m", __name__, str(path), *map(str, limits)]
     # jemalloc and mimalloc reserve more than they use
@@ -88,7 +90,7 @@ def _read_reason(process: "subprocess.Popen[bytes]", reasons: list[bytes]) -> No
 
 
 def main(path: str, limits: Limits) -> int:
-    """Write the lines of a file to stdout; the code of the process is 1 for a fault that a sentence on stderr names."""
+    """Write the rows of a file as lines to stdout; return exit code 1 after a fault, with a sentence on stderr."""
     resource.setrlimit(resource.RLIMIT_DATA, (limits.memory, limits.memory))
     resource.setrlimit(resource.RLIMIT_CPU, (MOST_SECONDS, MOST_SECONDS))
     resource.setrlimit(resource.RLIMIT_FSIZE, (limits.largest, limits.largest))
@@ -106,5 +108,5 @@ def main(path: str, limits: Limits) -> int:
 
 if __name__ == "__main__":
     code = main(sys.argv[1], Limits(*map(int, sys.argv[2:])))
-    # without the ends of pyarrow's threads, and without a second try to flush
+    # skip the shutdown of pyarrow's threads, and a second attempt to flush
     os._exit(code)

@@ -2,11 +2,11 @@
 
     {"scenario": {"version": 1, "configuration": "...", "seed": 0}}
     {"at": 0, "object": {...}}
-    {"at": 12.5, "action": "Cordon node n1", "turns": 3, "lines": 1}     the next line is what it does
+    {"at": 12.5, "action": "Cordon node n1", "turns": 3, "lines": 1}     the next line is its event
     {"at": 12.5, "object": {...}}
 
-From scenarios to lines and back. `kubesched simulate` runs such a file, too: to it an action is events like all others.
-Secrets of configurations are left out of the file.
+From scenarios to lines and back. `kubesched simulate` runs such a file, too, and treats the events of an action like
+all other events. Secrets of configurations are left out of the file.
 """
 
 from collections.abc import Callable, Iterator
@@ -31,7 +31,7 @@ from kubesched.simulate.traces.trace_writing import LineWriter
 
 # a scenario is kept in memory
 MOST_LINES: Final = 3_000_000
-# that anything of a pace takes
+# limit of each duration in `pace`
 LONGEST_SECONDS: Final = 1e9
 # reads the text of a configuration
 ConfigurationLoader = Callable[[str], Loaded]
@@ -41,11 +41,11 @@ ConfigurationLoader = Callable[[str], Loaded]
 
 
 def scenario_lines(scenario: PageScenario) -> Iterator[bytes]:
-    """Yield the lines of a scenario's file; raises what its trace raises."""
+    """Yield the lines of a scenario's file; raises the errors of its trace."""
     header = ScenarioHeader(
         VERSION,
         scenario.trace.name,
-        _written(scenario.configuration),
+        _configuration_text(scenario.configuration),
         scenario.seed,
         scenario.trace.has_replacements,
         {
@@ -67,7 +67,7 @@ def scenario_lines(scenario: PageScenario) -> Iterator[bytes]:
         yield from map(_encoded, _action_lines(action, writer))
 
 
-def _written(configuration: SimulatedConfiguration) -> str:
+def _configuration_text(configuration: SimulatedConfiguration) -> str:
     """Return the text of a configuration without secrets, empty for the default one."""
     return configuration.text and shown_text(configuration.text, configuration.loaded)
 
@@ -77,12 +77,12 @@ def _encoded(line: object) -> bytes:
 
 
 def _action_lines(action: UserAction, writer: LineWriter) -> Iterator[dict[str, Any]]:
-    """Yield the line of an action, then those of its events; templates are lines among them."""
+    """Yield the line of an action, then the lines of its events; templates are lines among them."""
     at = action.at.seconds
     lines = [line for event in action.events for line in writer.lines_of(msgspec.structs.replace(event, at=at))]
     head: dict[str, Any] = {"at": at, "action": action.title, "turns": action.at.turns, "lines": len(lines)}
     if action.configuration is not None:
-        head["configuration"] = _written(action.configuration)
+        head["configuration"] = _configuration_text(action.configuration)
     if isinstance(action.note, tuple) and action.note:
         head["workloads"] = list(action.note)
     yield head
@@ -93,15 +93,15 @@ def _action_lines(action: UserAction, writer: LineWriter) -> Iterator[dict[str, 
 
 
 def too_many_lines(name: str, number: int) -> None:
-    """Raise TraceError for the number of a line that is not read any more."""
+    """Raise TraceError if a line number is beyond the limit."""
     if number > MOST_LINES:
-        raise TraceError(f"{name}: more than {MOST_LINES} lines are not read; kubesched simulate reads them")
+        raise TraceError(f"{name}: the page reads at most {MOST_LINES} lines; use kubesched simulate for more")
 
 
 def too_many_objects(name: str, number: int) -> None:
-    """Raise TraceError for the number of an object that is not kept any more: a line may stand for many."""
+    """Raise TraceError if the number of objects is beyond the limit: a line may stand for many."""
     if number > MOST_LINES:
-        raise TraceError(f"{name}: more than {MOST_LINES} objects are not kept; kubesched simulate reads them")
+        raise TraceError(f"{name}: the page keeps at most {MOST_LINES} objects; use kubesched simulate for more")
 
 
 def read_scenario(
@@ -109,7 +109,7 @@ def read_scenario(
 ) -> PageScenario | None:
     """Return the scenario in a file, None for other files; raises KubeschedErrors with line and field.
 
-    `go_on` is called for each line, and may raise.
+    `go_on` is called for each line, and may raise to stop the reading.
     """
     with opened_trace(path) as file:
         header = header_in(path.name, file.readline(LONGEST_LINE))
@@ -146,7 +146,7 @@ def _pace(name: str, header: ScenarioHeader) -> Pace:
 
 
 class _ScenarioReader:
-    """Reads lines behind the first: events of the trace, and actions with the lines that belong to them."""
+    """Reads the lines after the first: events of the trace, and actions with the lines that belong to them."""
 
     def __init__(self, name: str, load: ConfigurationLoader) -> None:
         self._name = name
@@ -160,7 +160,7 @@ class _ScenarioReader:
         self._count = 0
 
     def read(self, text: bytes) -> None:
-        """Take a line."""
+        """Read a line."""
         self.number += 1
         events = self._actions[-1][2] if self._belonging else self.events
         self._belonging = max(0, self._belonging - 1)
@@ -186,9 +186,11 @@ class _ScenarioReader:
         self._belonging = line.lines
 
     def actions(self) -> tuple[UserAction, ...]:
-        """Return the actions, after the last line."""
+        """Return the actions; call it after the last line."""
         if self._belonging:
-            raise TraceError(f"{self._name}: the file is torn: {self._belonging} lines of its last action are missing")
+            raise TraceError(
+                f"{self._name}: the file is truncated: {self._belonging} lines of its last action are missing"
+            )
         return tuple(
             UserAction(
                 Moment(line.at or 0.0, line.turns),

@@ -1,10 +1,10 @@
-"""Files that are opened in the page, before they are read: unpacked, and weighed.
+"""Files that a user opens in the page: unpacked and checked for size before they are read.
 
-    received ──▶ unpacked: so many bytes ──▶ weighed: so many lines, or values ──▶ read, on a thread of its own
+    received ──▶ unpacked: limit of bytes ──▶ checked: limit of lines, or values ──▶ read, on a separate thread
 
-From a file that somebody gave the page's user to one that can be read in bounded time and memory, however small it is
-when it is packed; raises TraceErrors. `kubesched simulate` and `kubesched page --simulate` have no such bounds: they
-read what their user named.
+From a file of unknown origin to a file that can be read in bounded time and memory, even if a small compressed file
+unpacks to a large one; raises TraceErrors. `kubesched simulate` and `kubesched page --simulate` have no such bounds:
+they read any file that their user names.
 """
 
 import gzip
@@ -27,46 +27,46 @@ from kubesched.simulate.traces.reading import Reading, way_of_reading
 from kubesched.simulate.traces.recording.run_times import is_recording
 from kubesched.simulate.traces.trace import Trace, TraceEvent
 
-# as it comes, and unpacked
+# as received, and unpacked
 LARGEST_FILE: Final = 1 << 29
 # of a file that is read as a whole: a value takes up to a hundred bytes, and in YAML a few microseconds
 MOST_VALUES: Final = 5_000_000
 # of a file that is read as YAML: a text without end has few values, and takes a second for every few MiB
 LARGEST_YAML: Final = 1 << 26
-# of a trace whose lines stand for many: they come into memory together
+# events of a trace whose lines stand for many: they are in memory together
 MOST_AT_ONCE: Final = 1_000_000
 GZIP: Final = b"\x1f\x8b"
 _PIECE: Final = 1 << 20
-_INSTEAD: Final = "give it to kubesched page --simulate in a terminal"
+_INSTEAD: Final = "open it with kubesched page --simulate in a terminal"
 
 
 class GivenUpError(KubeschedError):
-    """The upload was given up: its browser has left, or another file is opened."""
+    """The upload was cancelled: its browser disconnected, or the user opened another file."""
 
     status = 409
 
     def __init__(self) -> None:
-        super().__init__("the file is not opened: another one is, or the page has left")
+        super().__init__("the file was not opened: another file was opened, or the browser disconnected")
 
 
 class Opening:
-    """A file that is being opened; it can be given up from another thread."""
+    """A file that is being opened; another thread can cancel it."""
 
     def __init__(self) -> None:
         self._given_up = threading.Event()
 
     def give_up(self) -> None:
-        """Let the thread that reads the file end soon."""
+        """Cancel the opening: the thread that reads the file ends soon."""
         self._given_up.set()
 
     def go_on(self) -> None:
-        """Raise GivenUpError if the file was given up."""
+        """Raise GivenUpError if the opening was cancelled."""
         if self._given_up.is_set():
             raise GivenUpError
 
 
 def prepared(path: Path, opening: Opening) -> Path:
-    """Return a received file, unpacked and within bounds; raises TraceError, or GivenUpError."""
+    """Return a received file, unpacked and within the limits; raises TraceError or GivenUpError."""
     with path.open("rb") as file:
         packed = file.read(len(GZIP)) == GZIP
     found = _unpacked(path, opening) if packed else path
@@ -77,7 +77,7 @@ def prepared(path: Path, opening: Opening) -> Path:
 
 
 def _unpacked(path: Path, opening: Opening) -> Path:
-    """Unpack a file in its place; a recording may be torn at its end."""
+    """Unpack a file in its place; a recording may be truncated at its end."""
     name, target = path.name, path
     while target.suffix == ".gz":
         target = target.with_suffix("")
@@ -99,13 +99,13 @@ def _unpacked(path: Path, opening: Opening) -> Path:
     except (gzip.BadGzipFile, zlib.error):
         raise damaged from None
     if beginning.startswith(GZIP):
-        raise TraceError(f"{name}: is packed twice; unpack it first")
+        raise TraceError(f"{name}: is compressed twice; unpack it first")
     packed.unlink()
     return target
 
 
 def _weigh(path: Path, opening: Opening) -> None:
-    """Raise TraceError for a file that takes too much memory or time to be read."""
+    """Raise TraceError if a file would take too much memory or time to read."""
     way = way_of_reading(path)
     with path.open("rb") as file:
         if way is Reading.LINES:
@@ -124,7 +124,7 @@ def _weigh(path: Path, opening: Opening) -> None:
 
 
 def _begins_as_json(file: BufferedReader) -> bool:
-    """Return whether a file begins with a brace or a bracket; it stays at its beginning."""
+    """Return whether a file begins with a brace or a bracket; the position in the file stays at the beginning."""
     return file.peek(_PIECE).lstrip()[:1] in (b"{", b"[")
 
 
@@ -133,13 +133,13 @@ def _weigh_lines(name: str, file: BinaryIO, opening: Opening) -> None:
     while line := file.readline(LONGEST_LINE + 1):
         number += 1
         if len(line) > LONGEST_LINE:
-            raise TraceError(f"{name}, line {number}: has more than {LONGEST_LINE >> 20} MiB; is it the right file?")
+            raise TraceError(f"{name}, line {number}: is longer than {LONGEST_LINE >> 20} MiB; is it the right file?")
         too_many_lines(name, number)
         opening.go_on()
 
 
 def bounded(trace: Trace) -> Trace:
-    """Return a trace that breaks off with a TraceError where too much happens at one moment."""
+    """Return a trace that raises TraceError where too many events happen at one moment."""
 
     def events(seed: int) -> Iterator[TraceEvent]:
         at, count = 0.0, 0
@@ -153,7 +153,7 @@ def bounded(trace: Trace) -> Trace:
 
 
 def _pieces(file: BufferedReader | gzip.GzipFile, opening: Opening) -> Iterator[bytes]:
-    # read1 returns the data before the place where a truncated file ends
+    # read1 returns the data before the end of a truncated file
     while piece := file.read1(_PIECE):
         opening.go_on()
         yield piece

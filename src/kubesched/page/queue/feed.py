@@ -1,7 +1,7 @@
-"""The queue of a cluster, read again and again: from its scheduler if one answers, else from pods' conditions.
+"""The queue of a cluster, read again and again: from its scheduler if it answers, else from pods' conditions.
 
-From a shown cluster and the address of a scheduler to the answer of /v1/queue, and to whether a scheduler that is named
-answers. One that refuses or does not know the page is asked again from time to time only.
+From a shown cluster and the address of a scheduler to the answer of /v1/queue, and to the state of a named scheduler. A
+scheduler that refuses or does not know the page is asked again only after a longer time.
 """
 
 import asyncio
@@ -32,23 +32,23 @@ NOT_NAMED: Final = (
 
 
 class QueueFeed:
-    """The queue of a shown cluster; `scheduler` is where its scheduler serves, None for that of the API server."""
+    """The queue of a shown cluster; `scheduler` is the address of its scheduler, None for that of the API server."""
 
     def __init__(self, shown: ShownCluster, scheduler: RestConfig | None = None) -> None:
         self._shown = shown
         self._scheduler = scheduler
         self.history = QueueHistory()
-        self._why = NO_SCHEDULER if self.target is None else "it has not been asked yet"
+        self._why = NO_SCHEDULER if self.target is None else "the scheduler has not been asked yet"
         self._latest: QueueReading | None = None
         self._ask_at = 0.0
 
     @property
     def target(self) -> RestConfig | None:
-        """Return who is asked now: a cluster that is started again may be elsewhere."""
+        """Return the address of the current scheduler: a restarted cluster may have another one."""
         return self._scheduler or self._shown.model.source.server
 
     async def answer(self, shown: ShownCluster | None = None) -> dict[str, Any]:
-        """Return the queue as it was read last; of files that of what is `shown` of them."""
+        """Return the queue as it was last read; for files, the queue of the cluster `shown`."""
         reading = self._latest or of_conditions((shown or self._shown).model, self._now(), self._why)
         if self.target is None:
             self.history.note(reading.at.timestamp(), reading.counts)
@@ -67,7 +67,7 @@ class QueueFeed:
                     await client.close()
                     target, client, self._ask_at = self.target, self._client(), 0.0
                 if asyncio.get_running_loop().time() >= self._ask_at:
-                    self._latest = await self._asked(client)
+                    self._latest = await self._read_scheduler(client)
                 counted = self._latest or of_conditions(self._shown.model, self._now(), self._why, named=False)
                 self.history.note(counted.at.timestamp(), counted.counts, counted.moves)
                 await asyncio.sleep(READ_SECONDS)
@@ -78,34 +78,34 @@ class QueueFeed:
         assert self.target is not None
         return RestClient(self.target, f"kubesched/{__version__}", timeout_seconds=PATIENCE_SECONDS)
 
-    async def _asked(self, client: RestClient) -> QueueReading | None:
-        """Return what the scheduler says, None if it does not; `_why` then says why."""
+    async def _read_scheduler(self, client: RestClient) -> QueueReading | None:
+        """Return the reading of the scheduler, None without an answer; then `_why` has the reason."""
         try:
             found = await self._read(client)
         except Unreachable as error:
             self._why = str(error)
-            self._tell(LOST)
+            self._report_state(LOST)
             return None
         except (KubeschedError, ValueError) as error:
             self._why = str(error)
             self._ask_at = asyncio.get_running_loop().time() + AGAIN_SECONDS
-            # a scheduler that refuses a request is there
-            self._tell(THERE)
+            # a scheduler that refuses a request is running
+            self._report_state(THERE)
             return None
-        self._tell(THERE)
+        self._report_state(THERE)
         return found
 
-    def _tell(self, state: str) -> None:
-        """Tell whether a scheduler that is named answers; that of `kubesched up` goes with its API server."""
+    def _report_state(self, state: str) -> None:
+        """Report whether a named scheduler answers; the scheduler of `kubesched up` goes with its API server."""
         if self._scheduler is not None:
             why = self._why if state == LOST else ""
-            self._shown.tell_scheduler(without_password(self._scheduler.server), state, why)
+            self._shown.report_scheduler(without_password(self._scheduler.server), state, why)
 
     async def _read(self, client: RestClient) -> QueueReading:
         try:
             return of_page(read_queue_page(await client.get(PATH)))
         except Refused as refused:
-            # kube-scheduler asks for rights before it says that it has no such page
+            # kube-scheduler checks rights before it answers that the page does not exist
             if refused.code not in ((FORBIDDEN, NOT_FOUND) if self._scheduler else (NOT_FOUND,)):
                 raise
         if self._scheduler is None:

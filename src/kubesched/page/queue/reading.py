@@ -1,6 +1,6 @@
-"""The queue at one moment, from what can be read of it: the scheduler's own page, its metrics, or pods' conditions.
+"""The queue at one moment, from the best readable source: the scheduler's own page, its metrics, or pods' conditions.
 
-From bytes or a model to a `QueueReading`, with what cannot be known as gaps.
+From bytes or a model to a `QueueReading`, with gaps for unknown facts.
 """
 
 import re
@@ -26,16 +26,16 @@ from kubesched.serving.queue.records import (
     QueuePage,
 )
 
-# what a reading is made of
+# sources of a reading
 SCHEDULER, METRICS, CONDITIONS = "scheduler", "metrics", "conditions"
 QUEUE: Final = "the scheduler's queue"
 FROM_CONDITIONS: Final = (
-    "pods are told apart by their conditions alone: which of them are active, back off or are being tried, their "
-    "attempts, the end of their backoff and the events that moved them are not known"
+    "pods are classified by their conditions alone: which of them are active, in backoff or being scheduled, their "
+    "attempts, the end of their backoff and the events that moved them are unknown"
 )
 FROM_METRICS: Final = (
-    "numbers are those of the scheduler's metrics: attempts, the end of each backoff and the places that pods were "
-    "moved from are not known, and pods are told apart by their conditions"
+    "the numbers come from the scheduler's metrics: attempts, the end of each backoff and the places that pods were "
+    "moved from are unknown, and pods are classified by their conditions"
 )
 _METRIC: Final = re.compile(r"^(scheduler_pending_pods|scheduler_queue_incoming_pods_total)\{([^}]*)\}\s+([0-9.e+]+)")
 _LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
@@ -43,7 +43,7 @@ _LABEL: Final = re.compile(r'(\w+)="([^"]*)"')
 
 @dataclass(frozen=True, slots=True)
 class QueueReading:
-    """Pods by place, the first of each place, all moves so far; None and empty texts for what is not known."""
+    """Pods by place, the first of each place, all moves so far; None and empty texts mean unknown."""
 
     kind: str
     at: datetime
@@ -54,12 +54,12 @@ class QueueReading:
 
 
 def of_page(page: QueuePage) -> QueueReading:
-    """Return what a scheduler's /debug/queue says."""
+    """Return the reading of a scheduler's /debug/queue."""
     return QueueReading(SCHEDULER, page.now, dict(page.counts), page.first, page.moves)
 
 
 def of_metrics(text: str, at: datetime, model: ClusterModel) -> QueueReading:
-    """Return what a scheduler's /metrics say; raises ValueError if they say nothing of a queue."""
+    """Return the reading of a scheduler's /metrics; raises ValueError if they have no metrics of a queue."""
     counts: dict[str, int | None] = {ACTIVE: None, BACKOFF: None, UNSCHEDULABLE: None, GATED: None, IN_FLIGHT: None}
     moves = []
     for line in text.splitlines():
@@ -82,7 +82,9 @@ def of_metrics(text: str, at: datetime, model: ClusterModel) -> QueueReading:
 
 
 def of_conditions(model: ClusterModel, at: datetime, why: str, *, named: bool = True) -> QueueReading:
-    """Return what pods' conditions say; `why` no scheduler does. Without `named` pods are only counted."""
+    """Return the reading of pods' conditions; `why` says why no scheduler was read. Without `named` pods are only
+    counted.
+    """
     pods = _by_condition(model)
     counts: dict[str, int | None] = {place: len(found) for place, found in pods.items()}
     gap = Gap(QUEUE, why, FROM_CONDITIONS)
@@ -90,7 +92,7 @@ def of_conditions(model: ClusterModel, at: datetime, why: str, *, named: bool = 
 
 
 def _by_condition(model: ClusterModel) -> dict[str, list[PodInfo]]:
-    """Return pods without a node: those that no condition is about yet, those tried in vain, and those with gates."""
+    """Return pods without a node: untried ones (no condition), unschedulable ones and gated ones."""
     found: dict[str, list[PodInfo]] = {ACTIVE: [], UNSCHEDULABLE: [], GATED: []}
     for pod in model.cluster.pending.values():
         if model.profile_of(pod) is None or pod.terminating:
@@ -103,7 +105,7 @@ def _by_condition(model: ClusterModel) -> dict[str, list[PodInfo]]:
 
 
 def _tried(pod: PodInfo) -> datetime | None:
-    """Return since when the pod's condition says that it has no node, None if it does not."""
+    """Return since when the pod's condition says that it is unschedulable, None without such a condition."""
     for each in pod.status.conditions:
         if each.type == "PodScheduled" and each.status == "False":
             return each.last_transition_time or pod.metadata.creation_timestamp

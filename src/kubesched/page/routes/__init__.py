@@ -1,4 +1,4 @@
 """The page's interface: from requests that the guard lets through to answers as JSON.
 
-A module a part of the interface; `docs/reference/page-api.md` describes it.
+Each module has one part of the interface; `docs/reference/page-api.md` describes it.
 """

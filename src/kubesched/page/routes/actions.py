@@ -1,6 +1,6 @@
-"""The page's interface to actions: do, undo, redo, and what was done.
+"""The page's interface to actions: do, undo, redo, and list.
 
-From requests to changes of what is shown: of a simulation, or of a live cluster where that is allowed.
+From requests to changes of the cluster on display: of a simulation, or of a live cluster where that is allowed.
 """
 
 from typing import Final
@@ -21,16 +21,16 @@ from kubesched.page.simulation.scenario import SimulatedConfiguration
 READ_ONLY: Final = (
     "this page may not change the cluster: start it with kubesched page --allow-changes, or try it in a simulation"
 )
-FILES_DO_NOT_CHANGE: Final = "files do not change: try it in a simulation"
+FILES_DO_NOT_CHANGE: Final = "the cluster comes from files, which the page does not change: try it in a simulation"
 TIMEOUT_SECONDS: Final = 30.0
 
 
 class NoBody(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of a request that needs nothing."""
+    """An empty body, or an empty object."""
 
 
 class ActionRoutes:
-    """Carries out what users do to what a page shows."""
+    """Carries out actions of users on the cluster on display."""
 
     def __init__(self, state: PageState) -> None:
         self._state = state
@@ -50,14 +50,14 @@ class ActionRoutes:
         ]
 
     async def close(self) -> None:
-        """End what goes on in the background."""
+        """End background work."""
         if self._live is not None:
             self._live.close()
         for client in self._clients:
             await client.close()
 
     def changes(self) -> SimulatedChanges | LiveChanges:
-        """Return what takes actions now; raises RefusedRequestError if nothing does."""
+        """Return the object that carries out actions now; raises RefusedRequestError if actions are not possible."""
         simulation, source = self._state.simulation, self._state.source
         if simulation is not None:
             if self._simulated is None or self._simulated.simulation is not simulation:
@@ -71,7 +71,7 @@ class ActionRoutes:
             raise RefusedRequestError(403, READ_ONLY)
         if self._live is None or server is not self._server:
             if self._live is not None:
-                # of a cluster that was started again elsewhere
+                # of a cluster that was restarted at another address
                 self._live.close()
             self._server = server
             self._clients.append(RestClient(server, f"kubesched/{__version__}", timeout_seconds=TIMEOUT_SECONDS))
@@ -79,7 +79,7 @@ class ActionRoutes:
         return self._live
 
     async def configure(self, configuration: SimulatedConfiguration) -> str:
-        """Let another configuration be in force; raises KubeschedErrors."""
+        """Put another configuration in force; raises KubeschedErrors."""
         return await self.changes().configure(configuration)
 
     async def _list(self, request: web.Request) -> web.StreamResponse:

@@ -1,6 +1,6 @@
 """Bodies of requests and responses: JSON, bounded.
 
-From requests to values of a type, from values to responses. What is wrong with a body is told in a sentence.
+From requests to values of a type, from values to responses. A sentence describes each fault of a body.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ LARGEST_BODY: Final = 1 << 20
 
 
 class RefusedRequestError(KubeschedError):
-    """A request that is not carried out: the status of its response, and why."""
+    """A request is refused: the status of its response, and the reason."""
 
     def __init__(self, status: int, sentence: str) -> None:
         super().__init__(sentence)
@@ -47,12 +47,12 @@ async def read_body(request: web.Request, kind: type[T], most: int = LARGEST_BOD
 
 
 def json_answer(value: Mapping[str, Any]) -> web.Response:
-    """Return a response; answers in it become plain values."""
+    """Return a JSON response of a value; answer objects in it become plain values."""
     plain = {key: each.to_dict() if isinstance(each, Answer) else each for key, each in value.items()}
     return encoded_answer(msgspec.json.encode(plain))
 
 
 def encoded_answer(body: bytes) -> web.Response:
-    """Return a response of JSON that is encoded."""
-    # not compressed: on loopback that takes longer than it saves
+    """Return a response of JSON that is already encoded."""
+    # not compressed: on loopback compression takes longer than it saves
     return web.Response(body=body, content_type="application/json", charset="utf-8")

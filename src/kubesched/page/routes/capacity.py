@@ -1,7 +1,7 @@
-"""/v1/capacity: how many more pods fit, of a pod that is there or of manifests; as `kubesched capacity` counts.
+"""/v1/capacity: how many more pods fit, for a pod of the cluster or for manifests; counted as in `kubesched capacity`.
 
 From requests to answers. Counting takes seconds on large clusters: it runs in a thread, one question at a time, with a
-model of its own.
+separate model.
 """
 
 import asyncio
@@ -51,9 +51,9 @@ class CapacityRoutes:
     async def _capacity(self, request: web.Request) -> web.StreamResponse:
         asked = await read_body(request, CapacityRequest)
         if bool(asked.pod) == bool(asked.yaml.strip()):
-            raise RefusedRequestError(400, "name a pod, or give the YAML of a workload")
+            raise RefusedRequestError(400, "give either the name of a pod or the YAML of a workload")
         if rough_values(asked.yaml.encode()) > MOST_VALUES:
-            raise RefusedRequestError(413, f"yaml: may have more than {MOST_VALUES} values")
+            raise RefusedRequestError(413, f"yaml: the text may have more than {MOST_VALUES} values")
         async with self._turn:
             shown = self._state.shown
             model, objects = shown.model, shown.model.objects_now()
@@ -75,7 +75,7 @@ def _counted(model: ClusterModel, asked: CapacityRequest) -> CapacityAnswer:
 
 
 def copies_of(model: ClusterModel, full_name: str) -> WorkloadTemplate:
-    """Return pods like one of the cluster as a template: with its volume claims, and device claims of their own."""
+    """Return copies of a pod of the cluster as a template, with its volume claims and with new device claims."""
     pod = as_pending(model, model.pod(full_name)).pod
     pod = msgspec.structs.replace(pod, status=PodStatus())
     name = ObjectName("v1", "Pod", pod.namespace, pod.name)

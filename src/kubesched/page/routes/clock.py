@@ -1,6 +1,6 @@
 """The clock of a simulation: begin and leave it, play, pause, step, seek.
 
-From requests to commands; each answers with the clock as it is known then, and events tell what follows.
+From requests to commands. The response has the clock as it is known at once, and events report later states.
 """
 
 import math
@@ -30,7 +30,7 @@ class ClockRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class SimulationRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /v1/simulation: nothing yet."""
+    """The body of POST /v1/simulation, which has no fields yet."""
 
 
 def clock_routes(state: PageState) -> list[web.RouteDef]:
@@ -62,14 +62,16 @@ def clock_routes(state: PageState) -> list[web.RouteDef]:
 
 
 def simulation_of(state: PageState) -> PageSimulation:
-    """Return the simulation that is shown; raises RefusedRequestError if there is none."""
+    """Return the simulation on display; raises RefusedRequestError without one."""
     if state.simulation is None:
-        raise RefusedRequestError(409, "no simulation is shown: POST /v1/simulation continues what is shown as one")
+        raise RefusedRequestError(
+            409, "no simulation is shown: POST /v1/simulation starts one from the cluster on display"
+        )
     return state.simulation
 
 
 def command(simulation: PageSimulation, asked: ClockRequest) -> None:
-    """Do to a clock what is asked for; raises RefusedRequestError."""
+    """Carry out a request for the clock; raises RefusedRequestError."""
     if asked.do == "play":
         speed = simulation.clock.speed if asked.speed is None else asked.speed
         if not LEAST_SPEED <= speed <= MOST_SPEED:
@@ -89,9 +91,9 @@ def _seek(simulation: PageSimulation, asked: ClockRequest) -> None:
     if asked.cycle is None:
         simulation.seek(_seconds(asked.to))
     elif asked.to is not None:
-        raise RefusedRequestError(400, "to and cycle are two places: leave one out")
+        raise RefusedRequestError(400, "to and cycle exclude each other: leave one out")
     elif not 0 <= asked.cycle < 1 << 53:
-        raise RefusedRequestError(400, f"cycle is {asked.cycle}; expected how many scheduling cycles there were")
+        raise RefusedRequestError(400, f"cycle is {asked.cycle}; expected a number of scheduling cycles")
     else:
         simulation.seek_cycle(asked.cycle)
 

@@ -1,7 +1,7 @@
-"""The page's interface to configurations: what is in force, faults while typing, comparisons.
+"""The page's interface to configurations: the one in force, faults while typing, comparisons.
 
-From requests to responses. Comparisons take seconds on large clusters: they run in a thread, one at a time, and one
-that nobody waits for any more is not begun.
+From requests to responses. Comparisons take seconds on large clusters: they run in a thread, one at a time. A
+comparison whose browser no longer waits is skipped.
 """
 
 import asyncio
@@ -29,20 +29,18 @@ from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.scenario import SimulatedConfiguration
 
 IN_FORCE = "In force."
-ANOTHER = (
-    "The scheduler has another configuration in force than this one, which answers are about: start the page again."
-)
-# between two looks at what a scheduler has in force; later where it does not tell
+ANOTHER = "The scheduler has another configuration in force than this one, which the answers use: restart the page."
+# between two reads of the configuration of a scheduler; longer if the scheduler does not report it
 AGAIN_SECONDS = 10.0
 LATER_SECONDS = 60.0
 NOT_APPLICABLE = (
-    "a configuration is applied to simulations only: choose Try it in a simulation, or give the text to "
+    "configurations can be applied to simulations only: choose Try it in a simulation, or give the text to "
     "kubesched run --config FILE"
 )
 
 
 async def follow_configuration(state: PageState, queue: QueueFeed) -> None:
-    """Ask the source's scheduler again and again whether what it has in force is still what is shown."""
+    """Ask the source's scheduler periodically whether the configuration on display is still in force."""
     source = state.source
     assert source is not None, "a simulation has its own configuration"
     model, at_first = source.model, state.source_assumed
@@ -56,7 +54,7 @@ async def follow_configuration(state: PageState, queue: QueueFeed) -> None:
 
 
 class ConfigurationRoutes:
-    """Answers about the configuration of what a page shows; `configure` lets another one be in force."""
+    """Answers about the configuration of the cluster on display; `configure` puts another one in force."""
 
     def __init__(self, state: PageState, configure: Callable[[SimulatedConfiguration], Awaitable[str]]) -> None:
         self._state = state
@@ -107,7 +105,7 @@ class ConfigurationRoutes:
         return json_answer({"seq": seq, "comparison": answer})
 
     async def _in_turn(self, work: Callable[[], Any]) -> Any:
-        """Do work in a thread after all that was begun before; what was asked for meanwhile goes first."""
+        """Run a function in a thread after earlier requests; skip it if a newer one was requested meanwhile."""
         self._asked += 1
         number = self._asked
         async with self._comparing:

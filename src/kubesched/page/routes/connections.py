@@ -1,10 +1,10 @@
-"""The page's connections, bounded in number, time and memory: anybody on this machine can open some.
+"""The page's connections, bounded in number, time and memory: any user of this machine can open some.
 
     socket ──▶ Connections ──▶ HTTP ──▶ the page's application ──▶ a response, which has a time limit
 
-From an application to a port of an endpoint. Who has no token cannot keep out those who have one: of too many
-connections the quietest is closed, and a request's head has to arrive soon. What cannot be parsed is refused in a
-sentence.
+From an application to a port of an endpoint. Clients without the token cannot lock out clients with it: if there are
+too many connections, the longest idle connection is closed, and the head of a request has a time limit. Malformed
+requests are refused with a sentence.
 """
 
 import asyncio
@@ -47,7 +47,7 @@ class PageConnections:
         """Accept connections from now on, and return the port; raises OSError."""
         address, tls = self._endpoint.address, self._endpoint.tls
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
-        # `::` means all addresses, those of IPv4 too
+        # `::` means all addresses, including IPv4
         both = address == "::" and socket.has_dualstack_ipv6()
         listener = socket.create_server((address, port), family=family, backlog=BACKLOG, dualstack_ipv6=both)
         listener.setblocking(False)
@@ -69,7 +69,7 @@ class PageConnections:
             except Exception:
                 # a fault of the page, and not of a client
                 _log.exception("%s %s", request.method, request.path[:200])
-                response = refusal(500, "the page has a fault: the terminal of kubesched page has more")
+                response = refusal(500, "internal error of the page: see the terminal of kubesched page")
             await _send(request, response)
             return response
 
@@ -82,7 +82,7 @@ class PageConnections:
         return int(listener.getsockname()[1])
 
     async def close(self) -> None:
-        """Let requests finish for a moment, and end all connections."""
+        """Let running requests finish for a moment, then end all connections."""
         if self._connections is not None and self._handlers is not None:
             self._connections.close()
             self._handlers.pre_shutdown()
@@ -93,7 +93,7 @@ class PageConnections:
 
 
 async def _send(request: web.BaseRequest, response: web.StreamResponse) -> None:
-    """Send a response to a client; one that does not read it is cut."""
+    """Send a response; close the connection if the client does not read it."""
     try:
         with suppress(ConnectionError):
             async with asyncio.timeout(SEND_SECONDS):
@@ -105,13 +105,13 @@ async def _send(request: web.BaseRequest, response: web.StreamResponse) -> None:
 
 
 class _Connection(HttpConnection):
-    """A connection that answers malformed HTTP as the page refuses other requests."""
+    """A connection that refuses malformed HTTP in the same form as other requests."""
 
     __slots__ = ()
 
     def refusal(self, code: int, error: BaseException | None, message: str) -> web.Response:
         """Return the response to a request that cannot be parsed."""
-        response = refusal(code, "this is no request of HTTP that the page can read")
+        response = refusal(code, "this is not an HTTP request that the page can read")
         response.headers.update(HEADERS)
         return response
 
@@ -120,5 +120,5 @@ class _Handlers(Handlers):
     """aiohttp's side of the connections."""
 
     connection_class = _Connection
-    # what was begun in a cluster is finished
+    # a change of a cluster that has begun is finished
     handler_cancellation = False

@@ -1,7 +1,7 @@
-"""Where a page is served, and under which names: loopback, or elsewhere with TLS if that is asked for.
+"""The address and the names that a page is served under: loopback, or another address with TLS.
 
-From an address and files to an endpoint. Beyond loopback a token would be sent for everybody to read: without a
-certificate nothing is served there.
+From an address and files to an endpoint. Beyond loopback the token would be readable on the network, so nothing is
+served there without a certificate.
 """
 
 import ssl
@@ -30,7 +30,9 @@ class PageEndpoint:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return what the page is served under: the address itself, if it is one, and the certificate's names."""
+        """Return the names that the page is served under: the address, if it is a single one, and the certificate's
+        names.
+        """
         address = ip_address(self.address)
         own = () if address.is_unspecified else (str(address),)
         local = (LOCALHOST,) if address.is_loopback else ()
@@ -48,11 +50,11 @@ class PageEndpoint:
 
 
 def endpoint_of(address: str, certificate: str | None = None, key: str | None = None) -> PageEndpoint:
-    """Return where to serve; raises KubeschedError, which says how to be reached from elsewhere."""
+    """Return the endpoint; raises KubeschedError, which explains how to serve on other addresses."""
     try:
         loopback = ip_address(address).is_loopback
     except ValueError:
-        raise KubeschedError(f"--bind-address {address}: is no IP address such as 127.0.0.1 or 0.0.0.0") from None
+        raise KubeschedError(f"--bind-address {address}: expected an IP address such as 127.0.0.1 or 0.0.0.0") from None
     if bool(certificate) != bool(key):
         raise KubeschedError("--tls-cert-file and --tls-private-key-file have to be given together")
     if certificate and key:
@@ -86,7 +88,7 @@ def _tls(certificate: str, key: str) -> tuple[ssl.SSLContext, tuple[str, ...]]:
 
 
 def _names(certificate: x509.Certificate) -> tuple[str, ...]:
-    """Return the host names and addresses of a certificate that browsers heed."""
+    """Return the host names and addresses of a certificate that browsers check."""
     try:
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName).value
     except (x509.ExtensionNotFound, ValueError):

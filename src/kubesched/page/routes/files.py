@@ -1,6 +1,6 @@
-"""The page's interface to files: save what is shown as a scenario, open a file, export the cluster.
+"""The page's interface to files: save the scenario on display, open a file, export the cluster.
 
-From requests to files, and from files to simulations. A file is read to its end before anything that is shown changes.
+From requests to files, and from files to simulations. The page reads a file to its end before it changes the display.
 """
 
 import asyncio
@@ -25,7 +25,7 @@ from kubesched.page.simulation.scenario import PageScenario, SimulatedConfigurat
 from kubesched.simulate.traces.reading import read_traces
 
 LONGEST_NAME: Final = 100
-# how often to look whether the browser is still there
+# how often to check whether the browser is still connected
 LOOK_SECONDS: Final = 0.5
 # events that are read before a simulation begins
 MOST_CHECKED: Final = 2_000_000
@@ -37,9 +37,9 @@ class ScenarioFileRoutes:
 
     def __init__(self, state: PageState) -> None:
         self._state = state
-        # of the file that is simulated, which may be read again
+        # the simulated file, which a new run may read again
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        # the file that was opened last, as long as it is read
+        # the file that was opened last, while it is read
         self._opening = Opening()
 
     def routes(self) -> list[web.RouteDef]:
@@ -51,7 +51,7 @@ class ScenarioFileRoutes:
         ]
 
     def close(self) -> None:
-        """Delete the file that was opened, and give up one that is being opened."""
+        """Delete the opened file, and cancel the opening of another one."""
         self._opening.give_up()
         self._delete()
 
@@ -76,7 +76,7 @@ class ScenarioFileRoutes:
         return _download(await asyncio.to_thread(exported, kind, model.objects_now(), model.loaded))
 
     async def _open(self, request: web.Request) -> web.StreamResponse:
-        """Read a file, and show what it has as a simulation."""
+        """Read a file, and show its content as a simulation."""
         name = _UNFIT.sub("_", Path(request.query.get("name", "")).name)[-LONGEST_NAME:].lstrip(".") or "file"
         folder = tempfile.TemporaryDirectory(prefix="kubesched-page-")
         try:

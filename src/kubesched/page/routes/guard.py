@@ -1,8 +1,8 @@
-"""Who may read the page's interface: whoever has the token, from a page that was served here.
+"""Access to the page's interface: only requests with the token, from a page that this server served.
 
-From requests to refusals. Nothing is served to another host name, so that a page elsewhere cannot make a browser ask
-here under a name of its own (DNS rebinding), nor to a page of another origin, whatever it knows. Every response says
-what the browser may do with it.
+From requests to refusals. Requests for another host name are refused, so that a foreign page cannot send a browser here
+under its own name (DNS rebinding). Requests from a page of another origin are refused, even with the token. Headers of
+every response restrict its use in the browser.
 """
 
 import hmac
@@ -72,5 +72,5 @@ def guard(token: str, hosts: Collection[str]) -> Middleware:
 
 
 async def with_headers(request: web.Request, response: web.StreamResponse) -> None:
-    """Add what browsers have to heed."""
+    """Add the security headers for browsers."""
     response.headers.update(HEADERS)

@@ -1,7 +1,7 @@
-"""/v1/pending: everything pending by cause, as `kubesched explain pods` says.
+"""/v1/pending: everything pending by cause, as `kubesched explain pods` reports it.
 
-From what is shown to an answer. Many pending pods take seconds: they are looked at in a thread, with a model of their
-own, one time for all who ask about the same moment.
+From the cluster on display to an answer. Many pending pods take seconds: a thread explains them with a separate model,
+once for all requests about the same moment.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ from kubesched.page.shown.shown_cluster import ShownCluster
 
 @dataclass(frozen=True, slots=True)
 class _Asked:
-    """What an answer is about: a moment of a cluster, with remedies or without."""
+    """The subject of an answer: a moment of a cluster, with remedies or without."""
 
     shown: ShownCluster
     seq: int
@@ -31,7 +31,7 @@ class _Asked:
 
 
 class PendingRoutes:
-    """Answers about pending pods; the last answer is kept."""
+    """Answers about pending pods; the last answer is cached."""
 
     def __init__(self, state: PageState) -> None:
         self._state = state

@@ -1,6 +1,6 @@
 """/v1/placed: whether pods of manifests are shown on the nodes where the scheduler would place them.
 
-From requests to what the page shows; browsers are told to read it again.
+From requests to the cluster on display; browsers then read it again.
 """
 
 import msgspec

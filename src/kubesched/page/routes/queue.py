@@ -1,6 +1,7 @@
-"""/v1/queue: the scheduling queue of what is shown, now and over time.
+"""/v1/queue: the scheduling queue of the cluster on display, now and over time.
 
-From what the page shows to aiohttp's routes: a simulation is asked itself, a cluster's queue comes from its feed.
+From the state of the page to aiohttp's routes. A simulation has its own queue; the queue of a cluster comes from its
+feed.
 """
 
 from aiohttp import web
@@ -12,7 +13,7 @@ from kubesched.page.simulation.simulated_queue import simulated_queue
 
 
 def queue_routes(state: PageState, feed: QueueFeed | None) -> list[web.RouteDef]:
-    """Return the routes; `feed` is None where there is no cluster beside the simulation."""
+    """Return the routes; `feed` is None if the page has only a simulation."""
 
     async def queue(request: web.Request) -> web.StreamResponse:
         if state.simulation is not None:

@@ -1,6 +1,6 @@
-"""GET /v1/timeline: what happened, of a simulation or of a cluster that is followed.
+"""GET /v1/timeline: the events of a simulation or of a cluster that is followed.
 
-From a request to marks. The decisions of a scheduler that has a record of them are read once in a while.
+From a request to marks. The decisions of a scheduler that keeps a record of them are read periodically.
 """
 
 import asyncio
@@ -20,12 +20,12 @@ from kubesched.serving.decisions.records import DecisionRecord
 
 MOST_DECISIONS: Final = 2000
 AGAIN_SECONDS: Final = 2.0
-# after an answer without decisions: its scheduler is none of ours, or it does not answer
+# after an answer without decisions: the scheduler is not kubesched, or does not answer
 LATER_SECONDS: Final = 30.0
 
 
 class TimelineRoutes:
-    """Answers about what happened; `scheduler` is that of the source's cluster, if it is named."""
+    """Answers about past events; `scheduler` is the address of the source cluster's scheduler, if it is known."""
 
     def __init__(self, state: PageState, scheduler: SchedulerAddress | None = None) -> None:
         self._state = state
@@ -50,7 +50,7 @@ class TimelineRoutes:
         return json_answer(timeline_answer(series, _date(seen.began), first, last))
 
     async def _read_decisions(self) -> None:
-        """Read the decisions of the cluster's scheduler, if it has any to read."""
+        """Read the decisions of the cluster's scheduler, if it has any."""
         server = self._state.shown.model.source.server
         if self._scheduler is not None:
             server = config_of(self._scheduler, server)

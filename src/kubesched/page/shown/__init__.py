@@ -1,4 +1,4 @@
-"""What is shown: a model that follows its source, as columns and as numbered changes.
+"""The cluster on display: a model that follows its source, as columns and as numbered changes.
 
-From objects of a source (`live_feed` follows one) to what browsers read.
+From objects of a source (`live_feed` follows one) to JSON for browsers.
 """

@@ -1,7 +1,7 @@
-"""A live cluster for the page: reflectors report its objects, and a probe tells whether it answers.
+"""A live cluster for the page: reflectors report its objects, and a probe reports whether the API server answers.
 
-From an API server to reports. Only get, list and watch are asked for. A server that does not answer is looked for where
-its kubeconfig says now.
+From an API server to reports, with get, list and watch requests only. If a server does not answer, the kubeconfig is
+read again to find its new address.
 """
 
 import asyncio
@@ -30,7 +30,9 @@ TOO_MANY, SERVER_ERRORS = 429, 500
 
 
 async def follow(shown: ShownCluster, target: RestConfig, find: Callable[[], RestConfig], note: Note) -> None:
-    """Have a cluster shown as it changes, until cancelled; `find` says where it is if it does not answer any more."""
+    """Keep a shown cluster up to date until cancelled; `find` returns the present address if the server does not
+    answer.
+    """
     while True:
         rest = _client(target)
         following = asyncio.create_task(_follow(shown, rest, note))
@@ -43,13 +45,13 @@ async def follow(shown: ShownCluster, target: RestConfig, find: Callable[[], Res
         finally:
             await _end(following, probing)
             await rest.close()
-        # a cluster that was started again, on another port
-        note(f"the cluster is at {target.server} now")
+        # the cluster was restarted on another port
+        note(f"the cluster has moved to {target.server}")
         shown.model.source = replace(shown.model.source, server=target)
 
 
 async def _follow(shown: ShownCluster, rest: RestClient, note: Note) -> None:
-    """Report what a server has, and changes."""
+    """Report the objects of a server, and their changes."""
     tasks: list[asyncio.Task[Any]] = []
     try:
         kinds = await _kinds(rest, custom_kinds_in(shown.model.engine.profiles, shown.model.loaded.gates))
@@ -78,21 +80,21 @@ def _client(target: RestConfig) -> RestClient:
 
 
 async def _kinds(rest: RestClient, custom_kinds: Collection[str]) -> Sequence[WatchedKind]:
-    """Return the kinds to watch, with those that plugins look up; waits while the server fails."""
+    """Return the kinds to watch, including kinds that plugins look up; wait while the server fails."""
     while True:
         try:
             return (await followable_kinds(rest, custom_kinds=custom_kinds)).watched
         except Unreachable:
             await asyncio.sleep(PROBE_SECONDS)
         except Refused as refused:
-            # that of a server that starts, or of a proxy before it
+            # the error of a starting server, or of a proxy before it
             if refused.code != TOO_MANY and refused.code < SERVER_ERRORS:
                 raise
             await asyncio.sleep(PROBE_SECONDS)
 
 
 def _drop_unlisted(shown: ShownCluster, reflectors: Mapping[str, Reflector[Any]]) -> None:
-    """Drop what was read before the lists and is in none of them."""
+    """Drop objects that were read before the lists and are in none of them."""
     model = shown.model
     pods, nodes = reflectors["Pod"].objects, reflectors["Node"].objects
     gone: list[ApiObject] = [pod.pod for name, pod in model.pods.items() if name not in pods]
@@ -104,21 +106,21 @@ def _drop_unlisted(shown: ShownCluster, reflectors: Mapping[str, Reflector[Any]]
 
 
 async def _probe(shown: ShownCluster, rest: RestClient, find: Callable[[], RestConfig]) -> RestConfig:
-    """Tell whether the API server answers; return where the cluster is, once it answers elsewhere."""
+    """Report whether the API server answers; return the new address once the cluster answers at another one."""
     while True:
         why = await _why_silent(rest)
         if why:
-            shown.tell_source(LOST, why)
+            shown.report_source(LOST, why)
             found = await _elsewhere(rest, find)
             if found is not None:
                 return found
         else:
-            shown.tell_source(THERE)
+            shown.report_source(THERE)
         await asyncio.sleep(PROBE_SECONDS)
 
 
 async def _why_silent(rest: RestClient) -> str:
-    """Return why a server does not answer, an empty text if it does, if only with a refusal."""
+    """Return why a server does not answer, an empty text if it answers, even with a refusal."""
     try:
         await rest.get(PROBE_PATH)
     except Unreachable as error:
@@ -129,7 +131,7 @@ async def _why_silent(rest: RestClient) -> str:
 
 
 async def _elsewhere(rest: RestClient, find: Callable[[], RestConfig]) -> RestConfig | None:
-    """Return where the cluster is by now, None if it does not answer there, or answers here again."""
+    """Return the new address of the cluster, None if it does not answer there or answers here again."""
     try:
         # in a thread: it reads files
         target = await asyncio.to_thread(find)

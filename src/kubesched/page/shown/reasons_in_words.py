@@ -1,7 +1,8 @@
 """Why a pod is pending, in plain words: from the message of its condition PodScheduled.
 
-From a scheduler's message ("0/9 nodes are available: 1 node(s) were unschedulable, 8 Insufficient cpu. ...") to what
-`kubesched explain` says of the nodes ("Fits nowhere: 8 lack cpu, 1 is cordoned"). A message of another form is kept.
+From a scheduler's message ("0/9 nodes are available: 1 node(s) were unschedulable, 8 Insufficient cpu. ...") to the
+wording of `kubesched explain` ("Fits nowhere: 8 lack cpu, 1 is cordoned"). A message of another form is returned
+unchanged.
 """
 
 import re
@@ -13,14 +14,14 @@ from kubesched.asking.explain.plain_words import counted
 FITS_NOWHERE: Final = "Fits nowhere: "
 _NODES: Final = re.compile(r"0/\d+ nodes are available: ")
 _REASON: Final = re.compile(r"(\d+) (.+)", re.DOTALL)
-# what preemption said follows after a full stop
+# the message of preemption follows after a full stop
 _END: Final = re.compile(r"\. (?=preemption:|no new claims to deallocate|not found$)|\.\s*$")
 _NEXT: Final = re.compile(r", (?=\d+ )")
 
 
 @lru_cache(maxsize=4096)
 def in_plain_words(message: str) -> str:
-    """Return why no node takes a pod, the reason of most nodes first."""
+    """Return why a pod fits on no node, the most frequent reason first."""
     start = _NODES.match(message)
     if start is None:
         return message

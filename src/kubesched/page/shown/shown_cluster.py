@@ -1,7 +1,7 @@
-"""The cluster that a page shows: a model that follows reports, and what has changed since when.
+"""The cluster on display: a model that follows reports, and its numbered changes.
 
-From objects that are new, changed or deleted to numbered changes. Only the last change of an object is kept, so that a
-browser that falls behind gets less, and not more.
+From created, changed or deleted objects to numbered changes. Only the last change of an object is kept, so that a
+browser that falls behind gets fewer changes, not more.
 """
 
 import asyncio
@@ -25,20 +25,20 @@ from kubesched.asking.owners import Owners
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.page.shown.shown_objects import PLACED, columns_of, shown_node, shown_pod
 
-# changes beyond that are not kept: a browser that asks for them reads everything anew
+# older changes are dropped: a browser that asks for them reads everything again
 MOST_CHANGES = 200_000
 FRESH_SECONDS = 1.0
-# answers to browsers that are at different numbers
+# cached answers to browsers that are at different numbers
 MOST_ENCODED = 4
 THERE, LOST = "there", "lost"
 ZONES = (ZONE, "failure-domain.beta.kubernetes.io/zone")
 
 
 class ShownCluster:
-    """A model, its changes, and whether its source and the scheduler that is named answer.
+    """A model, its changes, and whether its source and a named scheduler answer.
 
-    A copy of everything is given to whoever asks within `fresh_seconds`. What is `ordered` by name is the same to the
-    byte whichever way it came about. `placed` are UIDs of pods that the page has placed itself.
+    Requests within `fresh_seconds` share one copy of everything. With `ordered` all lists are sorted by name, so that
+    equal clusters give equal bytes. `placed` has the UIDs of pods that the page has placed itself.
     """
 
     def __init__(
@@ -58,23 +58,23 @@ class ShownCluster:
         self.placed = frozenset(placed)
         self.seq = 0
         self.source: dict[str, str] = {"state": THERE, "why": ""}
-        # None where no scheduler is named, and until it was asked
+        # None without a named scheduler, and until it was asked
         self.scheduler: dict[str, Any] | None = None
         # (kind, name or UID) -> the number of its last change, in their order
         self._changes: OrderedDict[tuple[str, str], int] = OrderedDict()
         self._forgotten = 0
         # everything as it was at a number and a time, encoded
         self._encoded: tuple[int, float, bytes] | None = None
-        # what has changed since a number until now, encoded: browsers that follow are most often at the same one
+        # the changes since a number, encoded: browsers that follow are most often at the same number
         self._encoded_since: dict[int, bytes] = {}
         self._listeners: set[asyncio.Event] = set()
-        # called with each object before and after its change, None where it is not there
+        # called with each object before and after its change, None where it does not exist
         self.followers: list[Callable[[ApiObject | None, ApiObject | None], None]] = []
 
     # -- reports
 
     def put(self, obj: ApiObject) -> None:
-        """Take an object that is new or has changed."""
+        """Add or replace an object."""
         name = name_of_object(obj)
         old = self.model.find(name)
         if old == obj:
@@ -85,38 +85,38 @@ class ShownCluster:
         if isinstance(obj, Pod) and old is not None and old.uid != obj.uid:
             self.drop(old)
         if self.model.take(name, obj):
-            self._note(obj, old)
-            self._tell(old, obj)
+            self._number_changes(obj, old)
+            self._notify_followers(old, obj)
 
     def drop(self, obj: ApiObject) -> None:
-        """Take the deletion of an object."""
+        """Remove an object."""
         known = self.model.find(name_of_object(obj))
         if known is not None:
             self.model.take(name_of_object(obj), None)
             # by the UID that browsers know
-            self._note(known)
-            self._tell(known, None)
+            self._number_changes(known)
+            self._notify_followers(known, None)
 
     def drop_named(self, kind: str, full_name: str) -> None:
-        """Take the deletion of an object by its kind and `namespace/name`."""
+        """Remove an object by its kind and `namespace/name`."""
         namespace, _, name = full_name.rpartition("/")
         obj = self.model.find(ObjectName(API_VERSIONS.get(kind, ""), kind, namespace, name))
         if obj is not None:
             self.drop(obj)
 
-    def _tell(self, old: ApiObject | None, new: ApiObject | None) -> None:
+    def _notify_followers(self, old: ApiObject | None, new: ApiObject | None) -> None:
         for follower in self.followers:
             follower(old, new)
 
-    def tell_source(self, state: str, why: str = "") -> None:
-        """Take whether the source of the cluster answers."""
+    def report_source(self, state: str, why: str = "") -> None:
+        """Record whether the source of the cluster answers."""
         if self.source["state"] != state:
             self.source = {"state": state, "why": why}
             self._encoded = None
             self.wake()
 
-    def tell_scheduler(self, url: str, state: str, why: str = "") -> None:
-        """Take whether the scheduler answers; `since` is when it was seen first, in seconds of the epoch."""
+    def report_scheduler(self, url: str, state: str, why: str = "") -> None:
+        """Record whether the scheduler answers; `since` is when it was first seen, in seconds of the epoch."""
         if self.scheduler is None or self.scheduler["state"] != state:
             self.scheduler = {"state": state, "url": url, "why": why, "since": round(time.time(), 3)}
             self._encoded = None
@@ -127,14 +127,16 @@ class ShownCluster:
         self._encoded_since.clear()
 
     def skip(self, seq: int) -> None:
-        """Number changes after `seq`, that of a cluster that was shown before; whoever has read that reads anew."""
+        """Start the numbers of changes after `seq`, that of the cluster displayed before; its browsers read everything
+        again.
+        """
         self._forgotten = max(self.seq, seq) + 1
         self._advance(self._forgotten)
         self._changes.clear()
         self._encoded = None
 
-    def _note(self, *changed: ApiObject | None) -> None:
-        """Give what an object touches, as it is and as it was, the next number."""
+    def _number_changes(self, *changed: ApiObject | None) -> None:
+        """Give the nodes and pods that a change touches, before and after it, the next number."""
         self._advance(self.seq + 1)
         for key in dict.fromkeys(key for obj in changed if obj is not None for key in _touched_by(obj)):
             self._changes[key] = self.seq
@@ -143,7 +145,7 @@ class ShownCluster:
                 self._forgotten = self._changes.popitem(last=False)[1]
         self.wake()
 
-    # -- what browsers ask for
+    # -- requests of browsers
 
     def everything(self) -> dict[str, Any]:
         """Return the whole cluster, as columns."""
@@ -164,7 +166,7 @@ class ShownCluster:
         }
 
     def encoded(self) -> bytes:
-        """Return the whole cluster as JSON, as it was a moment ago at most; changes since can be asked for."""
+        """Return the whole cluster as JSON, at most a moment old; later changes can be requested."""
         now, known = self._clock(), self._encoded
         if known is None or (known[0] != self.seq and now - known[1] >= self._fresh_seconds):
             known = self._encoded = (self.seq, now, msgspec.json.encode(self.everything()))
@@ -183,7 +185,7 @@ class ShownCluster:
         return [pods[name] for name in sorted(pods)] if self._ordered else pods.values()
 
     def since(self, seq: int) -> dict[str, Any] | None:
-        """Return what has changed after a number; None if that is not known any more."""
+        """Return the changes after a number; None if they are no longer known."""
         if not self._forgotten <= seq <= self.seq:
             return None
         changed = []
@@ -208,7 +210,7 @@ class ShownCluster:
         return found
 
     def encoded_since(self, seq: int) -> bytes | None:
-        """Return what has changed after a number as JSON; None if that is not known any more."""
+        """Return the changes after a number as JSON; None if they are no longer known."""
         known = self._encoded_since.get(seq)
         if known is None:
             found = self.since(seq)
@@ -221,7 +223,7 @@ class ShownCluster:
 
     @contextmanager
     def listening(self) -> Iterator[asyncio.Event]:
-        """Give an event that is set with each change."""
+        """Yield an event that is set with each change."""
         event = asyncio.Event()
         self._listeners.add(event)
         try:
@@ -230,13 +232,13 @@ class ShownCluster:
             self._listeners.discard(event)
 
     def wake(self) -> None:
-        """Have browsers look."""
+        """Wake all browsers that wait for changes."""
         for event in self._listeners:
             event.set()
 
 
 def _touched_by(obj: ApiObject) -> Iterator[tuple[str, str]]:
-    """Yield the kind, and the name or UID, of the nodes and pods that look different once an object has changed."""
+    """Yield the kind, and the name or UID, of the nodes and pods whose display depends on an object."""
     if isinstance(obj, Node):
         yield Node.__name__, obj.name
     elif isinstance(obj, Pod):
@@ -249,7 +251,7 @@ def _touched_by(obj: ApiObject) -> Iterator[tuple[str, str]]:
 
 
 def _places_of(nodes: Collection[Node]) -> list[str]:
-    """Return the labels by which nodes are grouped unless a user chooses others: zone, then pool."""
+    """Return the labels that group the nodes by default: zone, then pool."""
     keys = {key for node in nodes for key in node.metadata.labels}
     zone = next((label for label in ZONES if label in keys), "")
     return [label for label in (zone, pool_label_of(nodes)) if label]

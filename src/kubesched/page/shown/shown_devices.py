@@ -1,8 +1,8 @@
 """Devices of dynamic resource allocation as the page counts them: a resource of nodes for each driver.
 
-From resource slices and the allocations of claims to how many devices a node has, how many a pod has got, and which
-are free. A device that several claims share counts once for each of them; devices that no single node has, such as
-those on a network, are not counted.
+From resource slices and the allocations of claims to the devices of a node, the devices that a pod holds, and the free
+ones. A device that several claims share counts once for each of them. Network devices, which belong to no single node,
+are not counted.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ PODS: Final = "pods"
 
 
 class ShownDevice(NamedTuple):
-    """A device of a node; `claim` and `pods` are who has it, empty if it is free."""
+    """A device of a node; `claim` and `pods` name its holders, empty if it is free."""
 
     driver: str
     pool: str
@@ -33,12 +33,12 @@ class ShownDevice(NamedTuple):
 
 
 def devices_on(model: ClusterModel, node: Node) -> dict[str, int]:
-    """Return how many devices a node has, by the resource that stands for their driver."""
+    """Return the number of devices of a node, by the resource that stands for their driver."""
     return dict(Counter(offered.id.driver + _SUFFIX for offered in _devices_of(model, node)))
 
 
 def devices_held_by(model: ClusterModel, pod: PodInfo) -> dict[str, int]:
-    """Return how many devices a pod has got; those of a claim that pods share count for the first of them."""
+    """Return the number of devices that a pod holds; devices of a shared claim count for its first pod."""
     found: Counter[str] = Counter()
     for claim in claims_of(model, pod):
         users = claim.status.reserved_for
@@ -48,7 +48,7 @@ def devices_held_by(model: ClusterModel, pod: PodInfo) -> dict[str, int]:
 
 
 def shown_devices(model: ClusterModel, node: Node) -> list[ShownDevice]:
-    """Return the devices of a node, and who has them."""
+    """Return the devices of a node, and their holders."""
     holders = {device: claim for claim in model.cluster.claims.all() for device in _taken_by(claim)}
     found = []
     for offered in _devices_of(model, node):
@@ -64,7 +64,7 @@ def shown_devices(model: ClusterModel, node: Node) -> list[ShownDevice]:
 
 
 def _devices_of(model: ClusterModel, node: Node) -> Iterator[OfferedDevice]:
-    """Yield the devices that only one node has, those of valid pools."""
+    """Yield the devices that belong to this node alone, from valid pools."""
     cluster = model.cluster
     if not cluster.objects.versions.get(ResourceSlice.__name__):
         return
@@ -79,7 +79,7 @@ def _devices_of(model: ClusterModel, node: Node) -> Iterator[OfferedDevice]:
 
 
 def _taken_by(claim: ResourceClaim) -> Iterator[tuple[str, str, str]]:
-    """Yield the devices that are allocated to a claim; admin access takes none."""
+    """Yield the devices that are allocated to a claim, except for admin access, which takes none."""
     if claim.status.allocation is not None:
         for each in claim.status.allocation.devices.results:
             if not each.admin_access:

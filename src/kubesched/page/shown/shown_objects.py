@@ -1,6 +1,6 @@
 """Nodes and pods as the page shows them: one by one, and all of them as columns.
 
-From objects of a model to plain JSON. CPU is in thousandths, all else in units; texts that repeat are numbered.
+From objects of a model to plain JSON. CPU is in thousandths, all other amounts in units. Repeated texts are numbered.
 """
 
 from collections import Counter
@@ -20,9 +20,9 @@ from kubesched.page.shown.shown_devices import devices_held_by, devices_on
 HOSTNAME = "kubernetes.io/hostname"
 COMMON = ("cpu", "memory", "ephemeral-storage", "pods")
 BOUND, PENDING, TERMINATING, GATED = "bound", "pending", "terminating", "gated"
-# on a node by the page itself, as the scheduler would place it
+# state of a pod that the page itself has placed, as the scheduler would
 PLACED = "placed"
-# tenants name resources, kubelets labels, and each is a column of all pods or nodes
+# limits: tenants name resources, kubelets name labels, and each is a column of all pods or nodes
 MOST_RESOURCES = 100
 MOST_LABELS = 300
 Json = dict[str, Any]
@@ -46,7 +46,7 @@ def _amount(resource: str, raw: RawQuantity) -> int:
     try:
         return milli_value_of(raw) if resource == "cpu" else value_of(raw)
     except InvalidObjectError:
-        # capacity is no quantity that the scheduler reads
+        # the scheduler does not read capacity
         return 0
 
 
@@ -84,7 +84,7 @@ def _state(model: ClusterModel, pod: PodInfo) -> str:
 
 
 def columns_of(nodes: Sequence[Json], pods: Sequence[Json]) -> Json:
-    """Return nodes and pods as columns; pods name their nodes by row."""
+    """Return nodes and pods as columns; pods refer to their nodes by row."""
     row_of = {node["name"]: row for row, node in enumerate(nodes)}
     offered = Counter(name for node in nodes for name in node["allocatable"])
     asked = Counter(name for pod in pods for name in pod["requests"])
@@ -116,7 +116,7 @@ def columns_of(nodes: Sequence[Json], pods: Sequence[Json]) -> Json:
 
 def _left_out(what: str, there: int, shown: int) -> Iterator[Json]:
     if there > shown:
-        why = f"the page tells {shown} apart, those that most nodes have"
+        why = f"the page distinguishes {shown}, those that most nodes have"
         uncertain = f"Panels of pods and nodes name every {what}"
         yield {"what": f"{there - shown} {what}s", "why": why, "uncertain": uncertain}
 
@@ -136,7 +136,7 @@ def _amounts(rows: Sequence[Json], field: str, resources: Iterable[str]) -> dict
 
 
 def _numbered(texts: Collection[str], first: Iterable[str] = ()) -> Mapping[str, Any]:
-    """Return a column of texts as the different ones, and a number for each row."""
+    """Return a column of texts as the distinct texts, and a number for each row."""
     codes: dict[str, int] = {text: code for code, text in enumerate(first)}
     numbers = [codes.setdefault(text, len(codes)) for text in texts]
     return {"values": list(codes), "codes": numbers}

@@ -1,4 +1,4 @@
-"""Commands to a simulation, and what it reports: immutable values between its thread and the page's loop."""
+"""Commands to a simulation, and its reports: immutable values between its thread and the page's loop."""
 
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -16,33 +16,33 @@ PLAYING, PAUSED, SEEKING, ENDED = "playing", "paused", "seeking", "ended"
 
 
 class Play(msgspec.Struct, frozen=True):
-    """Let time pass, so many simulated seconds a second."""
+    """Let time pass, at a number of simulated seconds a second."""
 
     speed: float
 
 
 class Pause(msgspec.Struct, frozen=True):
-    """Let time stand still."""
+    """Stop the time."""
 
 
 class StepCycle(msgspec.Struct, frozen=True):
-    """Run one scheduling cycle; time passes until there is one."""
+    """Run one scheduling cycle; time passes until a pod is due."""
 
 
 class Seek(msgspec.Struct, frozen=True):
-    """Go to a time, forth or back; infinity is the end."""
+    """Move to a time, forward or back; infinity is the end."""
 
     to: float
 
 
 class SeekCycle(msgspec.Struct, frozen=True):
-    """Go to the end of a scheduling cycle, forth or back; 0 is the beginning."""
+    """Move to the end of a scheduling cycle, forward or back; 0 is the beginning."""
 
     to: int
 
 
 class Act(msgspec.Struct, frozen=True):
-    """Do something now: events of a trace, or another configuration; `done` has the UserAction."""
+    """Apply events of a trace, or another configuration, now; `done` has the UserAction."""
 
     title: str
     events: tuple[TraceEvent, ...]
@@ -52,15 +52,15 @@ class Act(msgspec.Struct, frozen=True):
 
 
 class Rerun(msgspec.Struct, frozen=True):
-    """Run another scenario up to the moment that it is now."""
+    """Run another scenario up to the present moment."""
 
     scenario: PageScenario
 
 
 class Ask(msgspec.Struct, frozen=True):
-    """Call a function with the run, between two turns; `done` has what it returns, which is immutable.
+    """Call a function with the run, between two turns; `done` has its result, which is immutable.
 
-    It waits until the run is where it is looked at, unless it may be `anywhere`.
+    It waits until the run is at the moment on display, unless `anywhere` is true.
     """
 
     function: Callable[[SteppedRun], Any]
@@ -68,25 +68,25 @@ class Ask(msgspec.Struct, frozen=True):
     anywhere: bool = False
 
 
-class TellRest(msgspec.Struct, frozen=True):
-    """Tell when it neither plays nor seeks; `done` has the number of the report of that."""
+class AwaitRest(msgspec.Struct, frozen=True):
+    """Wait until the simulation neither plays nor seeks; `done` then has the number of the report that says so."""
 
     done: "Future[int]"
 
 
 class Close(msgspec.Struct, frozen=True):
-    """End."""
+    """End the thread."""
 
 
-Command = Play | Pause | StepCycle | Seek | SeekCycle | Act | Rerun | Ask | TellRest | Close
+Command = Play | Pause | StepCycle | Seek | SeekCycle | Act | Rerun | Ask | AwaitRest | Close
 
 
 class SimulationClock(msgspec.Struct, frozen=True, rename="camel"):
     """The clock of a simulation.
 
-    `furthest` and `furthest_cycles` are how far it is known; `target` is where it is going to while it seeks, None for
-    the end or a cycle. `problem` is why it cannot go on, `note` the last line that the scheduler wrote. `behind` is the
-    part of the way that the run has made to the moment that is shown, None if it is there.
+    `furthest` and `furthest_cycles` are the latest known time and cycle. `target` is the time that it seeks, None for
+    the end or a cycle. `problem` says why it cannot continue; `note` is the last line that the scheduler logged.
+    `behind` is the part of the way to the displayed moment that the run has caught up, None if it has caught up.
     """
 
     seconds: float = 0.0
@@ -103,7 +103,7 @@ class SimulationClock(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class RunReport(msgspec.Struct, frozen=True):
-    """How a simulation is, and what has changed: objects (all of them after `anew`), marks from a number on."""
+    """The state of a simulation and its changes: objects (all of them after `anew`), marks from a number on."""
 
     clock: SimulationClock
     scenario: PageScenario

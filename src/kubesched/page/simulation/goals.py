@@ -1,4 +1,4 @@
-"""Where a run is to get: conditions on a run, checked before each turn of its loop."""
+"""Goals of a run: conditions that are checked before each turn of its loop."""
 
 from collections.abc import Callable
 
@@ -9,12 +9,12 @@ Goal = Callable[[SteppedRun], bool]
 
 
 def at_beginning(run: SteppedRun) -> bool:
-    """The objects of the beginning are there, and no pod has been tried."""
+    """Return whether the initial objects exist, and no pod has been tried."""
     return run.between_cycles or (run.resting and run.moment.turns > 0)
 
 
 def at_moment(moment: Moment) -> Goal:
-    """A moment is reached, and all that happens until then."""
+    """Return the goal to reach a moment, with all events until then."""
 
     def reached(run: SteppedRun) -> bool:
         return run.moment >= moment or (run.resting and run.next_seconds > moment.seconds)
@@ -23,7 +23,7 @@ def at_moment(moment: Moment) -> Goal:
 
 
 def after_cycles(count: int) -> Goal:
-    """So many scheduling cycles have been run, and what follows from them without taking time."""
+    """Return the goal to complete a number of scheduling cycles, with all consequences that take no time."""
 
     def reached(run: SteppedRun) -> bool:
         return run.cycles >= count and (run.between_cycles or run.resting)

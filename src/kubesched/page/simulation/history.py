@@ -1,8 +1,8 @@
-"""What a simulation has shown: changes of objects in their order, and the moments between which it can be looked at.
+"""The history of a simulation: changes of objects in their order, and the moments that can be displayed.
 
-From a run that goes on to the changes between any two of its moments, without running again. A run of the same scenario
-makes the same changes in the same order, so one that catches up adds nothing. The oldest changes are dropped for new
-ones; moments before them are reached by running again.
+From a run that advances to the changes between any two of its moments, without another run. A run of the same scenario
+makes the same changes in the same order, so a run that catches up adds nothing. New changes displace the oldest ones;
+moments before those need another run.
 """
 
 from bisect import bisect_left, bisect_right
@@ -14,12 +14,14 @@ from kubesched.api.meta import ApiObject
 from kubesched.page.simulation.object_mirror import Changes, ObjectKey
 from kubesched.page.simulation.scenario import Moment, SimulatedConfiguration
 
-# changes that are kept: a pod that comes, is bound, starts and ends makes four, each some 0.7 kB
+# limit of changes: a pod that arrives, is bound, starts and ends makes four, each some 0.7 kB
 MOST_CHANGES: Final = 400_000
 
 
 class Checkpoint(msgspec.Struct, frozen=True, gc=False):
-    """A moment that can be looked at: after how many cycles and changes; `resting` if all of its time has happened."""
+    """A moment that can be displayed, with its cycles and changes so far; `resting` if nothing more happens at its
+    time.
+    """
 
     moment: Moment
     cycles: int
@@ -35,12 +37,12 @@ class Checkpoint(msgspec.Struct, frozen=True, gc=False):
 
     @property
     def place(self) -> tuple[float, int, int]:
-        """Return where it is among others."""
+        """Return its position in the order of checkpoints."""
         return self.moment.seconds, self.cycles, self.changes
 
 
 class PastMoment(msgspec.Struct, frozen=True):
-    """Where to look: the last checkpoint before a moment, after which nothing happens until then."""
+    """A moment to display: the last checkpoint before it, after which nothing happens until then."""
 
     point: Checkpoint
     moment: Moment
@@ -55,13 +57,13 @@ class RunHistory:
         self.clear()
 
     def clear(self) -> None:
-        """Forget everything: the scenario is another one."""
+        """Forget everything: the scenario has changed."""
         self._changes: list[tuple[ObjectKey, ApiObject | None, ApiObject | None]] = []
         self._points: list[Checkpoint] = []
-        # how many changes are not kept any more, and whether checkpoints are not
+        # the number of dropped changes, and whether checkpoints were dropped
         self._dropped = 0
         self._whole = True
-        # how far it is known, and whether nothing is left to happen at that time, or ever
+        # the latest known moment, and whether nothing more happens at that time, or ever
         self._reached = Moment()
         self._rests = False
         self._ended = False
@@ -69,7 +71,7 @@ class RunHistory:
     # -- what happens
 
     def add(self, number: int, key: ObjectKey, old: ApiObject | None, new: ApiObject | None) -> None:
-        """Take the change that is the `number`th of its run; those that are known are left out."""
+        """Add the change with a `number` in its run; known changes are ignored."""
         if number <= self._dropped + len(self._changes):
             return
         self._changes.append((key, old, new))
@@ -86,7 +88,7 @@ class RunHistory:
         self._whole = False
 
     def reach(self, point: Checkpoint, *, ended: bool = False) -> None:
-        """Take a moment of a run; those that are known, and those at which nothing has changed, are left out."""
+        """Add a moment of a run; known moments, and moments without a change, are ignored."""
         last = self._points[-1] if self._points else None
         if last is not None and (point.place < last.place or point.moment < self._reached):
             return
@@ -99,20 +101,20 @@ class RunHistory:
             self._drop_points(self._most // 4)
 
     def cut(self, moment: Moment, changes: int) -> None:
-        """Forget what comes after a moment, at which a user does something."""
+        """Forget everything after a moment at which a user acts."""
         del self._changes[max(0, changes - self._dropped) :]
         while self._points and _is_after(self._points[-1], moment, changes):
             self._points.pop()
         self._reached, self._rests, self._ended = moment, False, False
 
-    # -- looking
+    # -- reading
 
     def has(self, changes: int) -> bool:
-        """Return whether all later changes are known."""
+        """Return whether all changes after a number are known."""
         return self._dropped <= changes <= self._dropped + len(self._changes)
 
     def at_seconds(self, to: float) -> PastMoment | None:
-        """Return where to look for a time, None if that is not known."""
+        """Return the moment to display for a time, None if it is not known."""
         if not self._points:
             return None
         if to >= self._reached.seconds and self._ended:
@@ -125,7 +127,7 @@ class RunHistory:
         return PastMoment(point, point.moment if point.seconds == to else Moment(to))
 
     def at_cycle(self, cycle: int) -> PastMoment | None:
-        """Return where to look for the end of a scheduling cycle, None if that is not known."""
+        """Return the moment to display for the end of a scheduling cycle, None if it is not known."""
         row = bisect_left(self._points, cycle, key=lambda point: point.cycles)
         if row == len(self._points):
             return self.at_seconds(self._reached.seconds) if self._ended else None
@@ -135,7 +137,7 @@ class RunHistory:
         return PastMoment(point, point.moment, self._ended and point.moment == self._reached and point.resting)
 
     def between(self, first: int, last: int) -> Changes:
-        """Return what leads from the objects after so many changes to those after others, forth or back."""
+        """Return the changes from one state of the objects to another, given by numbers of changes, forward or back."""
         changed: dict[ObjectKey, ApiObject | None] = {}
         if first <= last:
             for key, _, new in self._changes[first - self._dropped : last - self._dropped]:
@@ -147,8 +149,8 @@ class RunHistory:
 
 
 def _is_after(point: Checkpoint, moment: Moment, changes: int) -> bool:
-    """Return whether a run with an action at a moment does not come by a checkpoint, or later."""
+    """Return whether an action at a moment makes a checkpoint invalid: the checkpoint lies after the action."""
     if point.changes > changes or point.moment > moment:
         return True
-    # at the time of the action nothing rests before it
+    # at the time of the action, no checkpoint before it is resting
     return point.resting and point.seconds == moment.seconds

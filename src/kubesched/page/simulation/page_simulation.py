@@ -1,4 +1,4 @@
-"""A simulation as the page sees it: a cluster that is shown, a clock, marks; and commands.
+"""A simulation as the page uses it: a cluster on display, a clock, marks; and commands.
 
 From the reports of its thread to a `ShownCluster`, in their order, on the page's loop.
 """
@@ -24,6 +24,7 @@ from kubesched.page.simulation.commands import (
     ENDED,
     Act,
     Ask,
+    AwaitRest,
     Close,
     Command,
     Pause,
@@ -34,7 +35,6 @@ from kubesched.page.simulation.commands import (
     SeekCycle,
     SimulationClock,
     StepCycle,
-    TellRest,
 )
 from kubesched.page.simulation.object_mirror import Changes
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration, UserAction
@@ -50,9 +50,9 @@ BATCH: Final = 200
 PATIENCE_SECONDS: Final = 10.0
 # how long the thread may take to end
 ENDING_SECONDS: Final = 1.0
-# so many decisions about one pod are shown
+# limit of decisions that are shown for one pod
 MOST_DECISIONS: Final = 200
-NO_ANSWER: Final = "the simulation does not answer: a plugin takes long; try again, or leave the simulation"
+NO_ANSWER: Final = "the simulation does not answer because a plugin takes long; try again, or leave the simulation"
 
 
 class PageSimulation:
@@ -72,12 +72,12 @@ class PageSimulation:
         self._loop = asyncio.get_running_loop()
         self._reports: asyncio.Queue[RunReport] = asyncio.Queue()
         self._thread = SimulationThread(scenario, self._hand_over, observers)
-        self._taking = self._loop.create_task(self._take_reports())
+        self._taking = self._loop.create_task(self._apply_reports())
         self._begun = asyncio.Event()
         self._taken = asyncio.Event()
 
     async def start(self) -> None:
-        """Begin; return when the cluster of the beginning is shown; raises KubeschedError if it cannot begin."""
+        """Begin; return when the initial cluster is on display; raises KubeschedError if that is not possible."""
         self._thread.start()
         await self._begun.wait()
         if self.clock.problem:
@@ -85,12 +85,12 @@ class PageSimulation:
             raise KubeschedError(self.clock.problem)
 
     def end(self) -> None:
-        """End the thread; one that does not answer is left behind."""
+        """End the thread; abandon it if it does not answer."""
         self._send(Close())
         self._taking.cancel()
 
     async def gone(self) -> None:
-        """Wait for the end of the thread, for a moment."""
+        """Wait a moment for the end of the thread."""
         if self._thread.is_alive():
             await asyncio.to_thread(self._thread.join, ENDING_SECONDS)
 
@@ -100,11 +100,11 @@ class PageSimulation:
         self._thread.commands.put(command)
 
     def play(self, speed: float) -> None:
-        """Let time pass, so many simulated seconds a second."""
+        """Let time pass, at a number of simulated seconds a second."""
         self._send(Play(speed))
 
     def pause(self) -> None:
-        """Let time stand still."""
+        """Stop the time."""
         self._send(Pause())
 
     def step(self) -> None:
@@ -112,15 +112,15 @@ class PageSimulation:
         self._send(StepCycle())
 
     def seek(self, to: float) -> None:
-        """Go to a time, forth or back; infinity is the end."""
+        """Move to a time, forward or back; infinity is the end."""
         self._send(Seek(to))
 
     def seek_cycle(self, to: int) -> None:
-        """Go to the end of a scheduling cycle, forth or back; 0 is the beginning."""
+        """Move to the end of a scheduling cycle, forward or back; 0 is the beginning."""
         self._send(SeekCycle(to))
 
     def rerun(self, scenario: PageScenario) -> None:
-        """Run another scenario up to the moment that it is now; `scenario` is that of this simulation, changed."""
+        """Run another scenario up to the present moment; `scenario` is a changed scenario of this simulation."""
         self._send(Rerun(scenario))
 
     async def apply(
@@ -130,25 +130,26 @@ class PageSimulation:
         configuration: SimulatedConfiguration | None = None,
         note: object = None,
     ) -> UserAction:
-        """Do something now, which becomes part of the scenario; raises KubeschedError if it cannot be done.
+        """Apply events or another configuration now, as a part of the scenario; raises KubeschedError if that is not
+        possible.
 
-        The times of events do not count. Another configuration is put in force between two cycles.
+        The times of events are ignored. Another configuration is put in force between two cycles.
         """
         done: Future[UserAction] = Future()
         self._send(Act(title, tuple(events), configuration, note, done))
-        return await self._answer(done)
+        return await self._await_answer(done)
 
     async def ask(self, function: Callable[[SteppedRun], T], *, anywhere: bool = False) -> T:
-        """Return what a function makes of the run, in its thread, between two turns; an immutable value.
+        """Call a function with the run, in its thread, between two turns; return its result, an immutable value.
 
-        The run is at the moment that is shown, unless it may be `anywhere`.
+        The run is at the moment on display, unless `anywhere` is true.
         """
         done: Future[T] = Future()
         self._send(Ask(function, done, anywhere))
-        return await self._answer(done)
+        return await self._await_answer(done)
 
-    async def _answer(self, done: "Future[T]") -> T:
-        """Wait for an answer; a run that catches up with what is shown may take its time, as long as it goes on."""
+    async def _await_answer(self, done: "Future[T]") -> T:
+        """Wait for an answer; a run that catches up with the display may take longer, as long as it advances."""
         answer = asyncio.wrap_future(done)
         while True:
             taken = self._thread.reporter.acknowledged
@@ -160,9 +161,9 @@ class PageSimulation:
                 raise KubeschedError(NO_ANSWER)
 
     async def rested(self) -> SimulationClock:
-        """Wait until it neither plays nor seeks and that is shown; return the clock."""
+        """Wait until the simulation neither plays nor seeks and the page shows that; return the clock."""
         done: Future[int] = Future()
-        self._send(TellRest(done))
+        self._send(AwaitRest(done))
         number = await asyncio.wrap_future(done)
         while self._thread.reporter.acknowledged < number:
             self._taken.clear()
@@ -170,7 +171,7 @@ class PageSimulation:
         return self.clock
 
     async def records_of(self, pod: str) -> PodRecords | None:
-        """Return the decisions about a pod, `namespace/name`; None while the run catches up with what is shown."""
+        """Return the decisions about a pod, `namespace/name`; None while the run catches up with the display."""
         if self.clock.behind is not None:
             self.catch_up()
             return None
@@ -178,28 +179,28 @@ class PageSimulation:
         return PodRecords(page.decisions, page.now, page.since)
 
     def catch_up(self) -> None:
-        """Let the run come to the moment that is shown; the clock tells when it is there."""
+        """Let the run catch up with the moment on display; the clock reports when it arrives."""
         self._send(Ask(lambda run: None, Future()))
 
     # -- reports
 
     def _hand_over(self, report: RunReport) -> None:
-        """Called by the thread."""
+        """Receive a report; the thread calls this."""
         # the page's loop may have ended by now
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._reports.put_nowait, report)
 
-    async def _take_reports(self) -> None:
+    async def _apply_reports(self) -> None:
         try:
             while True:
-                await self._take(await self._reports.get())
+                await self._apply_report(await self._reports.get())
         except Exception as error:
             problem = f"what happens in the simulation cannot be shown: {described(error)}"
             self.clock = msgspec.structs.replace(self.clock, state=ENDED, problem=problem)
             self._begun.set()
             self.shown.wake()
 
-    async def _take(self, report: RunReport) -> None:
+    async def _apply_report(self, report: RunReport) -> None:
         if report.anew:
             shown = self._empty(report.configuration.loaded)
             # nodes by name, as in other clusters
@@ -219,14 +220,14 @@ class PageSimulation:
         self.shown.wake()
 
     def _empty(self, loaded: Loaded) -> ShownCluster:
-        # traces do not have them
+        # traces do not have these kinds
         unread = tuple(ADMISSION_KINDS)
         source = ClusterObjects((), origin=f"simulation of {self.scenario.trace.name}", unread=unread)
         model = ClusterModel(source, loaded, self.scenario.registry)
         return ShownCluster(model, fresh_seconds=0.0, ordered=True)
 
     async def _put(self, shown: ShownCluster, changes: Changes) -> None:
-        """Take in changes, some at a time."""
+        """Apply changes to the cluster on display, in small batches."""
         items = iter(changes.items())
         while batch := list(islice(items, BATCH)):
             for (kind, full_name), obj in batch:

@@ -1,6 +1,6 @@
-"""The view of a simulation at a moment that is known, while its run is elsewhere.
+"""The display of a known moment of a simulation, while its run is at another moment.
 
-From the history to the objects of that moment, and to what leads there from what was reported.
+From the history to the objects of that moment, and to the changes since the last report.
 """
 
 from kubesched.api.meta import ApiObject
@@ -11,34 +11,34 @@ from kubesched.page.simulation.stepped_run import SteppedRun
 
 
 class PastView:
-    """What is looked at: `past` is None where the run itself is shown."""
+    """The moment on display; `past` is None if that is the moment of the run."""
 
     def __init__(self, history: RunHistory) -> None:
         self._history = history
         self.past: PastMoment | None = None
         self.objects: dict[ObjectKey, ApiObject] = {}
-        # what leads from what was reported to what is shown
+        # the changes from the last report to the moment on display
         self._changes: dict[ObjectKey, ApiObject | None] = {}
 
     def moment(self, run: SteppedRun | None) -> Moment:
-        """Return the moment that is shown."""
+        """Return the moment on display."""
         if self.past is not None:
             return self.past.moment
         return run.moment if run is not None else Moment()
 
     def cycles(self, run: SteppedRun | None) -> int:
-        """Return how many scheduling cycles there were until then."""
+        """Return the number of scheduling cycles until the moment on display."""
         if self.past is not None:
             return self.past.point.cycles
         return run.cycles if run is not None else 0
 
     def reaches(self, run: SteppedRun, found: PastMoment | None) -> bool:
-        """Return whether the history leads from what is shown to a moment."""
+        """Return whether the history leads from the moment on display to another one."""
         shown = run.mirror.count if self.past is None else self.past.point.changes
         return found is not None and self._history.has(found.point.changes) and self._history.has(shown)
 
     def look(self, run: SteppedRun, found: PastMoment) -> None:
-        """Look at a moment; the run stays where it is."""
+        """Display a moment; the run stays where it is."""
         shown = run.mirror.count
         if self.past is None:
             self.objects = dict(run.mirror.objects)
@@ -55,7 +55,9 @@ class PastView:
         self.past = found
 
     def leave(self, run: SteppedRun) -> bool:
-        """Show the run where it is; return whether what is shown leads there, else everything has to be told anew."""
+        """Display the moment of the run; return whether the history leads there, else everything has to be reported
+        again.
+        """
         if self.past is None:
             return True
         known = self._history.has(run.mirror.count)
@@ -66,16 +68,16 @@ class PastView:
         return known
 
     def forget(self) -> None:
-        """Show the run, and tell nothing about what was looked at."""
+        """Display the run, and discard unreported changes."""
         self.past, self.objects, self._changes = None, {}, {}
 
     def take_changes(self) -> dict[ObjectKey, ApiObject | None]:
-        """Return what leads from what was reported to what is shown; the run's own changes come after it."""
+        """Return the changes from the last report to the moment on display; the run's own changes come after these."""
         changes, self._changes = self._changes, {}
         return changes
 
     def part_of_the_way(self, run: SteppedRun | None, *, moving: bool) -> float | None:
-        """Return the part of the way that the run has made to what is shown, None if it is there."""
+        """Return the part of the way to the moment on display that the run has made, None if it has arrived."""
         if self.past is None:
             return None
         there = self.past.point.changes

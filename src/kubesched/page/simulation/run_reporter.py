@@ -1,6 +1,6 @@
-"""Reports of a simulation: its clock, the objects that changed and the marks, each told once.
+"""Reports of a simulation: its clock, the objects that changed and the marks, each reported once.
 
-From the state of the thread to `RunReport` values, which it hands to a function, some times a second.
+From the state of the thread to `RunReport` values, which it passes to a function, some times a second.
 """
 
 import math
@@ -25,7 +25,7 @@ LAST_SECONDS: Final = (datetime.max.replace(tzinfo=UTC) - BEGINNING).total_secon
 
 
 class RunStatus(msgspec.Struct, frozen=True):
-    """What the thread is doing: `target` is the time it seeks to, `catching_up` if commands wait for its run."""
+    """The state of the thread: `target` is the time it seeks, `catching_up` says that commands wait for its run."""
 
     scenario: PageScenario
     run: SteppedRun | None
@@ -37,7 +37,9 @@ class RunStatus(msgspec.Struct, frozen=True):
 
 
 class RunReporter:
-    """Tells what has changed since the last report; `acknowledged` is the number of the last one that was taken in."""
+    """Reports changes since the last report; `acknowledged` is the number of the last report that the page has
+    processed.
+    """
 
     def __init__(self, tell: Callable[[RunReport], None], view: PastView) -> None:
         self.acknowledged = 0
@@ -54,26 +56,26 @@ class RunReporter:
         self._marks: list[TimelineMark] = []
         self._marks_sent = 0
 
-    def tell_everything(self) -> None:
-        """Let the next report have all objects, as those of another cluster."""
+    def report_everything(self) -> None:
+        """Let the next report have all objects, as for another cluster."""
         self._everything = True
 
     def forget_marks(self, count: int = 0) -> None:
-        """Forget all marks but the first ones."""
+        """Forget all marks except the first `count`."""
         del self._marks[count:]
         self._marks_sent = min(self._marks_sent, count)
 
     def forget_later(self, run: SteppedRun) -> None:
-        """Forget what was known of later moments than that of a run."""
+        """Forget moments later than that of a run."""
         self._furthest, self._furthest_cycles = run.moment.seconds, run.cycles
         self.forget_marks(len(run.marks.marks))
 
     def is_due(self) -> bool:
-        """Return whether the last report was taken in, and is old enough for another one."""
+        """Return whether the last report was processed, and is old enough for another one."""
         return time.monotonic() - self._reported_at >= REPORT_SECONDS and self.acknowledged >= self.number
 
     def report(self, status: RunStatus) -> None:
-        """Report how it is."""
+        """Send a report of a state."""
         self._reported_at = time.monotonic()
         self.number += 1
         run, past = status.run, self._view.past
@@ -92,9 +94,9 @@ class RunReporter:
         self._tell(RunReport(clock, status.scenario, configuration, anew, changes, first, new_marks, self.number))
 
     def _news(self, status: RunStatus, configuration: SimulatedConfiguration) -> tuple[bool, Changes]:
-        """Return whether everything is told anew, and what has changed since the last report."""
+        """Return whether everything has to be reported again, and the changes since the last report."""
         run, past = status.run, self._view.past
-        # a run that catches up with what was shown is not shown before
+        # a run that catches up with the display is not shown until it arrives
         if run is None or (past is None and self._everything and status.state == SEEKING):
             return False, {}
         anew = self._everything or configuration is not self._told
@@ -131,6 +133,6 @@ class RunReporter:
 
 
 def _date(seconds: float) -> str:
-    """Return a moment as a date; there are none after the year 9999."""
+    """Return a moment as a date, an empty text after the year 9999."""
     since = timedelta(seconds=min(seconds, LAST_SECONDS))
     return (BEGINNING + since).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""What a simulation is made of, as values: the trace, the configuration, the seed, and what users did.
+"""The parts of a simulation as values: the trace, the configuration, the seed, and the actions of users.
 
 From sources and users to runs. The same scenario gives the same run, at every moment.
 """
@@ -14,24 +14,24 @@ from kubesched.simulate.traces.trace import Trace, TraceEvent
 
 
 class Moment(msgspec.Struct, frozen=True, order=True):
-    """A moment of a run: simulated seconds, and how many turns the loop has made since the clock showed that."""
+    """A moment of a run: simulated seconds, and the number of turns of the loop since the clock showed that time."""
 
     seconds: float = 0.0
     turns: int = 0
 
 
 class SimulatedConfiguration(msgspec.Struct, frozen=True):
-    """A configuration: its text as it was written, empty for the default, and what was read from it."""
+    """A configuration: its text as the user wrote it, empty for the default, and the loaded configuration."""
 
     text: str
     loaded: Loaded
 
 
 class UserAction(msgspec.Struct, frozen=True):
-    """What a user does at a moment: events of a trace, whose own times do not count, or another configuration.
+    """An action of a user at a moment: events of a trace, whose own times are ignored, or another configuration.
 
-    Another configuration is put in force between two cycles. `title` is a sentence for the list of actions; `note` is
-    whatever else is to be saved with it.
+    Another configuration is put in force between two cycles. `title` is a sentence for the list of actions; `note` has
+    further data to save with it.
     """
 
     at: Moment
@@ -44,7 +44,7 @@ class UserAction(msgspec.Struct, frozen=True):
 class PageScenario(msgspec.Struct, frozen=True):
     """A simulation as a value; actions are in the order of their moments.
 
-    `workloads` are the documents of Deployments and the like at the beginning, by which pods are scaled.
+    `workloads` are the initial documents of Deployments and other workloads, which scale pods.
     """
 
     trace: Trace
@@ -56,7 +56,7 @@ class PageScenario(msgspec.Struct, frozen=True):
     workloads: tuple[dict[str, Any], ...] = ()
 
     def with_action(self, action: UserAction) -> "PageScenario":
-        """Return the scenario with one more action, after all those of its moment or before."""
+        """Return the scenario with one more action, after all actions at its moment or before."""
         before = tuple(each for each in self.actions if each.at <= action.at)
         return msgspec.structs.replace(self, actions=(*before, action, *self.actions[len(before) :]))
 

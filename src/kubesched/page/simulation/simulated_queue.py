@@ -1,6 +1,6 @@
 """The queue of a simulation, now and since its beginning.
 
-From a run, which keeps the history of its queue, to the answer of /v1/queue. Call it in the thread of the run.
+From a run, which keeps the history of its queue, to the answer of /v1/queue. Call this module in the thread of the run.
 """
 
 from datetime import datetime, timedelta

@@ -1,10 +1,11 @@
-"""The thread of a simulation: obeys commands and lets time pass.
+"""The thread of a simulation: carries out commands and lets time pass.
 
 From commands in a queue to runs of the scenario, and to reports. It works for a few milliseconds at a time and then
-gives way, so that the page stays responsive. Errors of a run are told in the clock; the thread goes on.
+yields to other threads, so that the page stays responsive. The clock has the error of a failed run; the thread
+continues.
 
-A moment that is known is looked at, back or forth: the history tells what it was, and the run stays where it is. What
-needs a run there (playing on, doing something, the queue) waits until the run has caught up.
+A known moment, earlier or later, is displayed from the history, and the run stays where it is. Commands that need the
+run at that moment (play, act, ask for the queue) wait until it has caught up.
 """
 
 import math
@@ -24,6 +25,7 @@ from kubesched.page.simulation.commands import (
     SEEKING,
     Act,
     Ask,
+    AwaitRest,
     Close,
     Command,
     Pause,
@@ -33,7 +35,6 @@ from kubesched.page.simulation.commands import (
     Seek,
     SeekCycle,
     StepCycle,
-    TellRest,
 )
 from kubesched.page.simulation.goals import Goal, after_cycles, at_beginning, at_moment
 from kubesched.page.simulation.history import PastMoment, RunHistory
@@ -42,10 +43,10 @@ from kubesched.page.simulation.run_reporter import REPORT_SECONDS, RunReporter, 
 from kubesched.page.simulation.scenario import Moment, PageScenario, UserAction
 from kubesched.page.simulation.stepped_run import ObserverFactory, SteppedRun
 
-# work at one go, and the pause after it in which other threads run
+# length of a slice of work, and of the pause after it in which other threads run
 SLICE_SECONDS: Final = 0.005
 PAUSE_SECONDS: Final = 0.0005
-# while it plays, time passes by at most so much at once: a machine that is too slow plays more slowly
+# limit of the real time that one step of play makes up for: a machine that is too slow plays more slowly
 MOST_LAG_SECONDS: Final = 0.1
 ALL_TURNS: Final = 1 << 62
 
@@ -56,7 +57,7 @@ class SimulationThread(threading.Thread):
     def __init__(
         self, scenario: PageScenario, report: Callable[[RunReport], None], observers: Sequence[ObserverFactory] = ()
     ) -> None:
-        # a plugin that never returns does not keep the process from ending
+        # a plugin that never returns must not prevent the process from ending
         super().__init__(name="simulation", daemon=True)
         self.commands: queue.SimpleQueue[Command] = queue.SimpleQueue()
         self._scenario = scenario
@@ -65,7 +66,7 @@ class SimulationThread(threading.Thread):
         self._history = RunHistory()
         self._view = PastView(self._history)
         self.reporter = RunReporter(report, self._view)
-        # commands that wait for the run to be where it is looked at
+        # commands that wait for the run to reach the moment on display
         self._waiting: list[Play | Act | Ask] = []
         self._state = PAUSED
         self._speed = 1.0
@@ -75,13 +76,13 @@ class SimulationThread(threading.Thread):
         self._goal: tuple[Goal, float] = (at_beginning, 0.0)
         self._closing = False
         self._resting: list[Future[int]] = []
-        # while it plays: the simulated time that it should be, and when that was looked at
+        # while it plays: the simulated time that is due, and when that was computed
         self._due = self._looked = 0.0
 
     # -- the thread
 
     def run(self) -> None:
-        """Obey commands until one is to close."""
+        """Carry out commands until `Close`."""
         self._restart(at_beginning, 0.0)
         while not self._closing:
             wait: float | None = 0.0
@@ -93,12 +94,12 @@ class SimulationThread(threading.Thread):
                 self._guarded(self._catch_up)
             else:
                 wait = None
-                self._tell_rest()
+                self._notify_resting()
             self._obey(wait)
         self._drop_run()
 
     def _guarded(self, work: Callable[[], float]) -> float:
-        """Work; an error ends the run, and is told."""
+        """Call a function; an error ends the run, and the clock reports it."""
         try:
             return work()
         except KubeschedError as error:
@@ -107,15 +108,15 @@ class SimulationThread(threading.Thread):
             self._problem = f"the simulation cannot go on: {described(error)}"
         self._broken = True
         if self._view.past is not None:
-            # the run that should have caught up is lost; what is known can be looked at
+            # the run that should have caught up is lost; known moments can still be displayed
             self._view.forget()
-            self.reporter.tell_everything()
+            self.reporter.report_everything()
         self._forget_waiting()
-        self._become(ENDED)
+        self._set_state(ENDED)
         return 0.0
 
     def _obey(self, wait: float | None) -> None:
-        """Obey all commands that are there; wait for the first one, for ever if `wait` is None."""
+        """Carry out all waiting commands; wait for the first one, without a limit if `wait` is None."""
         try:
             command = self.commands.get(wait is None or wait > 0, wait or None)
             while not self._closing:
@@ -129,12 +130,12 @@ class SimulationThread(threading.Thread):
             self._closing = True
         elif isinstance(command, Ask):
             if command.anywhere or not self._waits_for_run(command):
-                self._answer(command.done, command.function)
-        elif isinstance(command, TellRest):
+                self._call(command.done, command.function)
+        elif isinstance(command, AwaitRest):
             self._resting.append(command.done)
         elif isinstance(command, Act):
             if not self._waits_for_run(command):
-                self._answer(command.done, lambda run: self._act(run, command))
+                self._call(command.done, lambda run: self._act(run, command))
         elif isinstance(command, Rerun):
             at = self._view.moment(self._run)
             self._scenario = command.scenario
@@ -143,7 +144,7 @@ class SimulationThread(threading.Thread):
             self._restart(at_moment(at), at.seconds)
         elif isinstance(command, Pause):
             self._forget_waiting()
-            self._become(PAUSED if self._state != ENDED else ENDED)
+            self._set_state(PAUSED if self._state != ENDED else ENDED)
         elif self._run is None or (self._problem and not isinstance(command, Seek | SeekCycle)):
             return
         elif isinstance(command, Play):
@@ -151,7 +152,7 @@ class SimulationThread(threading.Thread):
                 return
             self._speed = command.speed
             self._due, self._looked = self._run.moment.seconds, time.monotonic()
-            self._become(ENDED if self._state == ENDED else PLAYING)
+            self._set_state(ENDED if self._state == ENDED else PLAYING)
         elif isinstance(command, StepCycle):
             if self._state != ENDED:
                 self._seek_to(self._run, SeekCycle(self._view.cycles(self._run) + 1))
@@ -159,7 +160,7 @@ class SimulationThread(threading.Thread):
             self._seek_to(self._run, command)
 
     def _seek_to(self, run: SteppedRun, command: Seek | SeekCycle) -> None:
-        """Look at a time or a cycle that is known, or go there; what lies behind is reached by running again."""
+        """Display a known time or cycle, or run up to it; for a moment behind the run, run again from the beginning."""
         if isinstance(command, Seek):
             found = self._history.at_seconds(command.to)
             goal, seconds = at_moment(Moment(command.to, ALL_TURNS)), command.to
@@ -169,17 +170,17 @@ class SimulationThread(threading.Thread):
             goal, seconds = after_cycles(command.to), 0.0
             back = command.to < run.cycles
         if found is not None and self._view.reaches(run, found):
-            self._look_at(run, found)
+            self._display(run, found)
         elif back or self._problem:
             self._restart(goal, seconds)
         elif self._state != ENDED or self._view.past is not None:
             self._forget_waiting()
             if not self._view.leave(run):
-                self.reporter.tell_everything()
+                self.reporter.report_everything()
             self._aim(goal, seconds)
 
-    def _answer(self, done: Future[Any], function: Callable[[SteppedRun], Any]) -> None:
-        """Call a function with the run; whoever asked gets what it returns or raises."""
+    def _call(self, done: Future[Any], function: Callable[[SteppedRun], Any]) -> None:
+        """Call a function with the run; put its result or exception into `done`."""
         if not done.set_running_or_notify_cancel():
             return
         try:
@@ -189,8 +190,8 @@ class SimulationThread(threading.Thread):
         except Exception as error:
             done.set_exception(error)
 
-    def _tell_rest(self) -> None:
-        """Tell whoever waits for it that it neither plays nor seeks."""
+    def _notify_resting(self) -> None:
+        """Notify the waiting `AwaitRest` commands that the simulation neither plays nor seeks."""
         resting, self._resting = self._resting, []
         for done in resting:
             if done.set_running_or_notify_cancel():
@@ -202,30 +203,30 @@ class SimulationThread(threading.Thread):
         try:
             run.act(action)
         except Exception:
-            # as if it had not been tried
+            # undo the failed attempt
             self._restart(at_moment(run.moment), run.moment.seconds)
             raise
         self._scenario = run.scenario
-        # what was known of later is not true any more
+        # known later moments are not true any more
         self.reporter.forget_later(run)
         if command.configuration is not None:
-            self.reporter.tell_everything()
-        self._become(PAUSED if self._state == ENDED else self._state)
+            self.reporter.report_everything()
+        self._set_state(PAUSED if self._state == ENDED else self._state)
         return action
 
-    # -- looking
+    # -- display of past moments
 
-    def _look_at(self, run: SteppedRun, found: PastMoment) -> None:
-        """Show a moment that is known; the run stays where it is."""
+    def _display(self, run: SteppedRun, found: PastMoment) -> None:
+        """Display a known moment; the run stays where it is."""
         self._forget_waiting()
         self._view.look(run, found)
         if not self._broken and run.moment == found.moment and run.mirror.count == found.point.changes:
             self._view.leave(run)
         self._problem = ""
-        self._become(ENDED if found.ended else PAUSED)
+        self._set_state(ENDED if found.ended else PAUSED)
 
     def _waits_for_run(self, command: Play | Act | Ask) -> bool:
-        """Return whether a command waits until the run is where it is looked at; it sets out for there."""
+        """Return whether a command waits until the run reaches the moment on display; start the run towards it."""
         look, run = self._view.past, self._run
         if look is None or run is None:
             return False
@@ -236,12 +237,12 @@ class SimulationThread(threading.Thread):
             self._goal = (at_moment(look.moment), look.moment.seconds)
         self._waiting.append(command)
         if not isinstance(command, Ask):
-            # others see that it is on its way
-            self._become(SEEKING)
+            # the report shows that it is on its way
+            self._set_state(SEEKING)
         return True
 
     def _catch_up(self) -> float:
-        """Go on towards what is looked at, for a slice; then carry out what waits for that."""
+        """Run towards the moment on display, for a slice; then carry out the commands that wait for it."""
         run, look = self._run, self._view.past
         if run is None or look is None:
             self._forget_waiting()
@@ -251,21 +252,21 @@ class SimulationThread(threading.Thread):
             self._give_way()
             return 0.0
         waiting, self._waiting = self._waiting, []
-        # what is shown is what the run has come to
+        # the run has reached the moment on display
         if run.mirror.count != look.point.changes:
-            self.reporter.tell_everything()
+            self.reporter.report_everything()
         self._view.leave(run)
-        self._become(state)
+        self._set_state(state)
         for command in waiting:
             self._carry_out(command)
         return 0.0
 
     def _forget_waiting(self) -> None:
-        """Tell those that wait for the run to be where it was looked at that nobody looks there any more."""
+        """Refuse the commands that wait for the run, since the moment they were asked about is no longer on display."""
         waiting, self._waiting = self._waiting, []
         for command in waiting:
             if not isinstance(command, Play):
-                self._answer(command.done, _left)
+                self._call(command.done, _no_longer_shown)
 
     # -- time
 
@@ -273,7 +274,7 @@ class SimulationThread(threading.Thread):
         """Run again from the beginning."""
         self._drop_run()
         self._problem = ""
-        self.reporter.tell_everything()
+        self.reporter.report_everything()
         self._view.forget()
         self._forget_waiting()
 
@@ -299,7 +300,7 @@ class SimulationThread(threading.Thread):
         self._state = SEEKING
 
     def _seek(self) -> float:
-        """Go on towards the goal, for a slice."""
+        """Run towards the goal, for a slice."""
         if self._view.past is not None:
             return self._catch_up()
         assert self._run is not None
@@ -307,11 +308,11 @@ class SimulationThread(threading.Thread):
         if state is None:
             self._give_way()
         else:
-            self._become(state)
+            self._set_state(state)
         return 0.0
 
     def _drive(self, run: SteppedRun) -> str | None:
-        """Let happen what leads to the goal, for a slice; return the state that the run is in then, if it is there."""
+        """Run towards the goal, for a slice; return the state of the run then, if it has arrived."""
         goal, seconds = self._goal
         until = time.monotonic() + SLICE_SECONDS
         while time.monotonic() < until:
@@ -326,7 +327,7 @@ class SimulationThread(threading.Thread):
             elif run.next_seconds < math.inf:
                 run.jump(run.next_seconds)
             else:
-                raise KubeschedError("nothing happens any more: all pods wait for something without end")
+                raise KubeschedError("there are no more events, but pods are still pending with no end to their wait")
         return None
 
     def _note_checkpoint(self, run: SteppedRun) -> None:
@@ -335,7 +336,7 @@ class SimulationThread(threading.Thread):
             self._history.reach(point, ended=point.resting and run.ended)
 
     def _play(self) -> float:
-        """Let time pass as it does outside, times the speed; return for how long there is nothing to do."""
+        """Let time pass at the chosen speed; return for how long there is nothing to do."""
         run = self._run
         assert run is not None
         until = time.monotonic() + SLICE_SECONDS
@@ -354,7 +355,7 @@ class SimulationThread(threading.Thread):
                 return 0.0
         self._note_checkpoint(run)
         if run.ended:
-            self._become(ENDED)
+            self._set_state(ENDED)
             return 0.0
         now = time.monotonic()
         run.jump(self._due)
@@ -370,7 +371,7 @@ class SimulationThread(threading.Thread):
 
     # -- reports
 
-    def _become(self, state: str) -> None:
+    def _set_state(self, state: str) -> None:
         self._state = state
         self._report()
 
@@ -380,5 +381,5 @@ class SimulationThread(threading.Thread):
         self.reporter.report(status)
 
 
-def _left(run: SteppedRun) -> Any:
-    raise KubeschedError("the moment that this was asked about is not shown any more")
+def _no_longer_shown(run: SteppedRun) -> Any:
+    raise KubeschedError("the moment of this request is no longer shown")

@@ -1,7 +1,7 @@
-"""One run of a scenario, which is driven piece by piece.
+"""One run of a scenario, which is driven step by step.
 
-From a scenario to a cluster at any moment: `turn` lets happen what is due, `jump` lets time pass. Actions happen at
-their moments. Used by one thread alone.
+From a scenario to a cluster at any moment: `turn` processes due events, `jump` lets time pass. Actions happen at their
+moments. Only one thread may use a run.
 """
 
 import asyncio
@@ -32,11 +32,11 @@ from kubesched.simulate.trace_feed import TraceFeed
 from kubesched.simulate.traces.trace import ConfigurationChange, ObjectPut, TraceEvent
 
 Watching = TypeVar("Watching", bound=Observer)
-# makes an observer of one run; is given its clock, in simulated seconds
+# factory of an observer of one run; its argument is the clock, in simulated seconds
 ObserverFactory = Callable[[Callable[[], float]], Observer]
-# bytes for decisions, with their details
+# limit of bytes for decisions, with their details
 RECORD_BYTES = 64 << 20
-# pods that are tried again and again are given up after so long without any binding
+# seconds without any binding after which pods that are retried no longer keep the run going
 PATIENCE_SECONDS = 3600.0
 
 
@@ -44,7 +44,7 @@ class SteppedRun:
     """A scheduler and a cluster in virtual time; `scenario` may get further actions while it runs."""
 
     def __init__(self, scenario: PageScenario, journal: Journal, observers: Sequence[ObserverFactory] = ()) -> None:
-        # abstract are the methods of input alone, which raise NotImplementedError
+        # only methods for input are abstract, and they raise NotImplementedError
         self.loop = TimerLoop()  # type: ignore[abstract]
         self.scenario = scenario
         self.notes: list[str] = []
@@ -77,7 +77,7 @@ class SteppedRun:
         self._start_scheduler(self.scenario.configuration)
 
     def _start_scheduler(self, configuration: SimulatedConfiguration) -> None:
-        """Start a scheduler that is told of all objects."""
+        """Start a scheduler that gets all objects."""
         _refuse_extenders(configuration)
         services = LoopServices(self.note, lambda: BEGINNING + timedelta(seconds=self.loop.time()))
         engine = engine_of(
@@ -94,7 +94,7 @@ class SteppedRun:
         assert isinstance(scheduler, SteppedScheduler)
         self.scheduler = scheduler
         self.configuration = configuration
-        self.mirror.tell_all(services.inbox)
+        self.mirror.report_all(services.inbox)
         self.scheduling = self.loop.create_task(self.scheduler.run())
 
     def _apply(self, event: TraceEvent) -> None:
@@ -110,29 +110,29 @@ class SteppedRun:
             self.note(GROUPS_IGNORED)
 
     def note(self, line: str) -> None:
-        """Keep a line that the scheduler writes, each once."""
+        """Keep a log line of the scheduler, each distinct line once."""
         if line not in self.notes and len(self.notes) < 100:
             self.notes.append(line)
 
     def observer(self, kind: type[Watching]) -> Watching:
-        """Return the observer of a kind."""
+        """Return the observer of a class."""
         return next(each for each in self.observers if isinstance(each, kind))
 
     @property
     def cycles(self) -> int:
-        """Return how many scheduling cycles there were."""
+        """Return the number of scheduling cycles so far."""
         return self.scheduler.cycles
 
     @property
     def checkpoint(self) -> Checkpoint | None:
-        """Return the moment as one that can be looked at, None between such moments."""
+        """Return a checkpoint of the moment, None between such moments."""
         resting = self.resting
         if not resting and not self.between_cycles:
             return None
         note = self.notes[-1] if self.notes else ""
         return Checkpoint(self.moment, self.cycles, self.mirror.count, resting, note, self.configuration)
 
-    # -- what happens
+    # -- events
 
     @property
     def resting(self) -> bool:
@@ -141,11 +141,11 @@ class SteppedRun:
 
     @property
     def between_cycles(self) -> bool:
-        """Return whether the scheduler is about to begin a cycle, and all that takes no time is carried out."""
+        """Return whether the scheduler is about to begin a cycle, and all work that takes no time is done."""
         return self.scheduler.between_cycles
 
     def turn(self) -> None:
-        """Let happen what is due; raises what ends the run."""
+        """Process due events; raises any error that ends the run."""
         if self._action_is_due():
             self._act_next()
             return
@@ -157,20 +157,20 @@ class SteppedRun:
 
     @property
     def next_seconds(self) -> float:
-        """Return when something happens next, infinity if nothing does."""
+        """Return the time of the next event, infinity without one."""
         due = self.scenario.actions[self._done].at.seconds if self._done < len(self.scenario.actions) else None
         return self.loop.next_time() if due is None else min(due, self.loop.next_time())
 
     def jump(self, to: float) -> None:
-        """Let time pass, at most until something happens."""
+        """Let time pass, at most until the next event."""
         seconds = min(to, self.next_seconds)
         if seconds > self.moment.seconds:
-            self._note_queue(seconds)
+            self._sample_queue(seconds)
             self.loop.advance(seconds)
             self.moment = Moment(seconds)
 
-    def _note_queue(self, until: float) -> None:
-        """Take a sample of the queue, which stays as it is until a time."""
+    def _sample_queue(self, until: float) -> None:
+        """Add a sample of the queue, which stays as it is until a time."""
         beginning = BEGINNING.timestamp()
         if self.queue_history.is_due(beginning + until):
             page = read_queue(self.scheduler.queue, self.loop.time(), BEGINNING, limit=0)
@@ -180,11 +180,11 @@ class SteppedRun:
         if self._done == len(self.scenario.actions):
             return False
         at = self.scenario.actions[self._done].at
-        # an earlier action may be left out, and then there are fewer turns
+        # if an earlier action was removed, there are fewer turns
         return at <= self.moment or (at.seconds <= self.moment.seconds and self.loop.idle)
 
     def act(self, action: UserAction) -> None:
-        """Carry out an action now; it becomes part of the scenario."""
+        """Carry out an action now, as a part of the scenario."""
         while self._action_is_due():
             self._act_next()
         self.scenario = self.scenario.with_action(action)
@@ -203,7 +203,7 @@ class SteppedRun:
 
     @property
     def ended(self) -> bool:
-        """Return whether nothing happens any more, unless somebody acts; pods that are retried in vain do not count."""
+        """Return whether there are no more events until a user acts; pods that are retried in vain do not count."""
         if self._done < len(self.scenario.actions) or not self.feed.ended.done() or not self.loop.idle:
             return False
         if self.api.ends_to_come or self.scheduler.busy:
@@ -211,7 +211,7 @@ class SteppedRun:
         return not tried_again(self.scheduler) or self.loop.time() - self.marks.stirred > PATIENCE_SECONDS
 
     def close(self) -> None:
-        """Drop everything."""
+        """Release the run's scheduler and cluster."""
         self.feed.stop()
         self.loop.cancel_all()
         self.loop.close()
@@ -219,4 +219,4 @@ class SteppedRun:
 
 def _refuse_extenders(configuration: SimulatedConfiguration) -> None:
     if configuration.loaded.config.extenders:
-        raise KubeschedError("the configuration has extenders, which cannot be simulated: leave them out")
+        raise KubeschedError("the configuration has extenders, which cannot be simulated: remove them")

@@ -1,4 +1,4 @@
-"""The time line: marks of what happened in a simulation or in a cluster that is followed.
+"""The time line: marks of the events in a simulation or in a followed cluster.
 
-From observations to marks in the order of their times, and to as many of them as fit on a screen.
+From observations to marks in the order of their times, and to a selection that fits on a screen.
 """

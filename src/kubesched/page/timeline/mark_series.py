@@ -1,7 +1,7 @@
-"""The time line: marks of what happened, summed where there are many.
+"""The time line: marks of events, grouped where there are many.
 
-From marks in the order of their times to what fits on a screen: each by itself, or the first of each kind in each of
-some hundred equal parts with how many there are.
+From marks in the order of their times to a list that fits on a screen: every mark, or for each of some hundred equal
+parts the first mark of each kind with a count.
 """
 
 from bisect import bisect_left, bisect_right
@@ -13,11 +13,11 @@ import msgspec
 
 from kubesched.page.timeline.marks import ACTION, BOUND, FAILED, NODE, PREEMPTED, TimelineMark
 
-# in the order in which they are drawn: the last lie on top
+# in the order of drawing: the last ones are on top
 KINDS: Final = (BOUND, FAILED, NODE, PREEMPTED, ACTION)
 MOST_SINGLE: Final = 500
 PARTS: Final = 300
-# what marks are placed by: seconds, or scheduling cycles
+# axes of the time line: seconds, or scheduling cycles
 SECONDS, CYCLES = "seconds", "cycles"
 _PLACES: Final[Mapping[str, Callable[[Any], float]]] = {SECONDS: attrgetter("at"), CYCLES: attrgetter("cycle")}
 
@@ -53,13 +53,13 @@ class MarkSeries:
         return self._all[0].at if self._all else None
 
     def extend(self, marks: Iterable[TimelineMark]) -> None:
-        """Add marks, which are later than all that are there."""
+        """Add marks, which are later than all present ones."""
         for mark in marks:
             self._all.append(mark)
             self._kinds[mark.kind].append(mark)
 
     def cut(self, count: int) -> None:
-        """Keep the first marks alone."""
+        """Keep only the first `count` marks."""
         for mark in reversed(self._all[count:]):
             self._kinds[mark.kind].pop()
         del self._all[count:]
@@ -73,7 +73,7 @@ class MarkSeries:
         }
         if sum(end - begin for _, begin, end in spans.values()) <= MOST_SINGLE:
             single = (mark for marks, begin, end in spans.values() for mark in marks[begin:end])
-            return sorted((_shown(mark) for mark in single), key=place)
+            return sorted((_shown_mark(mark) for mark in single), key=place)
         width = (last - first) / PARTS
         parts = (_summed(marks, begin, end, first, width, place) for marks, begin, end in spans.values())
         return sorted((mark for part in parts for mark in part), key=place)
@@ -87,16 +87,16 @@ def _summed(
     width: float,
     place: Callable[[TimelineMark], float],
 ) -> Iterator[ShownMark]:
-    """Yield the first mark of each part, with how many there are in it."""
+    """Yield the first mark of each part, with the number of marks in it."""
     while begin < end:
         part = int((place(marks[begin]) - first) / width) if width else PARTS
         after = first + (part + 1) * width
         stop = max(begin + 1, bisect_left(marks, after, begin, end, key=place)) if part < PARTS - 1 else end
-        yield _shown(marks[begin], stop - begin, marks[stop - 1])
+        yield _shown_mark(marks[begin], stop - begin, marks[stop - 1])
         begin = stop
 
 
-def _shown(mark: TimelineMark, count: int = 1, last: TimelineMark | None = None) -> ShownMark:
+def _shown_mark(mark: TimelineMark, count: int = 1, last: TimelineMark | None = None) -> ShownMark:
     shown = ShownMark(mark.at, mark.kind, mark.cycle, mark.pod, mark.node, mark.message)
     if count == 1 or last is None:
         return shown

@@ -13,13 +13,13 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.observer import Bound, FailedAttempt, Observer
 
 BOUND, FAILED, PREEMPTED, NODE, ACTION = "bound", "failed", "preempted", "node", "action"
-# a run has at most so many marks; the last ones are missing
+# limit of marks of a run; later ones are dropped
 MOST_MARKS = 500_000
 MOST_CHARACTERS = 500
 
 
 class TimelineMark(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
-    """Something that happened: when, in or after which scheduling cycle, to which pod (`namespace/name`) or node."""
+    """An event: its time, its scheduling cycle (present or last), and its pod (`namespace/name`) or node."""
 
     at: float
     kind: str
@@ -30,13 +30,13 @@ class TimelineMark(msgspec.Struct, frozen=True, gc=False, omit_defaults=True):
 
 
 class MarkRecorder(Observer):
-    """Gathers the marks of one run; is told of nodes by the simulated cluster."""
+    """Collects the marks of one run; the simulated cluster reports changes of nodes."""
 
     def __init__(self, now: Callable[[], float], cycle: Callable[[], int]) -> None:
         self._now = now
         self._cycle = cycle
         self.marks: list[TimelineMark] = []
-        # when a pod arrived or was bound, a node changed, or somebody acted last
+        # the time of the last event: an arrival, a binding, a change of a node, an action
         self.stirred = 0.0
 
     def mark(self, kind: str, pod: str = "", node: str = "", message: str = "") -> None:
@@ -49,41 +49,41 @@ class MarkRecorder(Observer):
     # -- the scheduler
 
     def pod_bound(self, bound: Bound) -> None:
-        """Mark a pod that is bound."""
+        """Add a mark for a bound pod."""
         self.mark(BOUND, bound.pod.full_name, bound.node_name)
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
-        """Mark an attempt that failed."""
+        """Add a mark for an attempt that failed."""
         self.mark(FAILED, failed.pod.full_name, failed.nominated_node_name, failed.message)
 
     def victim_evicted(self, preemptor: PodInfo, victim: PodInfo, node_name: str, *, in_memory: bool) -> None:
-        """Mark a pod that is preempted."""
+        """Add a mark for a preempted pod."""
         self.mark(PREEMPTED, victim.full_name, node_name, f"preempted by {preemptor.full_name}")
 
     # -- the cluster
 
     def arrived(self, pod: Pod) -> None:
-        """Pods that arrive have no mark."""
+        """Do nothing: pods that arrive have no mark."""
         self.stirred = self._now()
 
     def bound(self, pod: Pod) -> None:
-        """The scheduler tells of pods that it binds."""
+        """Do nothing: the scheduler reports the pods that it binds."""
 
     def ended(self, pod: Pod) -> None:
-        """Pods that end have no mark."""
+        """Do nothing: pods that end have no mark."""
 
     def lost(self, pod: Pod) -> None:
-        """The scheduler tells of those that it preempts, the node's mark of the others."""
+        """Do nothing: the scheduler reports preempted pods, and the mark of the node stands for the rest."""
 
     def node_changed(self, old: Node | None, new: Node | None) -> None:
-        """Mark a node that joined or left after the beginning, or was cordoned or uncordoned."""
+        """Add a mark for a node that joined or left after the beginning, or was cordoned or uncordoned."""
         node, message = new or old, node_mark(old, new)
         if node is not None and message and (old is not None or self._now() > 0):
             self.mark(NODE, node=node.name, message=message)
 
 
 def node_mark(old: Node | None, new: Node | None) -> str:
-    """Return what became of a node, an empty text if its mark would say nothing."""
+    """Return the kind of mark for a change of a node, an empty text for changes without a mark."""
     if old is None or new is None:
         return "left" if new is None else "joined"
     if old.spec.unschedulable != new.spec.unschedulable:

@@ -1,7 +1,7 @@
-"""The time line of a cluster that is followed: what was seen since the page began, and what its scheduler remembers.
+"""The time line of a followed cluster: events since the page began, and the decisions that its scheduler has on record.
 
-From changes of pods and nodes, and from decisions on record, to marks. Times are seconds since the page began; those
-of decisions before that are below zero.
+From changes of pods and nodes, and from decisions on record, to marks. Times are seconds since the page began; earlier
+decisions have negative times.
 """
 
 from collections.abc import Iterable, Iterator
@@ -16,20 +16,20 @@ from kubesched.page.timeline.marks import BOUND, FAILED, NODE, PREEMPTED, Timeli
 from kubesched.serving.decisions import records as recorded
 from kubesched.serving.decisions.records import DecisionRecord
 
-# marks of what was seen; beyond that the oldest are dropped
+# limit of marks; beyond it the oldest are dropped
 MOST_SEEN: Final = 100_000
 PREEMPTION: Final = "PreemptionByScheduler"
 
 
 class SeenMarks:
-    """Marks of what has changed since the page began."""
+    """Marks of the changes since the page began."""
 
     def __init__(self, began: datetime | None = None) -> None:
         self.began = began or datetime.now(UTC)
         self.marks: list[TimelineMark] = []
 
     def __call__(self, old: ApiObject | None, new: ApiObject | None) -> None:
-        """Take a change of an object; None is that it is not there."""
+        """Add the marks of a change of an object; None means that it does not exist."""
         found = list(_marks_of(self.seconds(datetime.now(UTC)), old, new))
         self.marks.extend(found)
         if len(self.marks) > MOST_SEEN:
@@ -40,7 +40,7 @@ class SeenMarks:
         return round((date - self.began).total_seconds(), 3)
 
     def series(self, decisions: Iterable[DecisionRecord] = ()) -> MarkSeries:
-        """Return all marks; where a scheduler has a record of its decisions, those of pods are taken from there."""
+        """Return all marks; if a scheduler has a record of its decisions, marks of pods come from that record."""
         remembered = [mark for decision in decisions for mark in self._marks_of_decision(decision)]
         seen = [mark for mark in self.marks if not remembered or mark.kind == NODE]
         return MarkSeries(sorted((*remembered, *seen), key=lambda mark: mark.at))
@@ -80,5 +80,5 @@ def _failure(pod: Pod) -> str:
 
 
 def _preempted(pod: Pod) -> str:
-    """Return what the condition of a preempted pod says, an empty text if it has none."""
+    """Return the message in the condition of a preempted pod, an empty text without one."""
     return next((each.message for each in pod.status.conditions if each.reason == PREEMPTION), "")

@@ -1,7 +1,7 @@
-"""Simulations side by side: means over seeds with their confidence, and differences from the first configuration.
+"""Simulations side by side: means over seeds with confidence intervals, and differences from the first configuration.
 
 From figures, one for each configuration and seed, to rows. The interval of a mean is that of Student's t at 95 %;
-differences are paired by seed, since the same seed has the same pods arrive.
+differences are paired by seed, since the same seed gives the same arrivals of pods.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from kubesched.simulate.measuring.figures import Figures
 
-# of Student's t, at 97.5 %, by degrees of freedom; then as of the normal distribution
+# quantiles of Student's t at 97.5 %, by degrees of freedom; above, of the normal distribution
 _T: tuple[float, ...] = (
     12.706,
     4.303,
@@ -37,14 +37,14 @@ NamedFigure = tuple[str, str, Callable[[Figures], float]]
 
 
 class Interval(NamedTuple):
-    """A mean, and how far it may be off; None with a single seed."""
+    """A mean with half the width of its 95 % interval, which is None with a single seed."""
 
     mean: float
     off: float | None
 
     @property
     def differs(self) -> bool:
-        """Return whether the mean is surely not 0, as of a difference."""
+        """Return whether a difference is significant: its interval does not hold 0."""
         return abs(self.mean) > (self.off or 0.0)
 
 
@@ -73,7 +73,7 @@ def compared(figures: Sequence[Figures]) -> tuple[list[str], list[Row]]:
     configs = list(dict.fromkeys(each.config for each in figures))
     by_config = [[each for each in figures if each.config == config] for config in configs]
     rows = []
-    for name, unit, value in _named(figures):
+    for name, unit, value in _compared_figures(figures):
         of = [[value(each) for each in runs] for runs in by_config]
         differences = [
             interval([mine - first for mine, first in zip(values, of[0], strict=False)]) for values in of[1:]
@@ -82,8 +82,8 @@ def compared(figures: Sequence[Figures]) -> tuple[list[str], list[Row]]:
     return configs, rows
 
 
-def _named(figures: Sequence[Figures]) -> list[NamedFigure]:
-    """Return the figures that are compared, by name and unit."""
+def _compared_figures(figures: Sequence[Figures]) -> list[NamedFigure]:
+    """Return the figures to compare, by name and unit."""
     found: list[NamedFigure] = [
         ("simulated time", "s", lambda f: f.seconds),
         ("pods arrived", "", lambda f: f.pods.get("arrived", 0)),
@@ -107,7 +107,7 @@ def _named(figures: Sequence[Figures]) -> list[NamedFigure]:
     sampled = sorted({name for each in figures for name in each.over_time})
     for column in sampled:
         resource = column.removeprefix("resources.")
-        # those that are only sampled
+        # figures that are only sampled
         if resource != column and not any(resource in each.resources for each in figures):
             found.append((requested(resource), "%", _mean_of(column, 100)))
     for column in (name for name in sampled if name.startswith("stranded.")):
@@ -116,7 +116,7 @@ def _named(figures: Sequence[Figures]) -> list[NamedFigure]:
 
 
 def requested(resource: str) -> str:
-    """Return the name of the share of a resource that is requested; of the pods that nodes take, that are there."""
+    """Return the name of the requested share of a resource; for pods, of the number of pods that nodes can hold."""
     return "room for pods taken" if resource == "pods" else f"{resource} requested"
 
 

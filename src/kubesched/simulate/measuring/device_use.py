@@ -1,4 +1,4 @@
-"""How many devices of each driver are allocated, and how many are free where no pod can use them.
+"""The devices of each driver: how many are allocated, and how many are free on nodes where no pod can use them.
 
 From resource slices and allocated claims to samples: the share of a driver's devices that is allocated, and the share
 that is free on nodes whose CPU or memory is used up. Devices with admin access are not allocated by it.
@@ -18,13 +18,13 @@ Pool = tuple[str, str]
 
 
 class DeviceUse:
-    """Follows claims; looks at slices when they have changed."""
+    """Follows claims, and reads slices again when they have changed."""
 
     def __init__(self, cluster: ClusterState) -> None:
         self._objects = cluster.objects
         self._row_of = cluster.table.row_of
         self._allocations: dict[Hashable, AllocationResult] = {}
-        # a claim in flight and its written form may both have a device
+        # an assumed claim and its stored form may both have a device
         self._holders: dict[Pool, Counter[str]] = {}
         self._version = 0
         self._offered: Counter[Pool] = Counter()
@@ -32,7 +32,7 @@ class DeviceUse:
         cluster.claims.follow(self)
 
     def put(self, key: Hashable, allocation: AllocationResult | None) -> None:
-        """Follow the allocation of a claim; None if it has none any more."""
+        """Record the allocation of a claim, None if it has none any more."""
         before = self._allocations.pop(key, None)
         if allocation is not None:
             self._allocations[key] = allocation
@@ -50,7 +50,7 @@ class DeviceUse:
             del self._holders[pool]
 
     def sampled(self, used_up: NDArray[np.bool_]) -> dict[str, float]:
-        """Return the shares of each driver; `used_up` are the rows of nodes without CPU or memory."""
+        """Return the shares of each driver; `used_up` marks the rows of nodes without free CPU or memory."""
         self._read_slices()
         found: dict[str, float] = {}
         for driver in sorted({driver for driver, _ in self._offered}):

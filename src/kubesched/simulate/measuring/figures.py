@@ -1,6 +1,6 @@
-"""The figures of a simulation, as values that are written as they are: the same run gives the same bytes.
+"""The figures of a simulation, as values that are written unchanged: the same run gives the same bytes.
 
-From measurements to `Figures`. Shares are of what nodes offer; times are simulated seconds.
+From measurements to `Figures`. Shares are of the capacity that nodes offer; times are simulated seconds.
 """
 
 from collections import Counter
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 _DIGITS = 6
 HOUR = 3600
-# pods that took so many attempts or more are counted together
+# pods with this number of attempts or more are counted together
 MANY_ATTEMPTS = 10
-# columns of the timeline that are no state of the cluster
+# columns of the timeline that do not describe the cluster
 _NO_STATE = ("at", "bound")
 
 
 class Waiting(msgspec.Struct, frozen=True, rename="camel"):
-    """How long pods waited from their arrival until they were bound."""
+    """The waiting times of pods from their arrival until they were bound."""
 
     pods: int
     mean: float
@@ -36,7 +36,7 @@ class Waiting(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Use(msgspec.Struct, frozen=True, rename="camel"):
-    """A resource: the mean of what was offered and requested, and the share."""
+    """A resource: the means of the offered and the requested amount, and the share."""
 
     offered: float
     requested: float
@@ -44,7 +44,7 @@ class Use(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Span(msgspec.Struct, frozen=True, rename="camel"):
-    """A column of the timeline: its mean, its least and its greatest value."""
+    """A column of the timeline: its mean, minimum and maximum."""
 
     mean: float
     least: float
@@ -52,9 +52,9 @@ class Span(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Cost(msgspec.Struct, frozen=True, rename="camel"):
-    """What nodes cost while they were up, by their price labels.
+    """The cost of nodes while they were up, by their price labels.
 
-    `idle` is the part for what nobody requests: of each node the free share of CPU or memory, whichever is less free.
+    `idle` is the part for unrequested capacity: for each node the free share of CPU or memory, whichever is smaller.
     """
 
     total: float
@@ -64,16 +64,16 @@ class Cost(msgspec.Struct, frozen=True, rename="camel"):
 
 
 class Energy(msgspec.Struct, frozen=True, rename="camel"):
-    """What nodes draw by their power labels, from the samples."""
+    """The energy that nodes draw by their power labels, from the samples."""
 
     kilowatt_hours: float
     mean_watts: float
 
 
 class Figures(msgspec.Struct, frozen=True, rename="camel", omit_defaults=True):
-    """What came out of one simulation.
+    """The figures of one simulation.
 
-    `over_time` has the columns of the timeline in short. The percentiles of waiting times are those of 0 to 100 %.
+    `over_time` summarises the columns of the timeline. Percentiles of waiting times range from 0 to 100 %.
     """
 
     trace: str
@@ -175,13 +175,13 @@ def _by_attempts(counts: Counter[int]) -> dict[str, int]:
 
 
 def columns_of(timeline: Timeline) -> dict[str, list[float]]:
-    """Return the samples by column; what a sample does not have is 0."""
+    """Return the samples by column; 0 stands for missing values."""
     names = dict.fromkeys(name for sample in timeline.samples for name in sample)
     return {name: [round(sample.get(name, 0), _DIGITS) for sample in timeline.samples] for name in names}
 
 
 def _over_time(timeline: dict[str, list[float]], began: float) -> dict[str, Span]:
-    """Return each column in short, without the warm-up."""
+    """Return a summary of each column, without the warm-up."""
     first = sum(at < began for at in timeline["at"])
     return {
         name: Span(round(sum(values[first:]) / len(values[first:]), _DIGITS), min(values[first:]), max(values[first:]))

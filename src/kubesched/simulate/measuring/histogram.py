@@ -1,7 +1,7 @@
-"""A histogram of times whose memory does not grow with their number, and whose figures are the same on any machine.
+"""A histogram of times with constant memory, whose figures are the same on any machine.
 
-From seconds to percentiles. A time is kept as its power of two and the first seven bits of its mantissa: what comes out
-is at most 0.8 % below what went in. No logarithm is used, whose last bit differs between machines.
+From seconds to percentiles. A time is stored as its power of two and the first seven bits of its mantissa, so a result
+is at most 0.8 % below the true value. Logarithms are not used: their last bit differs between machines.
 """
 
 import math
@@ -29,15 +29,15 @@ class Histogram:
         self._counts[exponent, int(mantissa * _PARTS)] += 1
 
     def mean(self) -> float:
-        """Return the mean, 0 of none."""
+        """Return the mean, 0 without any times."""
         return self.total / self.count if self.count else 0.0
 
     def percentile(self, percent: float) -> float:
-        """Return the time that so many percent of all do not exceed, 0 of none."""
+        """Return the time that this percentage of all times does not exceed, 0 without any times."""
         return next(self.percentiles([percent]))
 
     def percentiles(self, percents: Iterable[float]) -> Iterator[float]:
-        """Yield the times that so many percent of all do not exceed, for percents that grow."""
+        """Yield the percentiles for ascending percentages."""
         ordered = iter(sorted(self._counts.items()))
         found, counted = 0.0, 0
         for percent in percents:

@@ -1,7 +1,7 @@
-"""What is measured of a simulation, while it runs; its memory does not grow with simulated time.
+"""The measurements of a running simulation; their memory does not grow with simulated time.
 
-From pods and nodes (`simulated_api`), the scheduler's observers and samples of the table to `figures`. What happens
-before the warm-up is over is not counted.
+From pods and nodes (`simulated_api`), the scheduler's observers and samples of the table to `figures`. Events before
+the end of the warm-up do not count.
 """
 
 from collections import Counter
@@ -24,16 +24,16 @@ from kubesched.simulate.measuring.timeline import Timeline
 from kubesched.simulate.measuring.usage import Gauge, Gauges
 
 K = TypeVar("K")
-# classes of pods by the CPU that they request: below so many thousandths
+# classes of pods by the CPU that they request: upper bounds in thousandths
 SIZES = ((1000, "below 1 CPU"), (4000, "1 to 4 CPU"), (16000, "4 to 16 CPU"))
 LARGEST_SIZE = "16 CPU and more"
-# what is counted
+# names of the counters
 COUNTS: tuple[str, ...] = ("arrived", "bound", "ended", "lost", "deletedBeforeBound", "preempted")
 COUNTS += ("attempts", "failedAttempts", "unschedulableAttempts")
 
 
 class Living(msgspec.Struct):
-    """A pod that has arrived: when, how large it is, what it takes."""
+    """A pod in the cluster: its arrival, its size class and its requests."""
 
     arrived: float
     counted: bool
@@ -59,25 +59,25 @@ class Measurements(Observer):
         self.waiting_by_size: dict[str, Histogram] = {}
         self.used, self.offered = Gauges(), Gauges()
         self.pending, self.running, self.nodes = Gauge(), Gauge(), Gauge()
-        # pods by the attempts that they took until they were bound, and victims by their priority
+        # pods by their attempts until they were bound, and victims by their priority
         self.attempts_until_bound: Counter[int] = Counter()
         self.preempted_by_priority: Counter[int] = Counter()
         self.rates = NodeRates(labels)
         self.timeline = Timeline()
-        # why an attempt ended in an error, such as a plugin that broke; empty if none did
+        # the first error of an attempt, such as an exception of a plugin; empty without errors
         self.first_error = ""
 
     def watch(self, cluster: ClusterState) -> None:
-        """Read pods and take samples of a scheduler's cluster."""
+        """Follow the pods of a scheduler's cluster, and take samples of it."""
         self._read = cluster.reader.read
         self._sampler = Sampler(cluster, self.rates)
 
     def warm_up(self) -> None:
-        """Count nothing of what happens until `start`."""
+        """Ignore all events until `start`."""
         self._counting = False
 
     def start(self) -> None:
-        """Count from now on."""
+        """Start to count."""
         now = self.began = self._now()
         self._counting = True
         for counts in (self.counts, self.attempts_until_bound, self.preempted_by_priority):
@@ -90,7 +90,7 @@ class Measurements(Observer):
     # -- pods
 
     def arrived(self, pod: Pod) -> None:
-        """A pod was created."""
+        """Record a pod that was created."""
         info = self._read(pod)
         now = self._now()
         size, amounts = info.derive(_size)
@@ -99,7 +99,7 @@ class Measurements(Observer):
         self.pending.add(1, now)
 
     def bound(self, pod: Pod) -> None:
-        """A pod was bound."""
+        """Record a pod that was bound."""
         now, living = self._now(), self._living[pod.uid]
         self.pending.add(-1, now)
         self.running.add(1, now)
@@ -114,17 +114,17 @@ class Measurements(Observer):
             _histogram(self.waiting_by_size, living.size).add(waited)
 
     def ended(self, pod: Pod) -> None:
-        """A pod has run to its end, or was deleted."""
+        """Record a pod that ran to its end, or was deleted."""
         self.counts["ended" if pod.spec.node_name else "deletedBeforeBound"] += 1
         self._leave(pod, ENDED)
 
     def lost(self, pod: Pod) -> None:
-        """A pod that ran was evicted, or lost its node."""
+        """Record a running pod that was evicted, or lost its node."""
         self.counts["lost"] += 1
         self._leave(pod, LOST)
 
     def stayed(self, pods: Iterable[Pod]) -> None:
-        """Record the pods that are there at the end."""
+        """Record the pods that still exist at the end."""
         if self._log is not None:
             for pod in pods:
                 end = RUNNING if pod.spec.node_name else PENDING
@@ -141,7 +141,7 @@ class Measurements(Observer):
             self.pending.add(-1, now)
 
     def node_changed(self, old: Node | None, new: Node | None) -> None:
-        """A node joined, changed or left."""
+        """Record a node that joined, changed or left."""
         now = self._now()
         self.rates.node_changed(old, new, now)
         for node, sign in ((old, -1), (new, 1)):
@@ -175,7 +175,7 @@ class Measurements(Observer):
     # -- samples
 
     def sample(self) -> None:
-        """Take a sample of the cluster as it is."""
+        """Take a sample of the cluster."""
         counts: Sample = {
             "at": self._now(),
             "pending": self.pending.value,
@@ -186,7 +186,7 @@ class Measurements(Observer):
 
 
 def _record(pod: Pod, living: Living, left: float | None, end: str) -> PodRecord:
-    """Return what became of a pod."""
+    """Return the record of a pod's life."""
     return PodRecord(
         pod.namespace,
         pod.name,
@@ -202,7 +202,7 @@ def _record(pod: Pod, living: Living, left: float | None, end: str) -> PodRecord
 
 
 def _histogram(histograms: dict[K, Histogram], key: K) -> Histogram:
-    """Return the histogram of a key, which is made when it is first asked for."""
+    """Return the histogram of a key; create it if it is missing."""
     found = histograms.get(key)
     if found is None:
         found = histograms[key] = Histogram()
@@ -210,14 +210,14 @@ def _histogram(histograms: dict[K, Histogram], key: K) -> Histogram:
 
 
 def _size(info: PodInfo) -> tuple[str, dict[str, int]]:
-    """Return a pod's class by size, and what it takes on its node."""
+    """Return a pod's size class, and its requests."""
     taken = info.resources
     amounts = {"cpu": taken.milli_cpu, "memory": taken.memory, **taken.scalar}
     return next((name for below, name in SIZES if taken.milli_cpu < below), LARGEST_SIZE), amounts
 
 
 def _offered(node: Node) -> dict[str, int]:
-    """Return what a node offers, in the units of `_amounts`."""
+    """Return the capacity of a node, in the units of `_amounts`."""
     given = node.status.allocatable or node.status.capacity
     return {
         name: milli_value_of(quantity) if name == "cpu" else value_of(quantity)

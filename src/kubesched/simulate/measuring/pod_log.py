@@ -1,7 +1,7 @@
-"""What became of each pod: when it arrived, where and when it was bound, how it left.
+"""The lives of pods: when each arrived, where and when it was bound, how it left.
 
-From the simulated cluster to records, in the order in which pods leave; those that are still there come last. A writer
-gets each record at once, so that nothing is kept.
+From the simulated cluster to records, in the order in which pods leave; pods that still exist at the end come last. A
+writer gets each record at once, so that records need no memory.
 """
 
 from collections.abc import Callable
@@ -11,7 +11,7 @@ ENDED, LOST, RUNNING, PENDING = "ended", "lost", "running", "pending"
 
 
 class PodRecord(NamedTuple):
-    """One life of a pod; times are simulated seconds, None for what did not happen. CPU is in thousandths."""
+    """One life of a pod; times are simulated seconds, None if the event did not happen. CPU is in thousandths."""
 
     namespace: str
     name: str
@@ -26,7 +26,7 @@ class PodRecord(NamedTuple):
 
 
 class PodLog:
-    """Records of pods; `write` is called with each, otherwise they are kept."""
+    """Records of pods; `write` is called with each record, without it they are collected."""
 
     def __init__(self, write: Callable[[PodRecord], None] | None = None) -> None:
         self.records: list[PodRecord] = []

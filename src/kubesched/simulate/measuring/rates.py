@@ -1,10 +1,10 @@
-"""What nodes cost an hour and which power they draw, by their labels or annotations.
+"""The price an hour and the power of nodes, by their labels or annotations.
 
     kubesched.io/price-per-hour: "0.192"      in any currency
     kubesched.io/watts: "90-350"              without load and with all CPUs requested; one number for both
 
-From nodes to a price of all nodes that are up, whose integral is exact, and to samples of idle price and power. Amounts
-are whole numbers of a small unit, so that sums are the same on any machine.
+From nodes to the price of all nodes that are up, whose integral is exact, and to samples of idle price and power.
+Amounts are integers of a small unit, so that sums are the same on any machine.
 """
 
 from typing import NamedTuple
@@ -27,14 +27,14 @@ _PRICE, _IDLE, _FULL = 0, 1, 2
 
 
 class RateLabels(msgspec.Struct, frozen=True):
-    """The labels, or annotations, of nodes that have their price an hour and their watts."""
+    """The labels, or annotations, with the price an hour and the watts of nodes."""
 
     price: str = PRICE_LABEL
     watts: str = POWER_LABEL
 
 
 class NodeRate(NamedTuple):
-    """What a node costs and draws, in the small units."""
+    """The price and the power of a node, in the small units."""
 
     price: int = 0
     idle_watts: int = 0
@@ -52,7 +52,7 @@ class NodeRates:
         self._columns: NDArray[np.int64] = np.zeros((3, 0), np.int64)
 
     def node_changed(self, old: Node | None, new: Node | None, now: float) -> None:
-        """A node joined, changed or left; raises TraceError if a rate is no number."""
+        """Record a node that joined, changed or left; raises TraceError if a rate is not a number."""
         before = self._rate(old) if old is not None else NodeRate()
         after = self._rate(new) if new is not None else NodeRate()
         if after.price != before.price:
@@ -65,12 +65,12 @@ class NodeRates:
             self._changed[new.name] = after
 
     def sampled(self, table: NodeTable, rows: Rows, shares: NDArray[np.int64]) -> dict[str, float]:
-        """Return the price an hour, that of what nobody requests, and watts; `shares` are of CPU and memory."""
+        """Return the price an hour, the price of unrequested capacity, and watts; `shares` are of CPU and memory."""
         if not (self.priced or self.powered):
             return {}
         if self._columns.shape[1] < table.capacity:
             self._columns = grown(self._columns, table.capacity)
-        # a node that its scheduler does not know yet waits for the next sample
+        # a node that the scheduler does not know yet counts from the next sample
         known = {table.row_of[name]: rate for name, rate in self._changed.items() if name in table.row_of}
         for row, rate in known.items():
             self._columns[:, row] = rate
@@ -111,5 +111,7 @@ class NodeRates:
             value = -1.0
         if not 0 <= value <= LARGEST_RATE:
             example = "0.192" if key == self._labels.price else "90-350"
-            raise TraceError(f"node {node.name}: {key} is {whole!r}; expected such as {example}, up to {LARGEST_RATE}")
+            raise TraceError(
+                f"node {node.name}: {key} is {whole!r}; expected a value such as {example}, up to {LARGEST_RATE}"
+            )
         return round(value * unit)

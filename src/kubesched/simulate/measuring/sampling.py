@@ -1,7 +1,7 @@
-"""A sample of a simulated cluster: what is requested, what is fragmented, how pods are spread, what nodes cost.
+"""A sample of a simulated cluster: requested shares, fragmentation, spread of pods, cost of nodes.
 
-From the scheduler's node table to numbers by name. Sums are of whole numbers, so that a sample is the same on any
-machine; its time does not depend on how many pods there have been.
+From the scheduler's node table to numbers by name. Sums are of integers, so that a sample is the same on any machine.
+Its time does not depend on the number of pods so far.
 """
 
 from collections.abc import Collection
@@ -17,7 +17,7 @@ from kubesched.simulate.measuring.device_use import DeviceUse
 from kubesched.simulate.measuring.rates import SHARE_UNIT, NodeRates
 
 ZONE = "topology.kubernetes.io/zone"
-# the skew of groups is left out if there are more groups times zones
+# limit of groups times zones; beyond it the skew of groups is left out
 MOST_GROUPS = 1 << 20
 Amounts = NDArray[np.int64]
 Sample = dict[str, float]
@@ -33,7 +33,7 @@ class Sampler:
         self._zones = table.label(ZONE)
 
     def sample(self, scalars: Collection[str]) -> Sample:
-        """Return the cluster as it is; `scalars` are the other resources that nodes have offered."""
+        """Return a sample of the cluster; `scalars` are the other resources that nodes have offered."""
         table = self._table
         rows: Rows = slice(0, table.size) if table.node_count == table.size else table.present_rows()
         total = table.allocatable[: MEMORY + 1, rows]
@@ -55,7 +55,7 @@ class Sampler:
         return found | self._rates.sampled(table, rows, shares)
 
     def _other_shares(self, rows: Rows) -> Sample:
-        """Return the shares of ephemeral storage and of numbers of pods, if nodes offer any."""
+        """Return the shares of ephemeral storage and of pod slots, if nodes offer any."""
         table = self._table
         found: Sample = {}
         for name, offered, used in (
@@ -68,11 +68,11 @@ class Sampler:
         return found
 
     def _fragmentation(self, rows: Rows, free: Amounts, total: Amounts, full: NDArray[np.bool_]) -> Sample:
-        """Return what large pods find.
+        """Return the largest pod that fits, and the stranded resources.
 
-        The largest pod that fits has the memory of its CPU, in the ratio of all nodes together; nodes that are
-        unschedulable or have their number of pods do not count. CPU is stranded on a node that has no memory left (less
-        than a hundredth), memory on one without CPU.
+        The largest pod that fits has memory in proportion to its CPU, in the ratio of all nodes together. Unschedulable
+        nodes, and nodes with their maximum number of pods, do not count. CPU is stranded on a node without free memory
+        (less than a hundredth), and memory on a node without free CPU.
         """
         table = self._table
         cpu, memory = int(total[CPU].sum()), int(total[MEMORY].sum())
@@ -91,7 +91,7 @@ class Sampler:
         }
 
     def _scalar(self, name: str, rows: Rows, used_up: NDArray[np.bool_]) -> Sample:
-        """Return the share of a resource that is requested, and that is free where CPU or memory is used up."""
+        """Return the requested share of a resource, and the share that is free on nodes without CPU or memory."""
         table = self._table
         code = table.column_of(name)
         if code is not None:
@@ -109,7 +109,7 @@ class Sampler:
         }
 
     def _spread(self, rows: Rows, shares: Amounts) -> Sample:
-        """Return how unequal nodes and zones are.
+        """Return the skews of nodes and zones.
 
         Skews are the difference between the most and the fewest pods: of nodes, of zones, and of zones for the pods of
         one namespace with equal labels, where it is largest. The deviation is that of the CPU shares of nodes.

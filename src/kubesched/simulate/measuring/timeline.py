@@ -1,4 +1,4 @@
-"""Samples over time, of which there are never more than some hundreds: then every other one is left out.
+"""Samples over time, with a limit of some hundreds: beyond it every other sample is dropped.
 
 From samples at equal intervals to a list at larger ones, so that a year takes as much memory as an hour.
 """

@@ -1,4 +1,4 @@
-"""How much of a cluster is used, over time: integrals that are exact, whatever the times between changes.
+"""The usage of a cluster over time: exact integrals, for any times between changes.
 
 From amounts that change (requests of bound pods, allocatable of nodes, waiting pods) to their means over time.
 """
@@ -27,12 +27,12 @@ class Gauge:
         return self._area + self.value * (now - self._since)
 
     def restart(self, now: float) -> None:
-        """Begin the integral anew."""
+        """Reset the integral."""
         self._area, self._since = 0.0, now
 
 
 class Gauges:
-    """Gauges by name, made when they are first changed."""
+    """Gauges by name, created at their first change."""
 
     def __init__(self) -> None:
         self.of: dict[str, Gauge] = {}
@@ -48,6 +48,6 @@ class Gauges:
                 gauge.add(sign * amount, now)
 
     def restart(self, now: float) -> None:
-        """Begin all integrals anew."""
+        """Reset all integrals."""
         for gauge in self.of.values():
             gauge.restart(now)

@@ -1,7 +1,7 @@
-"""What pictures of simulations show, before anybody draws them.
+"""The content of pictures of simulations, independent of who draws them.
 
-From figures to charts: curves over time, waiting times as distributions, bars with intervals. Pages and matplotlib draw
-the same ones. Of many seeds the first ones have curves.
+From figures to charts: curves over time, distributions of waiting times, bars with intervals. Pages and matplotlib draw
+the same charts. With many seeds only the first ones have curves.
 """
 
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ from typing import NamedTuple
 from kubesched.simulate.measuring.comparison import Interval, Row, compared, requested
 from kubesched.simulate.measuring.figures import Figures
 
-# of each configuration
+# limit of curves of each configuration
 MOST_CURVES = 5
 # curves whose values differ by less are drawn on top of each other
 _VISIBLE = 0.005
@@ -27,7 +27,7 @@ _COLUMNS = {
     "idlePrice": ("idle-price", "Price of what nobody requests, an hour", "", 1.0),
     "watts": ("watts", "Power drawn", "W", 1.0),
 }
-# what is compared in pictures, by the names of `comparison`
+# the compared figures in pictures, by the names of `comparison`
 _BARS = (
     "pods pending, mean",
     "waiting, mean",
@@ -54,13 +54,13 @@ class Curve(NamedTuple):
 
 
 class CurveChart(NamedTuple):
-    """Curves of all configurations; `name` is fit for files."""
+    """Curves of all configurations; `name` is usable as a file name."""
 
     name: str
     title: str
     unit: str
     curves: Sequence[Curve]
-    # of the beginning, that is not measured
+    # seconds at the beginning that are not measured
     warm_up: float = 0.0
 
 
@@ -92,7 +92,7 @@ def configs_of_runs(figures: Sequence[Figures]) -> list[str]:
 
 
 def drawn_runs(figures: Sequence[Figures]) -> list[Figures]:
-    """Return the runs that have curves: the first ones of each configuration."""
+    """Return the runs with curves: the first ones of each configuration."""
     drawn: list[Figures] = []
     for config in configs_of_runs(figures):
         drawn += [each for each in figures if each.config == config][:MOST_CURVES]
@@ -100,7 +100,7 @@ def drawn_runs(figures: Sequence[Figures]) -> list[Figures]:
 
 
 def timeline_charts(figures: Sequence[Figures]) -> list[CurveChart]:
-    """Return the charts over time of columns that are not zero everywhere; shares of resources come first."""
+    """Return the charts over time of the columns that are not all zero; shares of resources come first."""
     runs = drawn_runs(figures)
     names = list(dict.fromkeys(name for each in runs for name in each.timeline))
     charts = [_timeline(runs, name, *described) for name in names if (described := _described(name)) is not None]
@@ -128,23 +128,23 @@ def _timeline(runs: Sequence[Figures], column: str, name: str, title: str, unit:
 
 
 def _changes(chart: CurveChart) -> bool:
-    """Return whether there is anything to see: nodes that come and go, amounts above zero."""
+    """Return whether a chart has any content: nodes that join and leave, amounts above zero."""
     values = {value for curve in chart.curves for value in curve.ys}
     return len(values) > 1 or (chart.name != "nodes" and any(values))
 
 
 def waiting_chart(figures: Sequence[Figures]) -> CurveChart:
-    """Return which share of pods (%) waited for at most so many seconds."""
+    """Return the share of pods (%) that waited at most a number of seconds."""
     curves = [
         Curve(each.config, each.seed, each.waiting_percentiles, range(101))
         for each in drawn_runs(figures)
         if each.waiting.pods
     ]
-    return CurveChart("waiting", "Pods that waited at most so long", "%", curves)
+    return CurveChart("waiting", "Pods by their longest wait", "%", curves)
 
 
 def bar_charts(figures: Sequence[Figures]) -> list[BarChart]:
-    """Return the main figures under each configuration, without those that are zero; those that differ come first."""
+    """Return the main figures under each configuration, without zero ones; figures that differ come first."""
     configs, rows = compared(figures)
     rows.sort(key=_sameness)
     return [
@@ -160,14 +160,14 @@ def bar_charts(figures: Sequence[Figures]) -> list[BarChart]:
 
 
 def _sameness(row: Row) -> int:
-    """Return 0 if a figure differs between configurations, 1 if that may be chance, 2 if it is the same."""
+    """Return 0 if a figure differs between configurations, 1 if that may be random, 2 if it is the same."""
     if any(each.differs for each in row.differences):
         return 0
     return 1 if any(each.mean for each in row.differences) else 2
 
 
 def legend_of(chart: CurveChart, configs: Sequence[str]) -> list[str]:
-    """Return the name of each configuration; of one whose curves another one's hide, also which one that is."""
+    """Return the name of each configuration; if another one's curves hide its curves, with the name of that one."""
     curves = {config: [curve for curve in chart.curves if curve.config == config] for config in configs}
     names: list[str] = []
     for number, config in enumerate(configs):
@@ -177,7 +177,7 @@ def legend_of(chart: CurveChart, configs: Sequence[str]) -> list[str]:
 
 
 def _coincide(some: Sequence[Curve], others: Sequence[Curve]) -> bool:
-    """Return whether curves cannot be told apart in a picture."""
+    """Return whether curves are indistinguishable in a picture."""
     return bool(some) and len(some) == len(others) and all(map(_equal, some, others))
 
 

@@ -23,12 +23,12 @@ def flat_row(figures: Figures) -> dict[str, Cell]:
 
 
 def flat_columns(rows: Iterable[dict[str, Cell]]) -> list[str]:
-    """Return all columns that rows have, in the order in which they come up."""
+    """Return all columns of the rows, in the order of their first occurrence."""
     return list(dict.fromkeys(column for row in rows for column in row))
 
 
 def flat_table(figures: Sequence[Figures]) -> dict[str, list[Cell | None]]:
-    """Return a column for each figure, with a value for each run; None where a run has none."""
+    """Return a column for each figure, with a value for each run; None if a run does not have the figure."""
     rows = [flat_row(each) for each in figures]
     return {column: [row.get(column) for row in rows] for column in flat_columns(rows)}
 

@@ -1,7 +1,7 @@
-"""A report of simulations as one HTML page, or as blocks for other forms.
+"""A report of simulations as one HTML page, or as blocks for other formats.
 
-From figures to sections: configurations compared, pictures with their numbers, waiting times, runs, and what was run.
-Nothing of the machine is in it, and its page lets no request leave it.
+From figures to sections: configurations compared, pictures with their numbers, waiting times, runs, and inputs. The
+page has no data about the machine, and loads nothing from the network.
 """
 
 import shlex
@@ -44,7 +44,7 @@ _PERCENTS = (0, 25, 50, 75, 90, 95, 99, 100)
 
 
 def as_html(figures: Sequence[Figures], words: Sequence[str] = ()) -> str:
-    """Return the report as one self-contained page; `words` are those of the command."""
+    """Return the report as one self-contained page; `words` is the command line."""
     return as_page(report_of(figures, words))
 
 
@@ -61,7 +61,7 @@ def report_of(figures: Sequence[Figures], words: Sequence[str] = ()) -> Report:
 
 
 def lead(figures: Sequence[Figures]) -> Paragraph:
-    """Return what was simulated, in a sentence."""
+    """Return a sentence about the simulation."""
     configs, seeds = len(configs_of_runs(figures)), len({each.seed for each in figures})
     seconds = interval([each.seconds for each in figures]).mean
     bound = interval([each.pods.get("bound", 0) for each in figures]).mean
@@ -97,7 +97,7 @@ def _comparison(figures: Sequence[Figures]) -> Iterator[Block]:
             Tone.MUTED,
         )
     else:
-        yield Paragraph("One seed has no intervals: give --seeds 1-5 to see what chance does.", Tone.MUTED)
+        yield Paragraph("One seed has no intervals: give --seeds 1-5 to see the effect of chance.", Tone.MUTED)
     yield comparison_table(figures)
     if len(configs) > 1:
         yield from (_bars(chart, configs) for chart in bar_charts(figures))
@@ -115,7 +115,7 @@ def _timelines(figures: Sequence[Figures]) -> Iterator[Block]:
     if len(figures) > len(configs):
         yield Paragraph(f"A curve is a run; at most {MOST_CURVES} seeds of a configuration have one.", Tone.MUTED)
     if figures[0].measured_from:
-        yield Paragraph("The warm-up has another background; it is in no other figure.", Tone.MUTED)
+        yield Paragraph("The warm-up has another background; no other figure includes it.", Tone.MUTED)
     for chart in timeline_charts(figures):
         yield Picture(chart.title, timeline_svg(chart, configs), _curve_table(chart), _key(chart, configs))
 
@@ -169,7 +169,7 @@ def _waiting(figures: Sequence[Figures]) -> Iterator[Block]:
 def _waiting_table(
     title: str, part_name: str, figures: Sequence[Figures], parts: Sequence[dict[str, Waiting]]
 ) -> Table:
-    """Return waiting times of parts of the pods; means over seeds."""
+    """Return waiting times of groups of pods; means over seeds."""
     columns = [part_name, "configuration", "pods", "mean", "50 %", "90 %", "99 %", "longest"]
     rows = []
     for part in dict.fromkeys(part for each in parts for part in each):

@@ -1,8 +1,8 @@
 """Reports as Parquet: a row a run, and a row a sample.
 
 From figures to two files: `runs.parquet` and `timeline.parquet` in a folder, or NAME.parquet and NAME.timeline.parquet.
-The columns of runs are those of `flat`; a sample has its run's configuration and seed. The same figures give the same
-bytes with the same version of pyarrow.
+Runs have the columns of `flat`; a sample has its run's configuration and seed. The same figures give the same bytes
+with the same version of pyarrow.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from kubesched.simulate.reports.flat import flat_table
 
 
 def parquet_paths(target: Path) -> tuple[Path, Path]:
-    """Return where runs and samples go: beside each other, or into a folder."""
+    """Return the paths of runs and samples: beside each other, or in a folder."""
     if target.suffix == ".parquet":
         return target, target.with_suffix(".timeline.parquet")
     return target / "runs.parquet", target / "timeline.parquet"
@@ -52,7 +52,7 @@ def timeline_columns(figures: Sequence[Figures]) -> dict[str, list[Any]]:
 
 
 def _array(pyarrow: Any, values: Sequence[Any]) -> Any:
-    """Return an array; numbers of a column are all whole, or none is."""
+    """Return an array; the numbers of a column are either all integers or all floats."""
     if any(isinstance(value, float) for value in values):
         return pyarrow.array([None if value is None else float(value) for value in values], pyarrow.float64())
     return pyarrow.array(values)

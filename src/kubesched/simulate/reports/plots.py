@@ -1,7 +1,8 @@
 """Pictures of simulations by matplotlib: PNG and SVG files, and figures for notebooks.
 
 From figures to a picture for each chart. Nothing is shown on a screen, no global setting changes, and the same figures
-give the same bytes with the same version of matplotlib. Colours can be told apart by the colour-blind (Okabe and Ito).
+give the same bytes with the same version of matplotlib. The colours are distinguishable for the colour-blind (Okabe and
+Ito).
 """
 
 import io
@@ -73,7 +74,7 @@ def picture_of(drawings: Sequence[Draw], columns: int = 1) -> Any:
         figure = figure_module.Figure(figsize=(_WIDE * columns, _HIGH * rows), layout="constrained")
         for number, draw in enumerate(drawings):
             draw(figure.add_subplot(rows, columns, number + 1))
-    # notebooks that do not load matplotlib themselves ask for it
+    # notebooks that do not load matplotlib themselves use this
     figure._repr_png_ = lambda: saved(figure, "png")
     return figure
 
@@ -88,7 +89,7 @@ def saved(figure: Any, form: str) -> bytes:
 
 @contextmanager
 def _settings() -> Iterator[None]:
-    """Draw with our settings, whatever those of the user are."""
+    """Draw with our settings during a block, and ignore the user's settings."""
     matplotlib = extra_module("matplotlib", "plots", "a picture")
     with matplotlib.rc_context():
         matplotlib.rcdefaults()
@@ -97,7 +98,7 @@ def _settings() -> Iterator[None]:
 
 
 def timeline_drawing(chart: CurveChart, configs: Sequence[str]) -> Draw:
-    """Return what draws curves over simulated time."""
+    """Return a function that draws curves over simulated time."""
 
     def draw(axes: Any) -> None:
         end = max((curve.xs[-1] for curve in chart.curves if curve.xs), default=0.0)
@@ -115,7 +116,7 @@ def timeline_drawing(chart: CurveChart, configs: Sequence[str]) -> Draw:
 
 
 def waiting_drawing(chart: CurveChart, configs: Sequence[str]) -> Draw:
-    """Return what draws distributions of waiting times; short ones have as much room as long ones."""
+    """Return a function that draws distributions of waiting times, on an axis that stretches short ones."""
 
     def draw(axes: Any) -> None:
         marks = waiting_marks(max(curve.xs[-1] for curve in chart.curves))
@@ -134,7 +135,7 @@ def waiting_drawing(chart: CurveChart, configs: Sequence[str]) -> Draw:
 
 
 def bars_drawing(chart: BarChart, configs: Sequence[str]) -> Draw:
-    """Return what draws a bar for each configuration, with its interval."""
+    """Return a function that draws a bar for each configuration, with its interval."""
 
     def draw(axes: Any) -> None:
         names = [_label(bar.config) for bar in chart.bars]
@@ -178,7 +179,7 @@ def _titles(axes: Any, title: str, unit: str) -> None:
 
 
 def _legend(axes: Any, names: Sequence[str], **place: Any) -> None:
-    """Name the configurations by their colours, if there are several."""
+    """Add a legend with the colours of the configurations, if there are several."""
     if len(names) < 2:
         return
     lines = extra_module("matplotlib.lines", "plots", "a picture")
@@ -196,6 +197,6 @@ def _colour(number: int) -> str:
 
 
 def _label(text: str) -> str:
-    """Return a text that any font has a line for; one that begins with an underscore would be left out."""
+    """Return a label for a legend; matplotlib would omit a text that begins with an underscore."""
     fit = printable(text)
     return f" {fit}" if fit.startswith("_") else fit

@@ -1,7 +1,7 @@
-"""What became of each pod, in a file: Parquet, CSV or JSON lines.
+"""The lives of pods in a file: Parquet, CSV or JSON lines.
 
 From records, while pods leave, to rows; they are written in batches, so that memory does not grow. Columns: `config`,
-`seed`, and those of a record; `cpu` is in cores, `memory` in bytes, `resources` has the other requests as JSON.
+`seed`, and the fields of a record; `cpu` is in cores, `memory` in bytes, `resources` has the other requests as JSON.
 """
 
 import csv
@@ -48,7 +48,7 @@ RunWriter = Callable[[str, int], Callable[[PodRecord], None]]
 
 
 class _Rows(Protocol):
-    """Where rows go."""
+    """A destination of rows."""
 
     def add(self, row: PodRow) -> None:
         """Write a row, now or later."""
@@ -69,13 +69,13 @@ def pods_file(path: Path) -> Iterator[RunWriter]:
 
 @contextmanager
 def _rows(file: BinaryIO, suffix: str) -> Iterator[_Rows]:
-    """Open rows of a form; the file is whole when the block ends."""
+    """Open a file of rows in a format; the file is complete when the block ends."""
     with ExitStack() as opened:
         if suffix == ".parquet":
             yield opened.enter_context(closing(_ParquetRows(file)))
             return
         if suffix.endswith(".gz"):
-            # without the name and the time, which would be in the file
+            # omit the name and the time of gzip's header
             file = opened.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))  # type: ignore[assignment]
         text = opened.enter_context(io.TextIOWrapper(file, encoding="utf-8", newline=""))
         yield _CsvRows(text) if suffix.startswith(".csv") else _JsonRows(text)
@@ -103,7 +103,7 @@ def pod_row(config: str, seed: int, record: PodRecord) -> PodRow:
 
 
 class _CsvRows:
-    """Rows as CSV; what did not happen is empty."""
+    """Rows as CSV; missing values are empty."""
 
     def __init__(self, file: io.TextIOWrapper) -> None:
         self._writer = csv.writer(file, lineterminator="\n")
@@ -141,7 +141,7 @@ class _ParquetRows:
             self._flush()
 
     def close(self) -> None:
-        """Write the rest."""
+        """Write the remaining rows."""
         self._flush()
         self._writer.close()
 

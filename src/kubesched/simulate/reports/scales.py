@@ -9,14 +9,14 @@ from typing import NamedTuple
 
 
 class Mark(NamedTuple):
-    """A place on an axis, and what is written there."""
+    """A position on an axis, and its label."""
 
     value: float
     text: str
 
 
 _STEPS = (1, 2, 5, 10)
-# marks of waiting times, of which those are used that fit
+# marks of waiting times; an axis uses those in its range
 _WAITING = (
     Mark(0, "0"),
     Mark(1, "1 s"),
@@ -56,12 +56,12 @@ def waiting_marks(largest: float) -> Sequence[Mark]:
 
 
 def waiting_place(seconds: float) -> float:
-    """Return where a waiting time is on its axis: short ones have as much room as long ones."""
+    """Return the position of a waiting time on its axis, which stretches short times."""
     return log2(1 + seconds)
 
 
 def _step(least: float) -> float:
-    """Return the round number that is not below another one."""
+    """Return the smallest round number that is not below `least`."""
     if least <= 0:
         return 1.0
     power = 1.0

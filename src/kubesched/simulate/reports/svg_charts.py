@@ -1,4 +1,4 @@
-"""Charts as SVG, for pages: nothing but text, no library, no script.
+"""Charts as SVG, for pages: plain text, without a library or a script.
 
 From charts to elements that are part of a page. Colours are classes (`s0` to `s7`), so that a page is light or dark.
 Every picture has a title and a description, and texts are escaped.
@@ -14,7 +14,7 @@ from kubesched.simulate.reports.scales import Mark, round_marks, time_marks, wai
 COLOURS = 8
 _WIDTH, _HEIGHT = 480, 240
 _LEFT, _RIGHT, _TOP, _BOTTOM = 52, 24, 10, 28
-# of bars, on both sides
+# margin of bars, on both sides
 _EDGE = 3
 _ROW = 40
 
@@ -41,11 +41,11 @@ def timeline_svg(chart: CurveChart, configs: Sequence[str]) -> str:
 
 
 def waiting_svg(chart: CurveChart, configs: Sequence[str]) -> str:
-    """Return distributions of waiting times; the axis gives short ones as much room as long ones."""
+    """Return distributions of waiting times, on an axis that stretches short ones."""
     xs = waiting_marks(max((curve.xs[-1] for curve in chart.curves), default=0.0))
     placed = [mark._replace(value=waiting_place(mark.value)) for mark in xs]
     end = max([placed[-1].value, *(waiting_place(curve.xs[-1]) for curve in chart.curves)])
-    # all pods have waited no longer than the end
+    # no pod has waited longer than the end
     curves = [
         curve._replace(xs=[*(waiting_place(seconds) for seconds in curve.xs), end], ys=[*curve.ys, 100.0])
         for curve in chart.curves
@@ -56,7 +56,7 @@ def waiting_svg(chart: CurveChart, configs: Sequence[str]) -> str:
 
 
 def bars_svg(chart: BarChart, configs: Sequence[str], texts: Sequence[str]) -> str:
-    """Return a bar for each configuration, with its interval; `texts` are written beside them."""
+    """Return a bar for each configuration, with its interval; `texts` are their labels."""
     wide = (_WIDTH - 2 * _EDGE) / max(chart.end, 1e-9)
     parts = []
     for number, (bar, text) in enumerate(zip(chart.bars, texts, strict=True)):
@@ -82,7 +82,7 @@ def bars_svg(chart: BarChart, configs: Sequence[str], texts: Sequence[str]) -> s
 
 
 class _Plot:
-    """Where values are in a picture."""
+    """Maps values to positions in a picture."""
 
     def __init__(self, first: float, last: float, highest: float) -> None:
         self._first = first
@@ -96,7 +96,7 @@ class _Plot:
         return _HEIGHT - _BOTTOM - value * self._high
 
     def axes(self, xs: Sequence[Mark], ys: Sequence[Mark], unit: str) -> str:
-        """Return grid lines with their marks; the highest one has the unit."""
+        """Return grid lines with their marks; the highest mark has the unit."""
         parts = []
         for index, mark in enumerate(ys):
             text = f"{mark.text} {unit}".rstrip() if index == len(ys) - 1 else mark.text

@@ -60,18 +60,18 @@ def _cells(found: Interval) -> tuple[str, str]:
 
 
 def shown(found: Interval, unit: str) -> str:
-    """Return a figure with its unit, and its interval if there is one."""
+    """Return a figure with its unit, and its interval if it has one."""
     text = number_shown(found.mean) if found.off is None else f"{number_shown(found.mean)} ± {number_shown(found.off)}"
     return f"{text} {unit}".rstrip()
 
 
 def difference_shown(found: Interval, unit: str) -> str:
-    """Return a difference with its sign; in parentheses if it may be none."""
+    """Return a difference with its sign; in parentheses if it is not significant."""
     text = f"{'+' if found.mean > 0 else ''}{shown(found, unit)}"
-    # an interval that holds 0 tells no difference
+    # a difference whose interval holds 0 is not significant
     return text if found.off is None or found.differs else f"({text})"
 
 
 def number_shown(value: float) -> str:
-    """Return a number as people read it."""
+    """Return a number rounded for readers."""
     return f"{value:.0f}" if value == round(value) or abs(value) >= 1000 else f"{value:.3g}"

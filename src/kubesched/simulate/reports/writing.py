@@ -1,6 +1,6 @@
-"""Where a report goes, and in which form.
+"""The destination and the format of a report.
 
-From `-o`, `--file` and figures to standard output or files. The end of a file's name says its form.
+From `-o`, `--file` and figures to standard output or files. The suffix of a file sets the format.
 """
 
 import sys
@@ -23,13 +23,13 @@ _FORM_OF = {".json": "json", ".csv": "csv", ".html": "html", ".htm": "html", ".p
 
 
 def form_of(output: str | None, file: Path | None) -> str:
-    """Return the form of a report; raises KubeschedError if the name of its file says another one.
+    """Return the format of a report; raises KubeschedError if the suffix of its file contradicts it.
 
-    What would be missing at the end is told here, before anything is simulated.
+    A missing library is reported here, before the simulation starts.
     """
     said = _FORM_OF.get(file.suffix) if file is not None else None
     if output and said and output != said:
-        raise KubeschedError(f"--file {file} is for {said}, and -o says {output}: leave -o out, or rename the file")
+        raise KubeschedError(f"--file {file} is for {said}, and -o says {output}: leave out -o, or rename the file")
     form = output or said or "table"
     if form == "parquet" and file is None:
         raise KubeschedError("-o parquet needs --file FOLDER or --file NAME.parquet")
@@ -41,7 +41,7 @@ def form_of(output: str | None, file: Path | None) -> str:
 
 
 def write_report(figures: Sequence[Figures], form: str, file: Path | None, words: Sequence[str]) -> None:
-    """Write a report to a file, or to standard output; `words` are those of the command. Raises KubeschedError."""
+    """Write a report to a file, or to standard output; `words` is the command line. Raises KubeschedError."""
     try:
         if form == "parquet":
             assert file is not None

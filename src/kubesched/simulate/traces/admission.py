@@ -1,7 +1,7 @@
-"""What an API server fills in: defaults, priorities of classes, tolerations.
+"""The admission of an API server: defaults, priorities of classes, tolerations.
 
-From documents, as people write them, to objects, as the scheduler sees them. Objects with a UID come from a cluster
-that has admitted them and are taken as they are. Nodes are ready, and offer their capacity unless they say otherwise.
+From documents, as users write them, to objects, as the scheduler sees them. Objects with a UID come from a cluster that
+has admitted them, and are used unchanged. Nodes are ready, and their allocatable defaults to their capacity.
 """
 
 from typing import Any, TypeVar
@@ -23,7 +23,7 @@ T = TypeVar("T", bound=ApiObject)
 
 
 class TraceAdmission:
-    """An API server that is asked about each object before the simulation begins."""
+    """Admits each object before the simulation begins, as an API server would."""
 
     def __init__(self) -> None:
         self._client: LocalClient | None = None
@@ -48,7 +48,7 @@ class TraceAdmission:
             client = self._client = LocalClient(new_server({}, seed=0), ADMINISTRATOR)
         version, kind = str(document.get("apiVersion", "")), str(document.get("kind", ""))
         if client.server.registry.catalog.of_kind(version, kind) is None:
-            raise InvalidObjectError(f"there is no kind {kind!r} in {version!r}; expected such as Pod in v1")
+            raise InvalidObjectError(f"there is no kind {kind!r} in {version!r}; expected a kind such as Pod in v1")
         resource = client.resource(version, kind)
         metadata = {**(document.get("metadata") or {})}
         if resource.kind == "Namespace" and metadata.get("name") in self._namespaces:
@@ -71,7 +71,7 @@ class TraceAdmission:
         return created
 
 
-# objects of one name may come and go
+# an object may be created again under the same name
 _NOT_KEPT = frozenset({"Pod", "Service"})
 
 
@@ -87,7 +87,7 @@ def _ready(node: ApiObject) -> ApiObject:
 
 
 def renamed(obj: T, name: str) -> T:
-    """Return a copy of an object under another name; a node has it as its label, too."""
+    """Return a copy of an object under another name; a node's hostname label changes, too."""
     metadata = replace(obj.metadata, name=name, uid="")
     if isinstance(obj, Node):
         metadata = replace(metadata, labels={**metadata.labels, HOSTNAME: name})

@@ -1,4 +1,4 @@
-"""Mappings: which columns of a CSV file are the time, the size and the duration of a pod.
+"""Mappings of the columns of a CSV file to the time, the size and the duration of a pod.
 
     apiVersion: simulate.kubesched.io/v1alpha1
     kind: CsvMapping
@@ -13,8 +13,8 @@
     priority: {column: priority}
     labels: {app: "{job}"}
 
-From a document to a checked mapping, and from a row to a pod's figures. A field that is empty in a row has its
-`default`; without one the row is left out, and counted.
+From a document to a checked mapping, and from a row to a pod's figures. An empty field of a row gets its `default`;
+without a default the row is left out, and counted.
 """
 
 from collections.abc import Mapping
@@ -64,24 +64,24 @@ class CsvMapping(_Strict, frozen=True):
 
 
 class MappedRow(NamedTuple):
-    """What a row says of its pods."""
+    """The pods that a row describes."""
 
     at: float
     runs: float | None
     name: str
     pods: int
     amounts: tuple[tuple[str, int], ...]
-    # None: that of the template
+    # None: the priority of the template
     priority: int | None
     labels: tuple[tuple[str, str], ...]
 
 
 class UnusableRowError(Exception):
-    """A row that is left out."""
+    """A row is left out."""
 
 
 def mapping_of(name: str, document: Any) -> CsvMapping:
-    """Return the mapping that a document describes; raises TraceError."""
+    """Return the mapping of a document; raises TraceError."""
     try:
         mapping = msgspec.convert(document, CsvMapping)
     except msgspec.ValidationError as error:
@@ -96,7 +96,7 @@ def mapping_of(name: str, document: Any) -> CsvMapping:
 
 
 def _explained(error: msgspec.ValidationError) -> str:
-    """Return what is wrong with a document; of a column n, YAML makes the value false."""
+    """Return the error of a document; explain also that YAML reads a column `n` as false."""
     text = str(error)
     return f"{text}; YAML reads n, y, no, yes, off and on as booleans: quote it" if "got `bool`" in text else text
 
@@ -137,7 +137,7 @@ class RowReader:
             raise TraceError(f"{self._where}: column {field.column!r}, times: {error}") from None
 
     def read(self, row: list[str]) -> MappedRow:
-        """Return what a row says; raises UnusableRowError."""
+        """Return the pods of a row; raises UnusableRowError."""
         mapping = self._mapping
         if len(row) != len(self._columns):
             raise UnusableRowError(f"has {len(row)} fields, expected {len(self._columns)}")
@@ -176,7 +176,7 @@ class RowReader:
         try:
             return float(text) * self._factors[field] + field.plus
         except ValueError:
-            raise UnusableRowError(f"has {text!r} as {field.column}, which is no number") from None
+            raise UnusableRowError(f"has {text!r} as {field.column}, which is not a number") from None
 
     def _filled(self, text: str, row: list[str]) -> str:
         values: Mapping[str, str] = dict(zip(self._columns, row, strict=True))

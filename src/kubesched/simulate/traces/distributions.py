@@ -19,7 +19,7 @@ from kubesched.api.quantity import InvalidQuantityError, milli_value_of, value_o
 from kubesched.config.golang import parse_duration
 from kubesched.simulate.errors import TraceError
 
-# a number of units: milliseconds, milli-CPU, bytes
+# parses a text into a number of units: milliseconds, milli-CPU, bytes
 Draw = Callable[[Random], int]
 Unit = Callable[[Any], int]
 

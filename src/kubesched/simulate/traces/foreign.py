@@ -1,4 +1,4 @@
-"""Files of other tools, by what is in them.
+"""Files of other tools, recognised by their content.
 
 From a path to the trace of a recording by kube-scheduler-simulator, kwok or SimKube, or of an export by
 kube-scheduler-simulator; None for all other files.
@@ -24,7 +24,7 @@ _HEAD = 1 << 16
 _RECORD = re.compile(rb'\s*\{\s*"(?:time|event|resource)"\s*:')
 _EXPORT = re.compile(rb'\s*\{\s*"(?:' + "|".join(LISTS).encode() + rb'|schedulerConfig)"\s*:')
 _SIMKUBE = re.compile(rb'\s*\{\s*"(?:version|config|events|index|pod_lifecycles)"\s*:')
-# the first page of a database of etcd
+# bytes of the first page of an etcd database
 _ETCD, _ETCD_AT = b"\xed\xda\x0c\xed", 16
 
 
@@ -41,10 +41,10 @@ def foreign_trace(path: str, durations: Durations, note: Note) -> Trace | None:
 
 
 def foreign_reader(path: str, head: bytes) -> ForeignReader | None:
-    """Return what reads a file of another tool, by its beginning, None for other files; raises TraceError."""
+    """Return the reader for a file of another tool, by its first bytes, None for other files; raises TraceError."""
     if head[_ETCD_AT : _ETCD_AT + len(_ETCD)] == _ETCD:
         raise TraceError(
-            f"{path}: is a database of etcd, as kwokctl snapshot save writes it: have kwokctl snapshot record or "
+            f"{path}: is an etcd database, as kwokctl snapshot save writes it: let kwokctl snapshot record or "
             "kwokctl snapshot export write the cluster as YAML"
         )
     if _RECORD.match(head):
@@ -59,12 +59,12 @@ def foreign_reader(path: str, head: bytes) -> ForeignReader | None:
 
 
 def is_map_of_msgpack(head: bytes) -> bool:
-    """Return whether a file is msgpack, as traces of SimKube are, by its beginning."""
+    """Return whether a file is msgpack, as traces of SimKube are, by its first bytes."""
     return bool(head) and (0x80 <= head[0] <= 0x8F or head[0] in (0xDE, 0xDF))
 
 
 def head_of(file: Path) -> bytes:
-    """Return the beginning of a file, unpacked; nothing if it cannot be read, which others will tell."""
+    """Return the first bytes of a file, unpacked; empty if it is not readable, since later readers report that."""
     try:
         with opened_trace(file) as stream:
             return stream.read(_HEAD)
@@ -73,7 +73,7 @@ def head_of(file: Path) -> bytes:
 
 
 def _has(file: Path, texts: Sequence[bytes]) -> bool:
-    """Return whether one of some texts is in a file."""
+    """Return whether a file has one of some texts."""
     longest, before = max(map(len, texts)), b""
     with suppress(TraceError), opened_trace(file) as stream:
         while piece := stream.read(1 << 20):

@@ -1,6 +1,6 @@
 """Recordings and exports of kwok (`kwokctl snapshot record`, `kwokctl snapshot export`).
 
-From YAML documents, first the objects that are there, then patches with their times, to reports:
+From YAML documents, first the initial objects, then patches with their times, to reports:
 
     apiVersion: action.kwok.x-k8s.io/v1alpha1
     kind: ResourcePatch
@@ -38,7 +38,7 @@ from kubesched.simulate.traces.recording.reports import ObjectReport, trace_of_r
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.trace import Trace
 
-# what recordings have in them, one or the other; exports without patches have such times, too
+# one of these texts is in every recording; exports without patches have such times, too
 MARKS = (b"kind: ResourcePatch", b"$(time-offset-nanosecond ")
 _KIND = "ResourcePatch"
 _OFFSET = re.compile(rb"\$\(time-offset-nanosecond (-?\d+)\)")
@@ -78,13 +78,13 @@ def trace_of_kwok(path: Path, durations: Durations, note: Note) -> Trace:
     manifests, problems = parsed(str(path), content)
     if problems:
         raise TraceError("; ".join(problems))
-    # read as a whole now, so that errors come before the simulation
+    # read the whole file now, so that errors come before the simulation
     reports = list(_Reading().reports(manifests))
     return trace_of_reports(path.name, lambda: iter(reports), durations)
 
 
 def _moment(match: re.Match[bytes]) -> bytes:
-    """Return a time that is relative to the beginning as one of simulated time."""
+    """Return a time relative to the beginning as simulated time."""
     try:
         time = BEGINNING + timedelta(microseconds=int(match[1]) // 1000)
     except OverflowError:
@@ -93,7 +93,7 @@ def _moment(match: re.Match[bytes]) -> bytes:
 
 
 class _Reading:
-    """Follows objects from patch to patch."""
+    """Applies patches to objects, one after the other."""
 
     def __init__(self) -> None:
         self._documents: dict[Key, Document] = {}
@@ -101,7 +101,7 @@ class _Reading:
         self._at = 0.0
 
     def reports(self, manifests: list[Manifest]) -> Iterator[ObjectReport]:
-        """Yield a report for each document that is about a kind that the scheduler reads."""
+        """Yield a report for each document about a kind that the scheduler reads."""
         for manifest in manifests:
             if manifest.kind != _KIND:
                 yield from self._initial(manifest)
@@ -126,7 +126,7 @@ class _Reading:
             return
         if patch.method not in _METHODS:
             raise TraceError(f"{manifest.place}: method is {patch.method!r}; expected {', '.join(_METHODS)}")
-        # after the beginning, so that it is no part of it
+        # after the beginning, so that it does not count as initial
         self._at = max(self._at, patch.duration_nanosecond / 1e9, 1e-3)
         key = (resource.kind, patch.target.namespace, patch.target.name)
         if patch.method == "delete":
@@ -138,7 +138,7 @@ class _Reading:
         yield ObjectReport(self._at, _object(document, manifest.place))
 
     def _changed(self, patch: ResourcePatch, resource: Resource, place: str) -> Document:
-        """Return an object as it is after a patch."""
+        """Return an object after a patch."""
         if patch.template is None:
             raise TraceError(f"{place}: `template` is missing, which method {patch.method} needs")
         target = patch.target

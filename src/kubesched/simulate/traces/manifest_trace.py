@@ -1,7 +1,7 @@
-"""Clusters in files as a trace: all is there at the beginning, and pods run for as long as their annotation says.
+"""Clusters in files as a trace: all objects exist from the beginning, and pods run for the time in their annotation.
 
-From manifests, snapshots and exports, as `kubesched up` and `kubesched explain` take them, to events at time 0. What
-manifests describe becomes pods, as controllers make them.
+From manifests, snapshots and exports, in all forms that `kubesched up` and `kubesched explain` read, to events at time
+0. Workloads in manifests become pods, as controllers create them.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -17,15 +17,15 @@ from kubesched.simulate.traces.trace import LAST_SECONDS, ObjectPut, PodArrival,
 
 
 def trace_of_cluster(paths: Sequence[str], custom_kinds: Collection[str] = ()) -> Trace:
-    """Return a trace in which all objects are there at the beginning, nodes first and pods last."""
+    """Return a trace in which all objects exist from the beginning, nodes first and pods last."""
     return trace_of_objects(", ".join(Path(path).name for path in paths), read_files(paths, custom_kinds).objects)
 
 
 def trace_of_objects(name: str, objects: Iterable[ApiObject], *, strict: bool = True) -> Trace:
-    """Return a trace in which objects are there at the beginning, nodes first and pods last.
+    """Return a trace in which the objects exist from the beginning, nodes first and pods last.
 
-    A pod whose annotation says no time raises TraceError; unless it is `strict` the pod runs on: in a live cluster
-    anybody may have written it.
+    A pod with a malformed run time annotation raises TraceError. Without `strict` it runs without end: in a live
+    cluster any user may have written the annotation.
     """
     objects = list(objects)
     nodes = [ObjectPut(0.0, obj) for obj in objects if isinstance(obj, Node)]

@@ -1,7 +1,7 @@
-"""Rows of tables as pods, by a mapping, whatever file they come from.
+"""Rows of tables as pods, by a mapping, for any file format.
 
-From rows, in any order, to arrivals in the order of time; the first one is at 0. Rows that cannot be used are counted
-and told, the first of them with its place. Names are made valid.
+From rows, in any order, to arrivals in the order of time; the first one is at 0. Unusable rows are counted and
+reported, with the position of the first one. Names are made valid.
 """
 
 import re
@@ -22,7 +22,7 @@ replace = msgspec.structs.replace
 
 
 def mapped_rows(name: str, rows: Iterable[tuple[str, list[str]]], reader: RowReader, note: Note) -> list[MappedRow]:
-    """Return what rows say that can be used; each comes with its place, such as "line 7"."""
+    """Return the usable rows; each comes with its place, such as "line 7"."""
     left_out, first, found = 0, "", []
     for place, row in rows:
         try:
@@ -39,7 +39,7 @@ def mapped_rows(name: str, rows: Iterable[tuple[str, list[str]]], reader: RowRea
 def trace_of_rows(name: str, rows: list[MappedRow], mapping: CsvMapping) -> Trace:
     """Return the pods of some rows; raises TraceError."""
     if not rows:
-        raise TraceError(f"{name}: no row of the file is a pod by the mapping")
+        raise TraceError(f"{name}: the mapping finds no pod in the rows of the file")
     rows.sort(key=lambda row: row.at)
     first = rows[0].at
     named = {"name": "template", "namespace": mapping.namespace}
@@ -54,7 +54,7 @@ def trace_of_rows(name: str, rows: list[MappedRow], mapping: CsvMapping) -> Trac
             if pod is None:
                 pod = sized[key] = sized_pod(template, dict(row.amounts), row.priority, dict(row.labels))
             for _ in range(row.pods):
-                # rows of one name are pods of their own
+                # rows of the same name are different pods
                 number = names[row.name] = names.get(row.name, 0) + 1
                 pod_name = f"{_valid(row.name)}-{number}"
                 yield PodArrival(row.at - first, replace(pod, metadata=replace(pod.metadata, name=pod_name)), row.runs)
@@ -71,5 +71,5 @@ def sized_pod(template: Pod, amounts: dict[str, int], priority: int | None, labe
 
 
 def _valid(name: str) -> str:
-    """Return a name as Kubernetes takes it."""
+    """Return a name that is valid in Kubernetes."""
     return _NOT_IN_NAMES.sub("-", name.lower()).strip("-.")[:200] or "pod"

@@ -1,6 +1,6 @@
-"""Files of traces, which may be packed, and the texts in them.
+"""Files of traces, which may be compressed, and the texts in them.
 
-From a path to its content, and from a text to its value; files that end in .gz are unpacked. What cannot be read is a
+From a path to its content, and from a text to its value; files that end in .gz are unpacked. Every fault raises
 TraceError.
 """
 
@@ -16,15 +16,15 @@ from kubesched.simulate.errors import TraceError
 
 T = TypeVar("T")
 
-# a line of a trace
+# limit of a line of a trace
 LONGEST_LINE = 1 << 24
-# what is read as a whole, unpacked
+# limit of a file that is read as a whole, unpacked
 LARGEST_WHOLE = 1 << 28
 
 
 @contextmanager
 def opened_trace(path: Path) -> Iterator[BinaryIO]:
-    """Open a file; what goes wrong while it is read is a TraceError, too."""
+    """Open a file; errors while it is read are TraceErrors, too."""
     try:
         with gzip.open(path) if path.suffix == ".gz" else path.open("rb") as file:
             yield cast(BinaryIO, file)
@@ -35,7 +35,7 @@ def opened_trace(path: Path) -> Iterator[BinaryIO]:
 
 
 def whole_trace(path: Path) -> bytes:
-    """Return the content of a file that is not read line by line; raises TraceError, also for one that is too large."""
+    """Return the content of a file that is not read line by line; raises TraceError, also if it is too large."""
     with opened_trace(path) as file:
         content = file.read(LARGEST_WHOLE + 1)
     if len(content) > LARGEST_WHOLE:

@@ -1,6 +1,6 @@
 """Rows of Parquet files.
 
-From a path to rows, read in batches: a batch has so many rows as fit into `BATCH_BYTES`, and equal texts are decoded
+From a path to rows, read in batches: a batch has as many rows as fit into `BATCH_BYTES`, and equal texts are decoded
 once. pyarrow raises errors of any class for a damaged file; all of them are TraceErrors with the file and the column.
 """
 
@@ -34,7 +34,7 @@ def rows_of(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
     """Yield the rows of a file with some of its columns; raises TraceError."""
     with _opened(path, columns) as file:
         size = _read(path, lambda: _batch_rows(file.metadata))
-        # threads would read further columns ahead
+        # threads would read ahead
         batches = _read(path, lambda: file.iter_batches(size, columns=list(columns), use_threads=False))
         while (batch := _read(path, lambda: next(batches, None))) is not None:
             cells = [
@@ -47,7 +47,7 @@ def rows_of(path: Path, columns: Sequence[str]) -> Iterator[dict[str, Any]]:
 
 @contextmanager
 def _opened(path: Path, columns: Sequence[str] = ()) -> Iterator[Any]:
-    """Open a file, of which some columns will be read; raises TraceError."""
+    """Open a file to read some of its columns; raises TraceError."""
     pyarrow = extra_module("pyarrow", "parquet", "Parquet")
     files = extra_module("pyarrow.parquet", "parquet", "Parquet")
     with _read(path, lambda: files.ParquetFile(path)) as file:
@@ -69,7 +69,7 @@ def _text_columns(schema: Any, types: Any) -> set[str]:
 
 
 def _batch_rows(metadata: Any) -> int:
-    """Return how many rows are read at once, by the size of the longest rows of a row group."""
+    """Return the number of rows to read at once, by the size of the longest rows of a row group."""
     longest = 1.0
     for number in range(metadata.num_row_groups):
         group = metadata.row_group(number)
@@ -89,7 +89,7 @@ def _read(path: Path, read: Callable[[], T], column: str = "") -> T:
     try:
         return read()
     except MemoryError:
-        raise TraceError(f"{path}: cannot be read as Parquet: it takes more memory than there is") from None
+        raise TraceError(f"{path}: cannot be read as Parquet: it takes more memory than is available") from None
     except Exception as error:
         why = str(error).partition("\n")[0] or type(error).__name__
         where = f": column {column!r}" if column else ""

@@ -1,10 +1,10 @@
-"""Parquet files as traces: our own columns, or those of others by a mapping.
+"""Parquet files as traces: our own columns, or other columns by a mapping.
 
-From rows to events. Our columns are the fields of the lines of a trace file (`at`, `template`,
-`object` and `change` as JSON texts, `from`, `name`, `namespace`, `count`, `runs`, `delete`), and for pods without an
-object `cpu` (cores), `memory` (bytes), `resources` and `labels` (maps, structs or JSON texts) and `priority`. Cells
-without a value are left out. Errors name the file, the row and the column. The page reads a file that somebody opened
-as lines, which a process of its own writes (`write_row_lines`).
+From rows to events. Our columns are the fields of the lines of a trace file (`at`, `template`, `object` and `change` as
+JSON texts, `from`, `name`, `namespace`, `count`, `runs`, `delete`), and for pods without an object `cpu` (cores),
+`memory` (bytes), `resources` and `labels` (maps, structs or JSON texts) and `priority`. Cells without a value are left
+out. Errors name the file, the row and the column. The page reads a file that a user opened as lines, which a separate
+process writes (`write_row_lines`).
 """
 
 import math
@@ -34,19 +34,19 @@ _TEXTS = ("template", "from", "name", "namespace", "delete")
 _DOCUMENTS = ("object", "change")
 _SIZES = ("cpu", "memory", "resources", "priority", "labels")
 COLUMNS = ("at", "runs", "count", *_TEXTS, *_DOCUMENTS, *_SIZES)
-# of the file's metadata: the pods that controllers created in place of lost ones are in it
+# key in the file's metadata: the trace has the pods that controllers created in place of lost ones
 REPLACEMENTS = b"kubesched.io/replacements"
-# names of templates that are made here; no file can have them
+# prefix of the templates that are created here; no file can have it
 _OWN = "\0"
 MOST_SIZES = 10_000
-# resources or labels of a row
+# limit of resources or labels of a row
 MOST_NAMES = 1000
-# the end of the name of a file that `write_row_lines` wrote
+# suffix of a file that `write_row_lines` wrote
 ROW_LINES = ".rows"
 
 
 class RowSize(msgspec.Struct, frozen=True):
-    """What a row says of a pod without an object."""
+    """The columns of a pod without an object."""
 
     cpu: float | None = None
     memory: float | None = None
@@ -66,7 +66,7 @@ _decode_head = msgspec.json.Decoder(_RowHead).decode
 
 
 def trace_of_parquet(path: Path) -> Trace:
-    """Return the trace in a file with our columns, which is read when it is simulated; raises TraceError."""
+    """Return the trace in a file with our columns, which is read during the simulation; raises TraceError."""
     # pandas writes its index as a column
     names = [name for name in column_names(path) if not name.startswith("__index_level_")]
     _check(path.name, names)
@@ -83,7 +83,7 @@ def write_row_lines(path: Path, out: BinaryIO, most_rows: int, longest_line: int
         if len(line) > longest_line:
             raise TraceError(f"{path.name}, row {number}: has more than {longest_line >> 20} MiB")
         out.write(line + b"\n")
-        # the reader refuses one that is too many
+        # one row too many, which the reader refuses
         if number > most_rows:
             break
 
@@ -105,7 +105,7 @@ def trace_of_row_lines(path: Path) -> Trace:
 
 def _check(name: str, columns: Sequence[str]) -> None:
     if "at" not in columns:
-        raise TraceError(f"{name}: there is no column 'at'; give --mapping FILE, which says what its columns are")
+        raise TraceError(f"{name}: there is no column 'at'; give --mapping FILE, which maps its columns")
     unknown = [column for column in columns if column not in COLUMNS]
     if unknown:
         raise TraceError(
@@ -124,7 +124,7 @@ def _trace(name: str, rows: Callable[[], Iterable[Mapping[str, Any]]], has_repla
 
 
 def trace_of_records(name: str, records: Sequence[Mapping[str, Any]]) -> Trace:
-    """Return a trace of rows with our columns, such as those of a DataFrame; raises TraceError when it is read."""
+    """Return a trace of rows with our columns, such as the rows of a DataFrame; raises TraceError when it is read."""
     return _trace(name, lambda: records)
 
 
@@ -152,7 +152,7 @@ def _used_columns(mapping: CsvMapping) -> set[str]:
 
 
 def _text(value: Any) -> str:
-    """Return a cell as a CSV file has it; dates are seconds since 1970."""
+    """Return a cell as text, in the form of a CSV file; dates are seconds since 1970."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
     if isinstance(value, datetime):
@@ -165,7 +165,7 @@ def _text(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return a cell as JSON can have it."""
+    """Return a cell as a JSON value."""
     if isinstance(value, bytes):
         return value.decode("utf-8", "replace")
     if isinstance(value, float) and math.isinf(value):
@@ -213,7 +213,7 @@ class _PodRows:
         try:
             return msgspec.json.decode(value)
         except UNREADABLE as error:
-            raise self._reader.wrong(f"column {name!r} is no JSON: {error}") from None
+            raise self._reader.wrong(f"column {name!r} is not JSON: {error}") from None
 
     def _sized(self, template: Any, given: dict[str, Any]) -> str:
         """Return the name of a template with the size of a row; pods of equal sizes share it."""
@@ -268,6 +268,6 @@ def _missing(value: Any) -> bool:
 
 
 def _column(message: str) -> str:
-    """Return what msgspec says of a value, with its column."""
+    """Return a message of msgspec about a value, with its column."""
     what, at, path = message.partition(" - at `$.")
     return f"column {path.rstrip('`')!r}: {what}" if at else message

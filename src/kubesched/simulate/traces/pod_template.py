@@ -1,6 +1,6 @@
 """Pod templates of generated traces and CSV mappings.
 
-From a template, as people write it, to an admitted pod, and from that to pods with other requests.
+From a template, as users write it, to an admitted pod, and from that to pods with other requests.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ def admitted_pod(
 ) -> Pod:
     """Return the pod of a template, with a container if it has none, and with this metadata; raises KubeschedError.
 
-    A priority in the template needs no PriorityClass, which an API server would ask for.
+    A priority in the template needs no PriorityClass, which an API server would require.
     """
     spec = {"containers": [{"name": "main", "image": "simulated"}], **(template.get("spec") or {})}
     priority = spec.pop("priority", None)

@@ -1,9 +1,9 @@
-"""Traces of any format, by what a file is.
+"""Traces of any format, by the kind of the file.
 
-From paths to one trace: files of other tools are known by what is in them; .jsonl (and .jsonl.gz) are trace files; .csv
-has a mapping, .parquet our columns or a mapping; YAML of kind Workload is generated; YAML with test cases of
-scheduler_perf has workloads, of which one is picked; other files and folders are manifests and snapshots, all of which
-are there at the beginning.
+From paths to one trace. Files of other tools are recognised by their content. .jsonl (and .jsonl.gz) are trace files;
+.csv needs a mapping; .parquet has our columns or needs a mapping. YAML of kind Workload is generated. YAML with test
+cases of scheduler_perf has workloads, of which one is chosen. Other files and folders are manifests and snapshots,
+whose objects exist from the beginning.
 """
 
 from collections.abc import Collection, Sequence
@@ -49,8 +49,8 @@ def read_traces(
 ) -> Trace:
     """Return the trace in some files; raises TraceError.
 
-    `mapping` is for CSV files, `durations` for recordings; `workload` picks one of scheduler_perf's, as FILE#NAME does.
-    With `alone` a file may name no other files.
+    `mapping` is for CSV files, `durations` for recordings; `workload` chooses one of a scheduler_perf file, as
+    FILE#NAME does. With `alone` a file must not refer to other files.
     """
     clusters: list[str] = []
     traces: list[Trace] = []
@@ -65,7 +65,7 @@ def read_traces(
             traces.append(trace_of_file(Path(path), durations))
         elif path.removesuffix(".gz").endswith(".csv"):
             if mapping is None:
-                raise TraceError(f"{path}: a CSV file needs --mapping FILE, which says what its columns are")
+                raise TraceError(f"{path}: a CSV file needs --mapping FILE, which maps its columns")
             traces.append(trace_of_csv(Path(path), mapping_of(mapping.name, _document(mapping)), note))
         elif (document := _spec(path)) is not None:
             if is_workload(document):
@@ -77,13 +77,13 @@ def read_traces(
         else:
             clusters.append(path)
     if clusters:
-        # nodes and classes of a cluster are there before pods of other files
+        # nodes and classes of a cluster exist before pods of other files
         traces.insert(0, trace_of_cluster(clusters, custom_kinds))
     return merged(traces)
 
 
 class Reading(StrEnum):
-    """How a file is read: as a whole, text or not, or line by line, or in rows."""
+    """The way to read a file: as a whole, text or not, or line by line, or in rows."""
 
     TEXT = "text"
     BINARY = "binary"
@@ -92,7 +92,7 @@ class Reading(StrEnum):
 
 
 def way_of_reading(path: Path) -> Reading:
-    """Return how `read_traces` reads a file; raises TraceError."""
+    """Return the way in which `read_traces` reads a file; raises TraceError."""
     if path.suffix == ".parquet":
         return Reading.ROWS
     if path.suffix == ROW_LINES:
@@ -105,7 +105,7 @@ def way_of_reading(path: Path) -> Reading:
 
 
 def _parquet(path: Path, mapping: Path | None, note: Note) -> Trace:
-    """Return the trace in a Parquet file: with our columns, or with others by a mapping."""
+    """Return the trace in a Parquet file: with our columns, or with other columns by a mapping."""
     if mapping is None:
         return trace_of_parquet(path)
     return trace_of_mapped_parquet(path, mapping_of(mapping.name, _document(mapping)), note)
@@ -116,7 +116,7 @@ def _is_trace(path: str) -> bool:
 
 
 def without_workload(path: str) -> str:
-    """Return the file of FILE#NAME, or of FILE."""
+    """Return the file of FILE#NAME, or FILE itself."""
     return path if Path(path).exists() else path.partition("#")[0]
 
 

@@ -2,7 +2,7 @@
 
     {"scenario": {"version": 1, "configuration": "apiVersion: ...", "seed": 7, ...}}
 
-From a file to what a run of it needs beside its events; None for other files.
+From a file to the settings that its run needs; None for other files.
 """
 
 from pathlib import Path
@@ -19,10 +19,10 @@ LONGEST: Final = 1 << 26
 
 
 class ScenarioHeader(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True):
-    """What a scenario has beside its events.
+    """The settings of a scenario.
 
-    `configuration` is a text, empty for the default. `replacements` says that pods which controllers created in the
-    place of lost ones are in it. `pace` is how long things take, `workloads` are documents of workloads.
+    `configuration` is a text, empty for the default. `replacements` says that the trace has the pods that controllers
+    created in place of lost ones. `pace` has durations, `workloads` are documents of workloads.
     """
 
     version: int
@@ -32,7 +32,7 @@ class ScenarioHeader(msgspec.Struct, frozen=True, omit_defaults=True, forbid_unk
     replacements: bool = False
     pace: dict[str, Any] = {}
     workloads: tuple[dict[str, Any], ...] = ()
-    # when users put other configurations in force
+    # the times at which users put other configurations in force
     configurations_at: tuple[float, ...] = ()
 
 

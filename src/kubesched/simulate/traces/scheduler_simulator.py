@@ -1,11 +1,11 @@
-"""Files of kube-scheduler-simulator: what its recorder writes, and what its web page exports.
+"""Files of kube-scheduler-simulator: recordings of its recorder, and exports of its web page.
 
 A record is a line: the time, the event and the object, which for Delete is no more than its name.
 
     {"time": "2026-01-01T10:00:00.5Z", "event": "Add", "resource": {"apiVersion": "v1", "kind": "Pod", ...}}
 
-An export is one object with lists: pods, nodes, pvs, pvcs, storageClasses, priorityClasses, namespaces. All of it is
-there at the beginning.
+An export is one object with lists: pods, nodes, pvs, pvcs, storageClasses, priorityClasses, namespaces. All of its
+objects exist from the beginning.
 """
 
 from collections.abc import Iterator
@@ -51,7 +51,7 @@ class SimulatorRecord(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class _ReadRecord(NamedTuple):
-    """A record, with its object; `initial` if the object was there when the recording began."""
+    """A record, with its object; `initial` if the object existed when the recording began."""
 
     time: datetime
     event: str
@@ -64,17 +64,17 @@ _decode_export = msgspec.json.Decoder(dict[str, Any]).decode
 
 
 def trace_of_simulator_records(path: Path, durations: Durations, note: Note) -> Trace:
-    """Return the trace of a recording; raises TraceError when it is read."""
+    """Return the trace of a recording; raises TraceError during the reading."""
     began = _first_time(path)
 
     def reports() -> Iterator[ObjectReport]:
-        # lists of kinds follow one another, so what was there is not at the beginning of the file
+        # the lists of kinds follow one another, so initial objects are not only at the beginning of the file
         for record in _records(path, began):
             if record.initial:
                 yield ObjectReport(0.0, record.obj)
         for record in _records(path, began):
             if not record.initial:
-                # after the beginning, so that it is no part of it
+                # after the beginning, so that it does not count as initial
                 at = max((record.time - began).total_seconds(), 1e-3)
                 yield ObjectReport(at, record.obj, record.event == "Delete")
 
@@ -100,9 +100,9 @@ def _records(path: Path, began: datetime) -> Iterator[_ReadRecord]:
         except InvalidObjectError as error:
             raise TraceError(f"{path.name}, line {number}: `resource`: {error}") from None
         created = obj.metadata.creation_timestamp
-        # clocks of API servers have whole seconds
+        # API servers have times in whole seconds
         initial = record.event == "Add" and created is not None and created < began - timedelta(seconds=1)
-        # times of several watches may be a little out of order
+        # the times of several watches may be slightly out of order
         before = max(before, record.time)
         yield _ReadRecord(before, record.event, obj, initial)
 
@@ -128,7 +128,7 @@ def trace_of_simulator_export(path: Path, durations: Durations, note: Note) -> T
         if name not in LISTS and name != "schedulerConfig":
             raise TraceError(f"{path.name}: unknown field {name!r}; expected {', '.join(LISTS)}, schedulerConfig")
     if lists.get("schedulerConfig"):
-        note(f"{path.name}: its schedulerConfig is not used: write it to a file, and give that as --config")
+        note(f"{path.name}: its schedulerConfig is not used: write it to a file, and give that file as --config")
     admission = TraceAdmission()
     objects = [
         admission.admit(document, f"{path.name}: {name}[{number}]")
@@ -139,7 +139,7 @@ def trace_of_simulator_export(path: Path, durations: Durations, note: Note) -> T
 
 
 def _items(path: Path, name: str, kind: tuple[str, str], items: Any) -> Iterator[dict[str, Any]]:
-    """Yield the documents of a list, with the kind that they do not name."""
+    """Yield the documents of a list, with the kind that they omit."""
     if items is None:
         return
     if not isinstance(items, list):
@@ -152,7 +152,7 @@ def _items(path: Path, name: str, kind: tuple[str, str], items: Any) -> Iterator
         yield {"apiVersion": kind[0], "kind": kind[1], **item}
 
 
-# what each cluster has
+# objects that every cluster has
 _EVERYWHERE = frozenset(
     {"system-cluster-critical", "system-node-critical", "default", "kube-system", "kube-public", "kube-node-lease"}
 )

@@ -1,14 +1,13 @@
-"""Traces of SimKube (`.sktrace`): objects that were applied and deleted, and how long their pods ran.
+"""Traces of SimKube (`.sktrace`): objects that were applied and deleted, and the run times of their pods.
 
-From msgpack (or the same as JSON) to events. A trace has workloads rather than pods; their pods are made here:
+From msgpack (or the same as JSON) to events. A trace has workloads rather than pods; this module creates their pods:
 
     {version: 2, config: {trackedObjects: {GVK: {podSpecTemplatePaths: [...]}}},
      events: [{ts, applied_objs, deleted_objs}], index: {...},
      pod_lifecycles: {(GVK, "namespace/name"): {HASH: [{Finished: [START, END]}, {Running: START}, ...]}}}
 
 Deployments, ReplicaSets and StatefulSets have as many pods as replicas; a changed template replaces them all. Pods of
-Jobs, CronJobs and others with recorded lives arrive when those began and run as long as those lasted. Nodes come from
-another file.
+Jobs, CronJobs and other kinds with recorded lives arrive and end at the recorded times. Nodes come from another file.
 """
 
 from collections import Counter
@@ -34,13 +33,13 @@ Document = dict[str, Any]
 VERSION = 2
 _TEMPLATE_PATHS = {"CronJob": "/spec/jobTemplate/spec/template"}
 _SCALED = frozenset({"Deployment", "ReplicaSet", "StatefulSet", "ReplicationController"})
-# kinds whose number of pods the trace does not tell
+# kinds whose number of pods is not in the trace
 _UNCOUNTED = frozenset({"DaemonSet", "CronJob"})
 _MOST_PODS = 1_000_000
 
 
 class SimkubeEvent(msgspec.Struct):
-    """What was applied and deleted at a time."""
+    """The objects that were applied and deleted at a time."""
 
     ts: int
     applied_objs: list[Document] = []
@@ -48,7 +47,7 @@ class SimkubeEvent(msgspec.Struct):
 
 
 class TrackedKind(msgspec.Struct, rename="camel"):
-    """Where a kind has its pod templates."""
+    """The paths of the pod templates of a kind."""
 
     pod_spec_template_paths: list[str] | None = None
 
@@ -60,7 +59,7 @@ class SimkubeConfig(msgspec.Struct, rename="camel"):
 
 
 class SimkubeTrace(msgspec.Struct):
-    """A trace as it is stored."""
+    """A trace in its stored form."""
 
     version: int
     events: list[SimkubeEvent]
@@ -76,14 +75,14 @@ def trace_of_simkube(path: Path, durations: Durations, note: Note) -> Trace:
     """Return the trace in a file; raises TraceError."""
     content = whole_trace(path)
     decode = _decode_json if content.lstrip()[:1] == b"{" else _decode_msgpack
-    found = decoded(decode, content, f"{path.name}: is no trace of SimKube of version {VERSION}")
+    found = decoded(decode, content, f"{path.name}: is not a SimKube trace of version {VERSION}")
     if found.version != VERSION:
-        raise TraceError(f"{path.name}: is a trace of SimKube of version {found.version}; expected version {VERSION}")
+        raise TraceError(f"{path.name}: is a SimKube trace of version {found.version}; expected version {VERSION}")
     reading = _TraceOfWorkloads(path.name, found)
     # stable: events of one time stay in the order of the trace
     events = sorted(reading.events(), key=lambda event: event.at)
     for kind, number in sorted(reading.left_out.items()):
-        note(f"{path.name}: {number} {kind} objects are left out: the trace does not tell how many pods they had")
+        note(f"{path.name}: {number} {kind} objects are left out: the trace does not have their numbers of pods")
     return Trace(path.name, lambda seed: iter(events))
 
 
@@ -96,7 +95,7 @@ class _Owner(msgspec.Struct):
 
 
 class _TraceOfWorkloads:
-    """Makes pods of workloads."""
+    """Creates the pods of workloads."""
 
     def __init__(self, name: str, trace: SimkubeTrace) -> None:
         self._name = name
@@ -109,7 +108,7 @@ class _TraceOfWorkloads:
         self._place = name
 
     def events(self) -> Iterator[TraceEvent]:
-        """Yield events; pods of recorded lives may come before those of earlier times."""
+        """Yield events; pods with recorded lives may come before events of earlier times."""
         before = self._began
         for number, event in enumerate(self._trace.events):
             if event.ts < before:
@@ -123,7 +122,7 @@ class _TraceOfWorkloads:
                 self._place = f"{self._name}: events[{number}].deleted_objs[{index}]"
                 yield from self._delete(document, at)
 
-    # -- what is applied
+    # -- applied objects
 
     def _apply(self, document: Document, at: float) -> Iterator[TraceEvent]:
         kind, namespace, name = self._identity(document)
@@ -161,7 +160,7 @@ class _TraceOfWorkloads:
     def _scale(
         self, document: Document, at: float, key: tuple[str, str], templates: list[Document]
     ) -> Iterator[TraceEvent]:
-        """Have as many pods as there are replicas."""
+        """Create or delete pods to match the number of replicas."""
         namespace = key[1].partition("/")[0]
         owner = self._owners.setdefault(key, _Owner(templates, []))
         if owner.templates != templates:
@@ -179,14 +178,14 @@ class _TraceOfWorkloads:
             yield PodArrival(at, pod)
 
     def _live(self, document: Document, key: tuple[str, str], templates: list[Document]) -> Iterator[TraceEvent]:
-        """Have pods that began and ended when they did."""
+        """Create pods that begin and end at their recorded times."""
         owner = self._owners[key] = _Owner(templates, [])
         pod = self._pod_of(document, templates[0])
         for start, end in self._lives[key]:
             at = float(max(0, start - self._began))
             yield PodArrival(at, self._next(owner, pod, document), None if end is None else float(end - start))
             if end is not None:
-                # it ends by itself, whatever becomes of its owner
+                # it ends at its recorded time, independently of its owner
                 owner.pods.pop()
 
     def _next(self, owner: _Owner, pod: Pod, document: Document) -> Pod:
@@ -197,7 +196,7 @@ class _TraceOfWorkloads:
         assert isinstance(made, Pod)
         return made
 
-    # -- what is deleted
+    # -- deleted objects
 
     def _delete(self, document: Document, at: float) -> Iterator[TraceEvent]:
         kind, namespace, name = self._identity(document)
@@ -244,13 +243,13 @@ class _TraceOfWorkloads:
         return self._admitted(template, {"name": name, "namespace": namespace or "default", "ownerReferences": [owner]})
 
     def _admitted(self, template: Document, named: Mapping[str, Any]) -> Pod:
-        """Return a pod; its priority stays, without the class, and so do no decisions and no accounts."""
+        """Return a pod with its priority, but without the class, without decisions, and without service accounts."""
         spec = {key: value for key, value in template["spec"].items() if key not in _LEFT_BEHIND}
         meta = {key: value for key, value in (template.get("metadata") or {}).items() if value is not None}
         return admitted_pod({"metadata": meta, "spec": spec}, named, self._admission, self._place)
 
     def _selector(self, document: Document, at: float) -> Iterator[TraceEvent]:
-        """Yield the ReplicaSet of a Deployment, by which default spreading knows its pods."""
+        """Yield the ReplicaSet of a Deployment, which default spreading uses to find its pods."""
         kind, namespace, name = self._identity(document)
         if kind not in ("Deployment", "ReplicaSet") or not document["spec"].get("selector"):
             return
@@ -282,7 +281,7 @@ def _at_path(value: Any, parts: list[str]) -> Iterator[Any]:
 
 
 def _lives_of(lifecycles: Mapping[Any, Any]) -> Iterator[tuple[tuple[str, str], list[tuple[int, int | None]]]]:
-    """Yield for each owner when its pods began and ended, in order."""
+    """Yield for each owner the begins and ends of its pods, in order."""
     for key, by_hash in lifecycles.items():
         if not isinstance(key, tuple | list) or len(key) != 2 or not isinstance(by_hash, dict):
             raise TraceError("pod_lifecycles: expected a kind and a name, and lives by hash")
@@ -301,4 +300,4 @@ def _read_lives(lives: Any) -> Iterator[tuple[int, int | None]]:
             case "Empty":
                 pass
             case _:
-                raise TraceError(f"pod_lifecycles: {life!r} is no life of a pod, such as Finished: [START, END]")
+                raise TraceError(f"pod_lifecycles: {life!r} is not a life of a pod, such as Finished: [START, END]")

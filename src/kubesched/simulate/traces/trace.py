@@ -1,7 +1,7 @@
-"""Traces: what happens to a cluster, and when, as values.
+"""Traces: the events of a cluster with their times, as values.
 
 From files and generators to the simulation. Times are seconds since the beginning. Events come in the order of their
-times; those of one moment, in the order of the trace.
+times, and events of one moment in the order of the trace.
 """
 
 import heapq
@@ -18,7 +18,7 @@ LAST_SECONDS: Final = 1e11
 
 
 class PodArrival(msgspec.Struct, frozen=True, gc=False):
-    """A pod is created; once it is bound it runs for so many seconds, without a number until the end."""
+    """A pod is created; once it is bound it runs for `runs` seconds, without a number until the end."""
 
     at: float
     pod: Pod
@@ -26,7 +26,7 @@ class PodArrival(msgspec.Struct, frozen=True, gc=False):
 
 
 class ObjectPut(msgspec.Struct, frozen=True, gc=False):
-    """Another object is created or changed: a node joins, a budget is written; or a pod that is there changes."""
+    """Another object is created or changed: a node joins, a budget is written; or an existing pod changes."""
 
     at: float
     obj: ApiObject
@@ -47,17 +47,17 @@ class ConfigurationChange(msgspec.Struct, frozen=True, gc=False):
     text: str
 
 
-# what happens to the cluster itself
+# events of the cluster itself
 ClusterEvent = PodArrival | ObjectPut | ObjectDeletion
 TraceEvent = ClusterEvent | ConfigurationChange
 
 
 class Trace(msgspec.Struct, frozen=True):
-    """A trace that can be read again and again; the seed is for those that are generated."""
+    """A trace that can be read many times; the seed is for generated traces."""
 
     name: str
     events: Callable[[int], Iterator[TraceEvent]]
-    # whether pods that controllers created in the place of lost ones are in it, as in recordings
+    # whether it has the pods that controllers created in place of lost ones, as recordings do
     has_replacements: bool = False
 
 
@@ -74,7 +74,7 @@ def merged(traces: Sequence[Trace]) -> Trace:
 
 
 def at_speed(trace: Trace, speed: float) -> Trace:
-    """Return a trace in which everything happens so many times as fast; pods run as long as before."""
+    """Return a trace that is faster by a factor; pods run as long as before."""
     if speed == 1:
         return trace
 

@@ -9,17 +9,17 @@
 Recordings (`kubesched record`) have these as well:
 
     {"recording": {"version": 1, ...}}                          the first line
-    {"at": 4, "change": {...}}                                  an object changes, if it is still there
+    {"at": 4, "change": {...}}                                  an object changes, if it still exists
     {"at": 4, "bound": "default/web-1", "node": "large-3"}      where the recorded scheduler put a pod; not replayed
     {"at": 604, "ended": "default/web-1", "ran": 600}           a pod has come to its end, 600 seconds after its binding
 
-Scenarios, which the page saves, begin with their configuration and seed (`scenario_header`), and say what users did:
+Scenarios, which the page saves, begin with their configuration and seed (`scenario_header`), and have user actions:
 
-    {"at": 9, "action": "Cordon node n1", "turns": 2, "lines": 1}  a title; the next line is what it does
-    {"at": 9, "action": "Apply a configuration", "configuration": "apiVersion: ..."}  it is put in force
+    {"at": 9, "action": "Cordon node n1", "turns": 2, "lines": 1}  a title; the next line is its event
+    {"at": 9, "action": "Apply a configuration", "configuration": "apiVersion: ..."}  a new configuration
 
-From lines, in the order of their times, to events; a file is read while it is simulated. Files that end in .gz are
-unpacked. What is wrong is told with the file, the line, and the field.
+From lines, in the order of their times, to events; a file is read during the simulation. Files that end in .gz are
+unpacked. Errors name the file, the line, and the field.
 """
 
 from collections.abc import Callable, Iterator
@@ -58,7 +58,7 @@ class Line(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True, renam
     from_: str = ""
     name: str = ""
     namespace: str = ""
-    # of a copy that is referred to by its UID
+    # the UID of a copy that other objects refer to
     uid: str = ""
     count: int = 1
     runs: float | None = None
@@ -82,7 +82,7 @@ _decoder = msgspec.json.Decoder(Line)
 
 
 def trace_of_file(path: Path, durations: Durations = Durations.COMPLETED) -> Trace:
-    """Return the trace in a file, which is read when it is simulated; `durations` is about pods of recordings."""
+    """Return the trace in a file, which is read during the simulation; `durations` is about pods of recordings."""
 
     def lines() -> Iterator[bytes]:
         with opened_trace(path) as file:
@@ -92,7 +92,7 @@ def trace_of_file(path: Path, durations: Durations = Durations.COMPLETED) -> Tra
 
 
 def _trace(name: str, lines: Callable[[], Iterator[bytes]], durations: Durations) -> Trace:
-    # how long pods of a recording ran, read once
+    # the run times of pods of a recording, read once
     times: list[RunTimes] = []
 
     def events(seed: int) -> Iterator[TraceEvent]:
@@ -108,7 +108,7 @@ def _trace(name: str, lines: Callable[[], Iterator[bytes]], durations: Durations
 
 
 def _lines_of(file: BinaryIO) -> Iterator[bytes]:
-    """Yield lines; the end of a recording may be torn, if its recorder was killed, and is left out."""
+    """Yield lines; leave out an incomplete last line of a recording, whose recorder was killed."""
     recording = False
     try:
         while line := file.readline(LONGEST_LINE):
@@ -122,19 +122,19 @@ def _lines_of(file: BinaryIO) -> Iterator[bytes]:
 
 
 class LineReader:
-    """Reads one line after the other: templates are kept, times must not go back."""
+    """Reads one line after the other: templates are kept, times must not decrease."""
 
     def __init__(self, name: str, durations: Durations, times: Iterator[float | None], unit: str = "line") -> None:
         self._name = name
         self._unit = unit
         self._durations = durations
-        # of pods in the order of their lines
+        # run times of pods in the order of their lines
         self._times = times
         self._number = 0
         self._at = 0.0
         self._admission = TraceAdmission()
         self._templates: dict[str, ApiObject] = {}
-        # pods that are lines of their own have much in common
+        # pods in separate lines have much in common
         self._share = sharing(Pod)
 
     def events_of(self, text: bytes) -> Iterator[TraceEvent]:
@@ -191,7 +191,7 @@ class LineReader:
                 yield ObjectPut(at, obj)
 
     def _runs(self, line: Line) -> float | None:
-        """Return how long a pod runs: as its line says, or as it was recorded later."""
+        """Return the run time of a pod, from its line or from later lines of the recording."""
         if line.object is None:
             return line.runs
         recorded = next(self._times, None)
@@ -199,7 +199,7 @@ class LineReader:
 
     def _keep(self, line: Line) -> None:
         if line.object is None:
-            raise self.wrong("a `template` has an `object`")
+            raise self.wrong("a `template` needs an `object`")
         document = {**line.object, "metadata": {"name": "template", **(line.object.get("metadata") or {})}}
         self._templates[line.template] = self._admission.admit(document, self._place)
 
@@ -241,13 +241,13 @@ class LineReader:
             known = ", ".join(sorted(self._templates)[:5]) or "none yet"
             raise self.wrong(f"there is no template {line.from_!r} above; templates: {known}")
         if not line.name:
-            raise self.wrong("a copy of a template has a `name`, with {} for its number")
+            raise self.wrong("a copy of a template needs a `name`, with {} for its number")
         if not 1 <= line.count <= 10_000_000:
             raise self.wrong(f"`count` is {line.count}; expected a number from 1")
         if line.count > 1 and "{}" not in line.name:
             raise self.wrong(f"`count` is {line.count}, so `name` needs {{}} for the number")
         if line.uid and line.count > 1:
-            raise self.wrong("a `uid` is that of one object, and `count` makes several")
+            raise self.wrong("a `uid` belongs to one object, and `count` creates several")
         if line.namespace:
             metadata = replace(template.metadata, namespace=line.namespace)
             template = replace(template, metadata=metadata)

@@ -1,8 +1,8 @@
 """Traces of any format as a trace file: JSON lines or Parquet.
 
-From events to lines, each with the fields that `trace_file` reads. Pods that differ in their names alone are copies of
-a template. What is read again gives the same events, but for what kubectl keeps in an annotation: the manifest as it
-was applied, with environment and commands, is not for those whom a trace is given to.
+From events to lines, each with the fields that `trace_file` reads. Pods that differ only in their names are copies of a
+template. Reading the file gives the same events, except for kubectl's last-applied annotation: it is left out, since a
+recipient of the trace should not see environment and commands.
 """
 
 import gzip
@@ -31,7 +31,7 @@ replace = msgspec.structs.replace
 
 
 def write_trace(trace: Trace, seed: int, path: Path) -> int:
-    """Write a trace to a file, and return how many events there are; raises TraceError."""
+    """Write a trace to a file, and return the number of events; raises TraceError."""
     if not path.name.endswith(SUFFIXES):
         raise TraceError(f"{path}: expected a file that ends in {', '.join(SUFFIXES)}")
     try:
@@ -51,7 +51,7 @@ def lines_of(trace: Trace, seed: int) -> Iterator[dict[str, Any]]:
 
 
 class LineWriter:
-    """Writes one event after the other; templates of pods are lines before the first pod that is like them."""
+    """Writes one event after the other; templates of pods are lines before the first similar pod."""
 
     def __init__(self) -> None:
         self._templates: dict[bytes, str] = {}
@@ -65,9 +65,9 @@ class LineWriter:
         elif isinstance(event, ConfigurationChange):
             yield {"at": event.at, "action": "Apply a configuration", "configuration": event.text}
         else:
-            # a pod that is there already changes
+            # an existing pod changes
             field = "change" if isinstance(event.obj, Pod) else "object"
-            yield {"at": event.at, field: to_builtins(_taken(event.obj))}
+            yield {"at": event.at, field: to_builtins(_with_uid(event.obj))}
 
     def _arrival(self, event: PodArrival) -> Iterator[dict[str, Any]]:
         pod, templates = event.pod, self._templates
@@ -77,24 +77,24 @@ class LineWriter:
             name = templates[known] = f"pod-{len(templates)}"
             yield {"template": name, "object": to_builtins(_unnamed(pod))}
         line: dict[str, Any] = {"at": event.at}
-        line |= {"from": name, "name": pod.name} if name else {"object": to_builtins(_taken(pod))}
+        line |= {"from": name, "name": pod.name} if name else {"object": to_builtins(_with_uid(pod))}
         if name and pod.metadata.uid:
             line["uid"] = pod.metadata.uid
         yield line if event.runs is None else line | {"runs": event.runs}
 
 
 def _unnamed(pod: Pod) -> Pod:
-    """Return a pod as a template; one with a UID is taken as it is."""
-    return replace(pod, metadata=replace(_written(pod.metadata), name="template", uid="template"))
+    """Return a pod as a template; its UID makes readers use it unchanged."""
+    return replace(pod, metadata=replace(_without_last_applied(pod.metadata), name="template", uid="template"))
 
 
-def _taken(obj: ApiObject) -> ApiObject:
-    """Return an object with a UID, so that it is taken as it is."""
-    return replace(obj, metadata=replace(_written(obj.metadata), uid=obj.uid or obj.full_name))
+def _with_uid(obj: ApiObject) -> ApiObject:
+    """Return an object with a UID, so that readers use it unchanged."""
+    return replace(obj, metadata=replace(_without_last_applied(obj.metadata), uid=obj.uid or obj.full_name))
 
 
-def _written(meta: ObjectMeta) -> ObjectMeta:
-    """Return metadata without the manifest that kubectl applied last."""
+def _without_last_applied(meta: ObjectMeta) -> ObjectMeta:
+    """Return metadata without kubectl's last-applied manifest."""
     if LAST_APPLIED not in meta.annotations:
         return meta
     return replace(meta, annotations={key: text for key, text in meta.annotations.items() if key != LAST_APPLIED})
@@ -104,10 +104,10 @@ def _write_lines(trace: Trace, seed: int, file: BinaryIO, *, packed: bool) -> in
     count = 0
     with ExitStack() as opened:
         if packed:
-            # without the name and the time, which would be in the file
+            # omit the name and the time of gzip's header
             file = opened.enter_context(gzip.GzipFile("", "wb", fileobj=file, mtime=0))  # type: ignore[assignment]
         if trace.has_replacements:
-            # so that it stays a recording
+            # keep the header, so that it stays a recording
             file.write(b'{"recording":{"version":1}}\n')
         for line in lines_of(trace, seed):
             count += "at" in line
@@ -126,8 +126,8 @@ def _write_parquet(trace: Trace, seed: int, file: BinaryIO) -> int:
         for line in lines_of(trace, seed):
             count += "at" in line
             if "action" in line:
-                raise TraceError("another configuration in the midst of a trace has no place in Parquet: write .jsonl")
-            # which a column for all pods would be too much for
+                raise TraceError("Parquet files cannot hold a configuration change within a trace: write .jsonl")
+            # a column for all pods would be too large for these
             line.pop("uid", None)
             for name in ("object", "change"):
                 if name in line:

@@ -14,8 +14,8 @@
     failures:
     - {nodes: large, between: {exponential: 30d}, lasts: 1h}
 
-From a document to a trace that depends on its seed alone: each kind of pods has a random generator of its own, so that
-changing one does not change the others.
+From a document to a trace that depends only on its seed: each kind of pods has a separate random generator, so that a
+change of one kind does not affect the rest.
 """
 
 import heapq
@@ -38,9 +38,9 @@ from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArriva
 
 API_VERSION, KIND = "simulate.kubesched.io/v1alpha1", "Workload"
 ZONE = "topology.kubernetes.io/zone"
-# nodes of a pool, and pods that arrive at once
+# limit of the nodes of a pool, and of pods that arrive at once
 MOST_AT_ONCE = 1_000_000
-# pods of a kind a second: times have milliseconds
+# limit of pods of a kind a second: times have milliseconds
 MOST_RATE = 1000
 replace = msgspec.structs.replace
 
@@ -64,21 +64,21 @@ class NodesSpec(_Strict, frozen=True):
 
 
 class DiurnalSpec(_Strict, frozen=True):
-    """A rate that goes up and down: `low` is its lowest share of the highest."""
+    """A rate that rises and falls: `low` is its lowest share of the highest rate."""
 
     low: float = 0.2
     period: str | float = "24h"
 
 
 class BurstSpec(_Strict, frozen=True):
-    """So many pods at once, every so often."""
+    """A number of pods at once, at regular intervals."""
 
     every: Any
     pods: int
 
 
 class ArrivalsSpec(_Strict, frozen=True):
-    """When pods arrive: at random with a rate a second, or every so often, or once; and in bursts."""
+    """Arrivals of pods: at random with a rate a second, at regular intervals, or once; and in bursts."""
 
     rate: float = 0.0
     every: Any = None
@@ -89,14 +89,14 @@ class ArrivalsSpec(_Strict, frozen=True):
 
 
 class GangSpec(_Strict, frozen=True):
-    """Pods that are scheduled together or not at all: how many of them, and how many must fit; all, unless it says."""
+    """Pods that are scheduled together or not at all: their number, and how many must fit, by default all."""
 
     pods: Any
     at_least: int | None = None
 
 
 class PodsSpec(_Strict, frozen=True):
-    """A kind of pods; with `gang`, as many pods as it says arrive at once, equal and in a PodGroup of their own."""
+    """A kind of pods; with `gang`, equal pods arrive together in a new PodGroup."""
 
     name: str
     arrivals: ArrivalsSpec
@@ -111,7 +111,7 @@ class PodsSpec(_Strict, frozen=True):
 
 
 class FailuresSpec(_Strict, frozen=True):
-    """Nodes that fail one after the other, and come back."""
+    """Nodes that fail one after the other, and recover."""
 
     nodes: str
     between: Any
@@ -152,7 +152,7 @@ def trace_of_workload(name: str, document: Any) -> Trace:
 
 
 class _Source:
-    """A kind of pods: its template, and what is drawn for each pod."""
+    """A kind of pods: its template, and the random values of each pod."""
 
     def __init__(self, spec: PodsSpec, admission: TraceAdmission, where: str) -> None:
         self.spec = spec
@@ -204,7 +204,7 @@ class _Source:
             yield PodArrival(at, renamed(member, f"{name}-{index}"), runs)
 
     def _with(self, amounts: tuple[int, ...]) -> Pod:
-        """Return the template with requests of its first container."""
+        """Return the template with requests in its first container."""
         return with_requests(self._template, dict(zip(self._draws, amounts, strict=True)))
 
 
@@ -265,7 +265,7 @@ class _Workload:
             yield from source.arrivals(at, number, random)
 
     def _times(self, source: _Source, random: Random) -> Iterator[float]:
-        """Return when pods of a kind arrive, in order."""
+        """Yield the arrival times of a kind of pods, in order."""
         arrivals, where = source.spec.arrivals, f"{source.where}.arrivals"
         if sum((arrivals.rate > 0, arrivals.every is not None, arrivals.at is not None)) != 1 and not arrivals.bursts:
             raise TraceError(f"{where}: expected one of rate, every, at; or bursts")
@@ -300,7 +300,7 @@ class _Workload:
                 yield at
 
     def _failures(self, spec: FailuresSpec, random: Random) -> Iterator[TraceEvent]:
-        """Yield the failures of nodes of a pool, and their returns."""
+        """Yield the failures of nodes of a pool, and their recoveries."""
         between = distribution(spec.between, milliseconds, "between")
         lasts = distribution(spec.lasts, milliseconds, "lasts")
         nodes, at = self._nodes[spec.nodes], 0.0
@@ -319,7 +319,7 @@ class _Workload:
 
 
 def _pod_group(namespace: str, name: str, least: int) -> PodGroup:
-    """Return the group of a gang of which so many pods must fit."""
+    """Return the group of a gang; `least` of its pods must fit."""
     policy = PodGroupSchedulingPolicy(gang=GangSchedulingPolicy(least))
     return PodGroup(metadata=ObjectMeta(name=name, namespace=namespace), spec=PodGroupSpec(scheduling_policy=policy))
 
@@ -336,7 +336,7 @@ def _check(number: float, where: str, least: int = 0, most: int = MOST_AT_ONCE) 
 
 
 def _at_once(where: str) -> Unit:
-    """Return how numbers of pods that arrive at once are read."""
+    """Return the parser for numbers of pods that arrive at once."""
 
     def read(value: Any) -> int:
         number = whole(value)

@@ -1,9 +1,10 @@
 """Runs on the workers of a Dask cluster: on many machines, or in processes of this one.
 
-From runs to outcomes, in the order in which they end. Files are sent to each worker once, when it is there or when it
-comes. The runs of a worker that dies are done by others. Workers must have the version of kubesched that is here.
+From runs to outcomes, in the order in which they end. Each worker gets the files once, at the start or when it joins.
+If a worker dies, other workers do its runs. Workers must have the same version of kubesched.
 
-Interrupts wait while the library works, but not while it waits for others; what it left undone then is not told.
+Interrupts are delayed while the library works, but not while it waits for workers. Warnings about its unfinished tasks
+are suppressed.
 """
 
 import logging
@@ -23,20 +24,20 @@ import msgspec
 from kubesched import __version__
 from kubesched.common.extras import extra_module
 from kubesched.common.garbage_collection import collect_seldom
-from kubesched.sweep.carrying_out import RunCarrier
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.executors.interrupts import Interrupts, interrupts_blocked
 from kubesched.sweep.executors.shipping import Parcel, packed, unpacked
+from kubesched.sweep.run_carrier import RunCarrier
 from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup, Tell
 
 LOCAL = "local:"
 _ADDRESS = re.compile(r"(tcp|tls|ws|wss|ucx)://\S+:\d+")
 CONNECTING_SECONDS = 10
 WORKERS_SECONDS = 30
-# processes of this machine come in the end, however busy it is
+# local processes start eventually, however busy the machine is
 LOCAL_SECONDS = 120
 CLOSING_SECONDS = 5
-# above all that the library logs
+# higher than every level that the library logs
 SILENT = logging.CRITICAL + 1
 _LOGGERS = (
     "distributed",
@@ -46,9 +47,9 @@ _LOGGERS = (
     "tornado",
     "tornado.application",
 )
-# of futures whose results are not there, or not any more
+# states of futures whose results are missing
 _NOT_YET = ("pending", "lost")
-# how often it is seen whether workers are gone
+# interval of the check for lost workers
 LOOK_SECONDS = 1.0
 
 
@@ -92,13 +93,13 @@ class DaskWorkers:
             try:
                 future = ended.get(timeout=LOOK_SECONDS)
             except queue.Empty:
-                self._look()
+                self._report_lost_workers()
                 self._interrupts.raise_if_came()
                 continue
-            # read once: it changes while workers come and go
+            # read once: it changes while workers join and leave
             status = future.status
             if status in _NOT_YET:
-                # its result was on a worker that died before it was fetched: others do it again
+                # its result was on a worker that died before the transfer: another worker repeats it
                 future.add_done_callback(ended.put)
                 continue
             with self._interrupts.held():
@@ -109,27 +110,27 @@ class DaskWorkers:
         if status == "finished":
             return msgspec.msgpack.decode(future.result(), type=RunOutcome)
         if status != "error":
-            raise SweepError("the Dask scheduler is gone; what was done is kept: go on with --resume")
+            raise SweepError("the Dask scheduler has stopped; finished runs are kept: continue with --resume")
         error = future.exception()
         if isinstance(error, self._distributed.KilledWorker):
-            return RunOutcome(run.id, error="the Dask workers that had it died, one after the other")
+            return RunOutcome(run.id, error="all Dask workers that tried it died, one after the other")
         return RunOutcome(
             run.id, error=str(error) if isinstance(error, SweepError) else f"{type(error).__name__}: {error}"
         )
 
-    def _look(self) -> None:
-        """Tell of workers that are gone."""
+    def _report_lost_workers(self) -> None:
+        """Report workers that were lost."""
         try:
             there = set(self._client.nthreads())
         except (OSError, RuntimeError, TimeoutError):
-            raise SweepError("the Dask scheduler is gone; what was done is kept: go on with --resume") from None
+            raise SweepError("the Dask scheduler has stopped; finished runs are kept: continue with --resume") from None
         for address in sorted(self._known - there):
-            others = "others do its runs" if there else "its runs wait for others"
-            self._tell(f"Dask worker {address} is gone; {others}")
+            others = "other workers do its runs" if there else "its runs wait for new workers"
+            self._tell(f"Dask worker {address} was lost; {others}")
         self._known = there
 
     def _connect(self, address: str) -> None:
-        # the library tells of what we tell in a sentence
+        # the library logs the problems that we report in a sentence
         for name in _LOGGERS:
             logging.getLogger(name).setLevel(SILENT)
         connecting, workers = CONNECTING_SECONDS, WORKERS_SECONDS
@@ -147,7 +148,7 @@ class DaskWorkers:
         except (OSError, ValueError, TimeoutError) as error:
             why = str(error).splitlines()[0] if str(error) else type(error).__name__
             raise SweepError(
-                f"--dask {address}: there is no Dask scheduler that answers ({why}); give tcp://HOST:PORT, or local:2"
+                f"--dask {address}: no Dask scheduler answers ({why}); give tcp://HOST:PORT, or local:2"
             ) from None
         _be_quiet(self._client)
         try:
@@ -165,7 +166,7 @@ class DaskWorkers:
                 threads_per_worker=1,
                 processes=True,
                 host="127.0.0.1",
-                # who can connect can run code: others on this machine must not
+                # a client that connects can run code: other users of this machine must not
                 protocol="tls://",
                 security=self._distributed.Security.temporary(),
                 dashboard_address=None,
@@ -183,26 +184,26 @@ class DaskWorkers:
                 raise SweepError(f"Dask worker {worker} {has}, and this is {ours}: install kubesched=={ours} there")
 
     def close(self) -> None:
-        """Leave the cluster as it was; end it if it is ours."""
+        """Leave the Dask cluster as it was; stop it if this process started it."""
         with self._interrupts.held():
             self._leave()
 
     def _leave(self) -> None:
         if self._client is not None:
-            # a scheduler that is gone needs no goodbye
+            # a stopped scheduler needs no disconnect
             with suppress(OSError):
                 if self._registered and self._cluster is None and self._client.status == "running":
                     self._client.unregister_worker_plugin(self._name)
             with suppress(OSError):
                 self._client.close(timeout=CLOSING_SECONDS)
         if self._cluster is not None:
-            # a worker that just starts again makes it wait; it ends with this process
+            # a restarting worker delays it; it ends with this process
             with suppress(OSError):
                 self._cluster.close(timeout=CLOSING_SECONDS)
 
 
 def _client(distributed: Any, address: str, seconds: int, security: Any = None) -> Any:
-    """Return a client that is connected, which its owner closes; one that was interrupted before is just left."""
+    """Return a connected client, which its owner closes; a client that was interrupted before is abandoned."""
 
     class ClosedClient(distributed.Client):  # type: ignore[misc]
         def __del__(self) -> None:
@@ -212,12 +213,12 @@ def _client(distributed: Any, address: str, seconds: int, security: Any = None) 
 
 
 def _be_quiet(of: Any) -> None:
-    """Have the library's event loop tell nothing of tasks that nobody waits for any more."""
+    """Suppress warnings of the library's event loop about abandoned tasks."""
     of.loop.asyncio_loop.set_exception_handler(lambda loop, context: None)
 
 
 def _version_there() -> Any:
-    """Return a function that returns the version of kubesched where it is called, None without one."""
+    """Return a function that returns the version of kubesched on the worker that calls it, None without kubesched."""
 
     def version() -> str | None:
         from importlib import import_module
@@ -235,12 +236,12 @@ def _version_there() -> Any:
 
 _carriers: dict[str, RunCarrier] = {}
 _folders: dict[str, Path] = {}
-# a worker with several threads does one run after the other: they would share one core
+# a worker with several threads does one run at a time: its threads would share one core
 _one_at_a_time = threading.Lock()
 
 
 def _plugin(distributed: Any, sweep: str, parcel: bytes) -> Any:
-    """Return a plugin of Dask that unpacks files on each worker, and takes them away in the end."""
+    """Return a Dask plugin that unpacks the files on each worker, and deletes them at the end."""
 
     class SweepFiles(distributed.WorkerPlugin):  # type: ignore[misc]
         def setup(self, worker: Any) -> None:
@@ -253,7 +254,7 @@ def _plugin(distributed: Any, sweep: str, parcel: bytes) -> Any:
 
 
 def begin(name: str, parcel: bytes, within: str) -> None:
-    """Make a worker ready for the runs of a sweep; its files go into a folder that Dask takes away with the worker."""
+    """Prepare a worker for the runs of a sweep; Dask deletes the folder of its files with the worker."""
     collect_seldom()
     folder = Path(tempfile.mkdtemp(prefix="kubesched-sweep-", dir=within))
     _folders[name] = folder
@@ -261,7 +262,7 @@ def begin(name: str, parcel: bytes, within: str) -> None:
 
 
 def end(name: str) -> None:
-    """Take the files of a sweep away."""
+    """Delete the files of a sweep."""
     _carriers.pop(name, None)
     folder = _folders.pop(name, None)
     if folder is not None:
@@ -269,7 +270,7 @@ def end(name: str) -> None:
 
 
 def _carried_out(name: str, version: str, run: bytes) -> bytes:
-    # workers that came later were not asked before
+    # the version of workers that joined later was not checked before
     if version != __version__:
         raise SweepError(f"a Dask worker has kubesched {__version__}, and this is {version}")
     with _one_at_a_time:

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Sequence
 
-from kubesched.sweep.carrying_out import RunCarrier
+from kubesched.sweep.run_carrier import RunCarrier
 from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup
 
 
 class InProcess:
-    """Carries out runs where it is called."""
+    """Carries out runs in the process of the caller."""
 
     def __init__(self, setup: SweepSetup) -> None:
         self._carrier = RunCarrier(setup)
@@ -18,4 +18,4 @@ class InProcess:
             yield self._carrier.carry_out(run)
 
     def close(self) -> None:
-        """Do nothing: nothing is under way between two outcomes."""
+        """Do nothing: no run is under way between two outcomes."""

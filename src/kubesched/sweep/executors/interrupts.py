@@ -1,4 +1,4 @@
-"""Signals: processes that Ctrl-C does not reach, since it is for the one that started them; and SIGTERM as Ctrl-C.
+"""Signals: worker processes ignore Ctrl-C, which is for their parent, and SIGTERM counts as Ctrl-C.
 
 From signals to interrupts that are not lost.
 """
@@ -19,23 +19,23 @@ T = TypeVar("T")
 
 
 class Interrupts:
-    """Whether Ctrl-C or SIGTERM came: a library may have dropped the exception on its way."""
+    """Records whether Ctrl-C or SIGTERM was received, since a library may swallow the exception."""
 
     def __init__(self) -> None:
         self.came = False
         self._held = False
 
     def note(self, number: int, frame: FrameType | None) -> None:
-        """Interrupt what runs; a handler of signals."""
+        """Record a signal and interrupt the running code; a handler of signals."""
         first, self.came = not self.came, True
         if not (first and self._held):
             raise KeyboardInterrupt
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Have the first interrupt wait for the end of a block, which would leave a library in disorder.
+        """Delay the first interrupt until the end of a block, since it would leave a library in an undefined state.
 
-        It is raised then, also if it came before the block. The next one does not wait.
+        It is raised at the end, even if it came before the block. The second interrupt is not delayed.
         """
         self._held = True
         try:
@@ -45,17 +45,17 @@ class Interrupts:
         self.raise_if_came()
 
     def raise_if_came(self) -> None:
-        """Raise an interrupt that has come."""
+        """Raise KeyboardInterrupt if an interrupt was received."""
         if self.came:
             raise KeyboardInterrupt
 
     def dropped(self, unraisable: "UnraisableHookArgs") -> None:
-        """Print no traceback of an interrupt that came in a finalizer, where Python drops it; a hook of Python."""
+        """Print no traceback of an interrupt in a finalizer, where Python drops it; a hook of Python."""
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(unraisable)
 
     def heeded(self, items: Iterable[T]) -> Iterator[T]:
-        """Yield items until an interrupt has come, which is raised then."""
+        """Yield items until an interrupt is received, and raise it then."""
         for item in items:
             yield item
             self.raise_if_came()
@@ -63,7 +63,7 @@ class Interrupts:
 
 @contextmanager
 def interrupts_noted() -> Iterator[Interrupts]:
-    """Have Ctrl-C and SIGTERM interrupt a block, and be kept."""
+    """Let Ctrl-C and SIGTERM interrupt a block, and record them."""
     found = Interrupts()
     if threading.current_thread() is not threading.main_thread():
         yield found
@@ -85,8 +85,8 @@ def interrupts_noted() -> Iterator[Interrupts]:
 
 @contextmanager
 def interrupts_blocked() -> Iterator[None]:
-    """Have processes and threads that start in a block never see SIGINT."""
-    # it would unblock the signal while it starts
+    """Block SIGINT in processes and threads that start in a block."""
+    # a worker would unblock the signal while it starts
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:

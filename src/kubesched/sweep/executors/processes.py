@@ -1,7 +1,7 @@
 """Runs in processes of this machine, which are handed one run after the other.
 
 From runs to outcomes, in the order in which they end. Processes are spawned, not forked. A process that dies (killed,
-out of memory) is replaced, and its run is tried again; the run that kills its process three times is told as failed.
+out of memory) is replaced, and its run is retried; a run that kills its process three times counts as failed.
 """
 
 import multiprocessing
@@ -17,16 +17,16 @@ from kubesched.common.garbage_collection import collect_seldom
 from kubesched.sweep.executors.interrupts import interrupts_blocked
 from kubesched.sweep.runs import RunOutcome, SweepRun, SweepSetup, Tell
 
-# a run whose worker dies is tried again, so many times
+# limit of retries of a run whose worker dies
 MOST_RETRIES = 2
 _outcomes = msgspec.msgpack.Decoder(RunOutcome)
 _runs = msgspec.msgpack.Decoder(SweepRun)
 
 
 def serve(connection: Connection, setup: bytes) -> None:
-    """Be a worker: carry out runs until the connection is closed."""
+    """Carry out runs as a worker until the connection is closed."""
     # a worker's first import of the package is this one
-    from kubesched.sweep.carrying_out import RunCarrier
+    from kubesched.sweep.run_carrier import RunCarrier
 
     collect_seldom()
     carrier = RunCarrier(msgspec.msgpack.decode(setup, type=SweepSetup))
@@ -39,7 +39,7 @@ def serve(connection: Connection, setup: bytes) -> None:
 
 
 class _Worker:
-    """A process, and the run that it has."""
+    """A worker process, and its current run."""
 
     def __init__(self, setup: bytes) -> None:
         context = multiprocessing.get_context("spawn")
@@ -51,7 +51,7 @@ class _Worker:
         self.run: SweepRun | None = None
 
     def hand(self, run: SweepRun) -> None:
-        """Give the worker a run; that it has died is seen when it is waited for."""
+        """Send a run to the worker; a dead worker is noticed later, when the caller waits for it."""
         self.run = run
         try:
             self.connection.send_bytes(msgspec.msgpack.encode(run))
@@ -59,7 +59,7 @@ class _Worker:
             return
 
     def outcome(self) -> RunOutcome | None:
-        """Return what the worker sent, None if it died."""
+        """Return the outcome that the worker sent, None if it died."""
         try:
             return _outcomes.decode(self.connection.recv_bytes())
         except (EOFError, OSError):
@@ -79,7 +79,7 @@ class _Worker:
 
 
 class ProcessWorkers:
-    """Carries out runs in so many processes, which stay for the runs of the next call."""
+    """Carries out runs in a number of processes, which are reused for the runs of the next call."""
 
     def __init__(self, setup: SweepSetup, count: int, tell: Tell) -> None:
         self._setup = msgspec.msgpack.encode(setup)
@@ -107,7 +107,7 @@ class ProcessWorkers:
                     yield found
 
     def _hand_out(self, waiting: deque[SweepRun]) -> None:
-        """Give runs to workers that have none, and to new ones."""
+        """Give runs to idle workers, and to new ones."""
         for worker in self._workers:
             if waiting and worker.run is None:
                 worker.hand(waiting.popleft())
@@ -117,14 +117,14 @@ class ProcessWorkers:
             worker.hand(waiting.popleft())
 
     def _died(self, worker: _Worker, waiting: deque[SweepRun], deaths: Counter[str]) -> RunOutcome | None:
-        """Have the run of a dead worker tried again; return its outcome if it has died too often."""
+        """Schedule a retry of a dead worker's run; return a failed outcome instead if it died too often."""
         run, how = worker.run, worker.end()
         if run is None:
             return None
         deaths[run.id] += 1
         if deaths[run.id] > MOST_RETRIES:
             return RunOutcome(run.id, error=f"its worker {how}, {deaths[run.id]} times")
-        self._tell(f"{run.name}: its worker {how}; the run is tried again ({deaths[run.id]} of {MOST_RETRIES})")
+        self._tell(f"{run.name}: its worker {how}; the run is retried ({deaths[run.id]} of {MOST_RETRIES})")
         waiting.appendleft(run)
         return None
 

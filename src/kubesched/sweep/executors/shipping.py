@@ -1,7 +1,7 @@
 """Files of a sweep for machines that do not have them.
 
-From a setup to a parcel: the contents of its files, and the setup with paths within the parcel; and from a parcel to
-files in a folder, and the setup with their paths.
+From a setup to a parcel, which has the contents of its files, and the setup with paths within the parcel; and from a
+parcel to files in a folder, and the setup with their paths.
 """
 
 from collections.abc import Callable
@@ -22,7 +22,7 @@ class Parcel(msgspec.Struct, frozen=True):
 
 
 def packed(setup: SweepSetup) -> Parcel:
-    """Return a parcel with all files that a setup names; each is in a folder of its own, under its own name."""
+    """Return a parcel with all files that a setup names, each in a separate folder under its own file name."""
     files: dict[str, bytes] = {}
     places: dict[str, str] = {}
 
@@ -48,7 +48,7 @@ def unpacked(parcel: Parcel, folder: Path) -> SweepSetup:
 
 
 def _placed(setup: SweepSetup, place: Callable[[str], str]) -> SweepSetup:
-    """Return a setup with the files elsewhere."""
+    """Return a setup with the files at other paths."""
 
     def of_trace(path: str) -> str:
         file, name = without_workload(path), workload_in(path)

@@ -40,7 +40,7 @@ def test_templates_are_filled_in(text: str, filled: str) -> None:
         ("{{ .Index .Count }}", "pod.yaml, line 1: {{.Index .Count}} is not understood"),
         ("{{ (Mod .Index 2 }}", "pod.yaml, line 1: {{( Mod .Index 2}} has ( without )"),
         ("{{ }}", "pod.yaml, line 1: {{}} is empty"),
-        ("{{ .Index ) }}", "goes on after its end with )"),
+        ("{{ .Index ) }}", "continues after its end with )"),
         ("{{ $x := 1 }}", "pod.yaml, line 1: {{ $x := 1}} is not understood; templates have .Index"),
         ("a\n{{ .Index", "pod.yaml, line 2: {{ without }}"),
         ('{{ Mod "a" 2 }}', "cannot be computed: could not convert string"),

@@ -26,8 +26,8 @@ import { Tooltip } from "./map/tooltip.js";
 import { Views } from "./page/views.js";
 import { Visits } from "./page/visits.js";
 
-const AGES = 1000; // milliseconds between two looks at how long pods wait
-const SLOWLY = 250; // milliseconds between two looks at everything: lane, table, search, counts
+const AGES = 1000; // milliseconds between two updates of the waiting times of pods
+const SLOWLY = 250; // milliseconds between two updates of the slower parts: lane, table, search, counts
 
 class Page {
   constructor() {
@@ -93,7 +93,7 @@ class Page {
     byId("placed").checked = this.cluster.placed === true;
     this.fillChoices();
     byId("gaps").replaceChildren(...[gapsView(this.cluster.gaps)].filter(Boolean));
-    this.paint = undefined; // that of the cluster before
+    this.paint = undefined; // the value of the previous cluster
     this.searchBox.again(this.cluster);
     // the bar takes its room before nodes are arranged in theirs
     this.time.start(data);
@@ -116,7 +116,7 @@ class Page {
     }
   }
 
-  /** In files no scheduler has tried pods: after the first view the lane gets what would come of them. */
+  /** In files no scheduler has tried pods: after the first view the lane gets the expected results. */
   async explainPending(cluster) {
     try {
       const { explanation } = await this.server.get("/v1/pending?remedies=no");
@@ -152,7 +152,7 @@ class Page {
     this.later(changed);
   }
 
-  /** What need not follow every frame. */
+  /** Update the parts that need not follow every frame. */
   later(changed) {
     this.late ??= { pods: new Set(), nodes: new Set(), pending: false, layout: false };
     for (const pod of changed.pods) this.late.pods.add(pod);
@@ -181,7 +181,7 @@ class Page {
     if (this.touches(late)) this.panel.refreshSoon();
   }
 
-  /** Whether changes are about what the panel shows. */
+  /** Whether changes touch the subject of the panel. */
   touches({ pods, nodes }) {
     const { cluster, panel: { subject } } = this;
     if (subject?.kind === "node") return cluster.findNode(subject.key) === -1 || nodes.has(cluster.findNode(subject.key));
@@ -189,17 +189,17 @@ class Page {
   }
 
   source({ state, why }) {
-    this.tellLost("cluster", state === "lost" && `The cluster is lost: ${why || "it does not answer"}. What is shown is how it was.`, "The cluster is back.");
+    this.tellLost("cluster", state === "lost" && `The cluster is lost: ${why || "it does not answer"}. The page shows its last known state.`, "The cluster is back.");
   }
 
-  /** Null where no scheduler is named. What it remembers of pods comes and goes with it. */
+  /** Null without a named scheduler. Its record of pods is available only while it answers. */
   scheduler(scheduler) {
     const { state, url, why, since } = scheduler ?? {};
     const lost = state === "lost" && `The scheduler at ${url} does not answer since ${new Date(since * 1000).toLocaleTimeString()}: ${why}.`;
     if (this.tellLost("scheduler", lost, url && `The scheduler at ${url} is back.`)) this.panel.refresh();
   }
 
-  /** The cluster or its scheduler is lost, with a sentence, or is there; returns whether that is new. */
+  /** Report with a sentence that the cluster or its scheduler is lost, or that it answers; return whether that is new. */
   tellLost(what, sentence, back) {
     const before = this.lost.has(what);
     if (sentence) this.lost.set(what, sentence);
@@ -301,7 +301,7 @@ class Page {
     }
   }
 
-  /** The legend of strokes, of those that are drawn. */
+  /** The legend of the strokes on the map. */
   strokes() {
     const { cluster } = this;
     const rows = [...cluster.nodeRows()];

@@ -1,7 +1,7 @@
 """The objects of a workload as the scheduler sees them, without an API server.
 
-From documents to objects with defaults, and with the claims that a controller makes from templates for a pod. Of
-documents that differ in their names alone, one is admitted.
+From documents to objects with defaults, and with the claims that a controller creates from templates for a pod. Of
+documents that differ only in their names, one is admitted and copied.
 """
 
 from collections.abc import Iterator
@@ -19,9 +19,9 @@ from kubesched.simulate.traces.perf.made_object import MadeObject
 from kubesched.simulate.traces.pod_template import with_priority
 
 replace = msgspec.structs.replace
-# a server would reset their status, or needs objects that a workload without a server does not have
+# kinds whose status a server would reset, or that need objects that only a server has
 _AS_THEY_ARE = frozenset({"CSINode", "PersistentVolume", "PersistentVolumeClaim", "ResourceClaim", "ResourceSlice"})
-# kinds that scheduling does not read
+# kinds that the scheduler does not read
 _UNREAD = frozenset({"ConfigMap", "Secret", "ServiceAccount"})
 
 
@@ -69,7 +69,7 @@ class AdmittedObjects:
             return replace(obj, metadata=replace(obj.metadata, uid=f"uid-of-{obj.full_name}"))
         document, priority = made.document, None
         if made.kind == "Pod":
-            # without a PriorityClass, for which an API server would ask
+            # without a PriorityClass, which an API server would require
             spec = {**(document.get("spec") or {})}
             priority = spec.pop("priority", None)
             document = {**document, "spec": spec}
@@ -77,7 +77,7 @@ class AdmittedObjects:
         return with_priority(obj, priority) if priority is not None and isinstance(obj, Pod) else obj
 
     def _claims(self, pod: Pod, made: MadeObject) -> Iterator[tuple[str, ResourceClaim]]:
-        """Yield the claims that a controller makes for a pod, by the names of the pod's entries."""
+        """Yield the claims that a controller creates for a pod, by the names of the pod's entries."""
         owner = OwnerReference(api_version="v1", kind="Pod", name=pod.name, uid=pod.full_name, controller=True)
         for entry in pod.spec.resource_claims:
             if entry.resource_claim_template_name is None:
@@ -103,7 +103,7 @@ class AdmittedObjects:
 
 
 def _with_claim(pod: Pod, claim: str) -> Pod:
-    """Return a pod with another claim as its only volume."""
+    """Return a pod with another claim in its only volume."""
     volume = pod.spec.volumes[0]
     assert volume.persistent_volume_claim is not None
     source = replace(volume.persistent_volume_claim, claim_name=claim)

@@ -1,4 +1,4 @@
-"""The devices of a workload: slices that drivers publish, and claims that have devices before any pod.
+"""The devices of a workload: slices that drivers publish, and claims that get devices before any pod exists.
 
 From operations and the objects made so far to ResourceSlices, and to ResourceClaims with devices, as the scheduler's
 allocator chooses them. Nodes are tried in turns.
@@ -31,13 +31,13 @@ _READ = frozenset({"DeviceClass", "Node", "ResourceClaim", "ResourceSlice"})
 
 
 class WorkloadDevices:
-    """Makes slices, and allocates devices to claims."""
+    """Creates slices, and allocates devices to claims."""
 
     def __init__(self) -> None:
         self._made: list[MadeObject] = []
 
     def take_in(self, made: MadeObject) -> None:
-        """Remember an object that was made, if it has to do with devices."""
+        """Register a created object, if it is about devices."""
         if made.kind in _READ:
             self._made.append(made)
 
@@ -69,7 +69,7 @@ class WorkloadDevices:
                 if found is not None:
                     break
             else:
-                raise TraceError(f"{where}: allocResourceClaims: there are no devices for {claim.full_name}")
+                raise TraceError(f"{where}: allocResourceClaims: no devices are left for {claim.full_name}")
             turn += tried + 1
             state.put(claim.full_name, found[0])
             status = {"allocation": msgspec.to_builtins(found[0], str_keys=True)}
@@ -77,7 +77,7 @@ class WorkloadDevices:
 
 
 def with_claim_defaults(made: MadeObject) -> MadeObject:
-    """Return a claim with the defaults of its requests; other objects as they are."""
+    """Return a claim with the defaults of its requests; return other objects unchanged."""
     if made.kind != "ResourceClaim":
         return made
     spec = made.document.get("spec") or {}

@@ -1,10 +1,10 @@
-"""Go text templates, as far as scheduler_perf's templates use them: fields, functions of numbers, parentheses.
+"""The part of Go text templates that scheduler_perf uses: fields, functions of numbers, parentheses.
 
     metadata:
       name: claim-{{ .Index }}
     memory: {{ DivideInt 30000 .Count }}Mi
 
-From a text and values to a text. Anything else of Go's language is an error that names the file and the line.
+From a text and values to a text. Other parts of Go's template language are errors that name the file and the line.
 """
 
 import re
@@ -44,11 +44,11 @@ _FUNCTIONS: dict[str, tuple[Callable[..., float], type[int] | type[float]]] = {
 
 
 class GoTemplate:
-    """A template; `constant` if it says the same for all values."""
+    """A template; `constant` if its text is the same for all values."""
 
     def __init__(self, text: str, name: str) -> None:
         self._name = name
-        # texts, and between two of them an action with its line
+        # texts, with an action and its line between two texts
         self._texts: list[str] = []
         self._actions: list[tuple[int, list[str]]] = []
         end = 0
@@ -67,7 +67,7 @@ class GoTemplate:
 
     @property
     def constant(self) -> bool:
-        """Return whether there is nothing to fill in."""
+        """Return whether the template has no actions."""
         return not self._actions
 
     def filled(self, **values: Value) -> str:
@@ -102,7 +102,7 @@ class _Reader:
         self._place = 0
 
     def pipeline(self) -> Value:
-        """Return the value of all tokens; what a command gives is the last argument of the next."""
+        """Return the value of all tokens; the result of a command is the last argument of the next."""
         if not self._tokens:
             raise self._wrong("is empty")
         value = self._command(())
@@ -110,7 +110,7 @@ class _Reader:
             self._place += 1
             value = self._command((value,))
         if self._next():
-            raise self._wrong(f"goes on after its end with {self._next()}")
+            raise self._wrong(f"continues after its end with {self._next()}")
         return value
 
     def _command(self, last: tuple[Value, ...]) -> Value:
@@ -150,7 +150,7 @@ class _Reader:
         try:
             return kind(call(*(float(operand) for operand in operands)))
         except ZeroDivisionError:
-            # Pythons say it in different words
+            # the message differs between versions of Python
             raise self._wrong("cannot be computed: division by zero") from None
         except (TypeError, ValueError, ArithmeticError) as error:
             raise self._wrong(f"cannot be computed: {error}") from None

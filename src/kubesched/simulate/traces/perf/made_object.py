@@ -1,4 +1,4 @@
-"""An object that a workload creates, as a value between those who make objects and those who send or simulate them."""
+"""An object that a workload creates: a value between the modules that create objects and the code that sends them."""
 
 from typing import Any, NamedTuple
 
@@ -6,12 +6,12 @@ Document = dict[str, Any]
 
 
 class MadeObject(NamedTuple):
-    """A document, where it is from, and a text that it shares with those that differ from it in their names alone."""
+    """A document, its source, and a key that it shares with documents that differ only in their names."""
 
     document: Document
     where: str
     alike: str = ""
-    # the claim that is the only volume of a pod, which those that are alike do not share
+    # the claim in the only volume of a pod, which pods with the same key do not share
     claim: str = ""
 
     @property

@@ -1,8 +1,8 @@
-"""The objects that operations create: nodes, pods, volumes, slices, anything, from the templates of a workload.
+"""The objects that operations create: nodes, pods, volumes, slices, any kind, from the templates of a workload.
 
-From a workload to documents, as they are sent to an API server, with names of their own: what has a `generateName` gets
-the next number. Static templates give documents that differ in their names alone (`alike`), so that readers need to
-look at one of them only.
+From a workload to documents as they are sent to an API server, with generated names: an object with `generateName` gets
+the next number. Static templates give documents that differ only in their names (`alike`), so that readers need to
+parse only one of them.
 """
 
 # upstream: test/integration/scheduler_perf/executor.go, node_util.go, util.go, test/utils/runners.go (v1.36)
@@ -96,7 +96,7 @@ class _Template:
 
 
 class WorkloadObjects:
-    """Makes the objects of one workload; numbers go on from operation to operation."""
+    """Creates the objects of one workload; numbers continue from operation to operation."""
 
     def __init__(self, run: PerfRun) -> None:
         self._run = run
@@ -111,11 +111,11 @@ class WorkloadObjects:
         room = operation.node_allocatable_strategy
         for index in range(operation.count):
             if operation.node_template_path is None:
-                made = self._named(_BASE_NODE, "the base node", f"node-{place}-", "base node")
+                made = self._with_name(_BASE_NODE, "the base node", f"node-{place}-", "base node")
             else:
                 made = self._made(operation.node_template_path, index, operation.count, kind="Node")
             node = dict(made.document)
-            # the label has the name of the node, whatever the template says
+            # the label always has the name of the node, as in the reference
             own = {HOSTNAME: made.name}
             alike = made.alike
             if labels is not None:
@@ -147,7 +147,7 @@ class WorkloadObjects:
             yield MadeObject({**document, "metadata": metadata}, operation.namespace_template_path or "namespaces")
 
     def pods(self, operation: CreatePods, namespace: str) -> Iterator[list[MadeObject]]:
-        """Yield each pod of an operation, after the claim and the volume that belong to it."""
+        """Yield each pod of an operation, after its claim and its volume."""
         path = operation.pod_template_path or self._run.default_pod_template
         claim_path, volume_path = (
             operation.persistent_volume_claim_template_path,
@@ -155,7 +155,7 @@ class WorkloadObjects:
         )
         for index in range(operation.count):
             if path is None:
-                pod = self._named(_BASE_POD, "the base pod", "pod-", "base pod", namespace)
+                pod = self._with_name(_BASE_POD, "the base pod", "pod-", "base pod", namespace)
             else:
                 pod = self._made(path, index, operation.count, namespace, kind="Pod")
             if claim_path is None or volume_path is None:
@@ -175,7 +175,7 @@ class WorkloadObjects:
     def _volumes(
         self, claim_path: str, volume_path: str, claim: str, namespace: str, index: int
     ) -> tuple[MadeObject, MadeObject]:
-        """Return a claim and its volume, bound to each other."""
+        """Return a claim and a volume, bound to each other."""
         name = f"{namespace}-vol-{index}"
         model = self._template(claim_path).document(index, 0)
         document = {
@@ -229,9 +229,9 @@ class WorkloadObjects:
             document = {"apiVersion": "v1", "kind": kind, **document}
         alike = path if template.constant else ""
         prefix = document["metadata"].get("generateName") or f"{str(document.get('kind', 'object')).lower()}-"
-        return self._named(document, path, prefix, alike, namespace)
+        return self._with_name(document, path, prefix, alike, namespace)
 
-    def _named(self, model: Document, where: str, prefix: str, alike: str, namespace: str = "") -> MadeObject:
+    def _with_name(self, model: Document, where: str, prefix: str, alike: str, namespace: str = "") -> MadeObject:
         """Return a document with a name, and in a namespace if its kind has one."""
         metadata = {key: value for key, value in model["metadata"].items() if key != "generateName"}
         if "name" not in metadata:
@@ -244,7 +244,7 @@ class WorkloadObjects:
         return MadeObject({**model, "metadata": metadata}, where, alike)
 
 
-# kinds without a namespace that churns may have
+# cluster-scoped kinds that churns may have
 CLUSTER_KINDS = frozenset(
     {
         "CSIDriver",
@@ -263,7 +263,7 @@ CLUSTER_KINDS = frozenset(
 
 
 def _in_served_version(document: Document) -> Document:
-    """Return a document of an older version of the same shape in the version that servers have."""
+    """Return a document in the version that servers have, if an older version has the same shape."""
     version = str(document.get("apiVersion", ""))
     served = "v1beta2" if document.get("kind") == "DeviceTaintRule" else "v1"
     if version in ("resource.k8s.io/v1alpha3", "resource.k8s.io/v1beta2"):

@@ -26,7 +26,7 @@ class _Opcode(
 
 
 class NodeAllocatableStrategy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """What nodes, and the CSI drivers on them, can take."""
+    """The limits of nodes, and of the CSI drivers on them."""
 
     node_allocatable: dict[str, str] = {}
     csi_node_allocatable: dict[str, dict[str, Any] | None] = {}
@@ -34,20 +34,20 @@ class NodeAllocatableStrategy(msgspec.Struct, frozen=True, forbid_unknown_fields
 
 
 class LabelNodePrepareStrategy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """A label of nodes, whose values are given in turns."""
+    """A label of nodes, with values that are used in turns."""
 
     label_key: str
     label_values: list[str]
 
 
 class UniqueNodeLabelStrategy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="camel"):
-    """A label of nodes, with a value of its own for each."""
+    """A label of nodes, with a distinct value for each node."""
 
     label_key: str
 
 
 class CreateNodes(_Opcode, frozen=True, tag="createNodes"):
-    """Nodes are created."""
+    """Create nodes."""
 
     count: int = 0
     count_param: str = ""
@@ -58,7 +58,7 @@ class CreateNodes(_Opcode, frozen=True, tag="createNodes"):
 
 
 class CreateNamespaces(_Opcode, frozen=True, tag="createNamespaces"):
-    """Namespaces PREFIX-0, PREFIX-1, ... are created."""
+    """Create namespaces PREFIX-0, PREFIX-1, ..."""
 
     prefix: str
     count: int = 0
@@ -67,7 +67,7 @@ class CreateNamespaces(_Opcode, frozen=True, tag="createNamespaces"):
 
 
 class CreatePods(_Opcode, frozen=True, tag="createPods"):
-    """Pods are created, and waited for unless it is said otherwise; or created and deleted again and again."""
+    """Create pods and wait for them, unless the operation says otherwise; or create and delete them continuously."""
 
     count: int = 0
     count_param: str = ""
@@ -84,7 +84,7 @@ class CreatePods(_Opcode, frozen=True, tag="createPods"):
 
 
 class CreatePodSets(_Opcode, frozen=True, tag="createPodSets"):
-    """Pods are created in namespaces PREFIX-0, PREFIX-1, ..."""
+    """Create pods in namespaces PREFIX-0, PREFIX-1, ..."""
 
     namespace_prefix: str
     create_pods_op: CreatePods
@@ -93,7 +93,7 @@ class CreatePodSets(_Opcode, frozen=True, tag="createPodSets"):
 
 
 class DeletePods(_Opcode, frozen=True, tag="deletePods"):
-    """Pods of a namespace are deleted, all at once or so many a second."""
+    """Delete the pods of a namespace, all at once or at a rate."""
 
     namespace: str
     label_selector: dict[str, str] = {}
@@ -102,7 +102,7 @@ class DeletePods(_Opcode, frozen=True, tag="deletePods"):
 
 
 class Churn(_Opcode, frozen=True, tag="churn"):
-    """Objects are created (`create`), or created and deleted in turns (`recreate`), until the workload ends."""
+    """Create objects (`create`), or create and delete them in turns (`recreate`), until the workload ends."""
 
     mode: str
     template_paths: list[str]
@@ -112,7 +112,7 @@ class Churn(_Opcode, frozen=True, tag="churn"):
 
 
 class PodBarrier(_Opcode, frozen=True, tag="barrier"):
-    """Pods that were not waited for are: until they are scheduled, or (Attempted) were tried at least once."""
+    """Wait for earlier pods: until they are scheduled, or (Attempted) were tried at least once."""
 
     namespaces: list[str] = []
     label_selector: dict[str, str] = {}
@@ -120,14 +120,14 @@ class PodBarrier(_Opcode, frozen=True, tag="barrier"):
 
 
 class Pause(_Opcode, frozen=True, tag="sleep"):
-    """Time passes."""
+    """Let time pass."""
 
     duration: str = ""
     duration_param: str = ""
 
 
 class StartCollecting(_Opcode, frozen=True, tag="startCollectingMetrics"):
-    """Measuring begins."""
+    """Begin to measure."""
 
     namespaces: list[str]
     name: str = ""
@@ -135,11 +135,11 @@ class StartCollecting(_Opcode, frozen=True, tag="startCollectingMetrics"):
 
 
 class StopCollecting(_Opcode, frozen=True, tag="stopCollectingMetrics"):
-    """Measuring ends."""
+    """End the measurement."""
 
 
 class CreateAny(_Opcode, frozen=True, tag="createAny"):
-    """Objects of any kind are created."""
+    """Create objects of any kind."""
 
     template_path: str
     namespace: str = ""
@@ -148,7 +148,7 @@ class CreateAny(_Opcode, frozen=True, tag="createAny"):
 
 
 class UpdateAny(_Opcode, frozen=True, tag="updateAny"):
-    """Objects of any kind are updated, all at once or so many a second."""
+    """Update objects of any kind, all at once or at a rate."""
 
     template_path: str
     namespace: str = ""
@@ -159,7 +159,7 @@ class UpdateAny(_Opcode, frozen=True, tag="updateAny"):
 
 
 class CreateResourceClaims(_Opcode, frozen=True, tag="createResourceClaims"):
-    """ResourceClaims are created."""
+    """Create ResourceClaims."""
 
     namespace: str
     template_path: str
@@ -168,7 +168,7 @@ class CreateResourceClaims(_Opcode, frozen=True, tag="createResourceClaims"):
 
 
 class CreateResourceDriver(_Opcode, frozen=True, tag="createResourceDriver"):
-    """A driver offers so many devices on each node whose name matches a glob."""
+    """Publish a number of devices of a driver on each node whose name matches a glob."""
 
     driver_name: str
     nodes: str
@@ -177,7 +177,7 @@ class CreateResourceDriver(_Opcode, frozen=True, tag="createResourceDriver"):
 
 
 class AllocResourceClaims(_Opcode, frozen=True, tag="allocResourceClaims"):
-    """Claims without pods get devices."""
+    """Allocate devices to claims without pods."""
 
     namespace: str = ""
 
@@ -201,7 +201,7 @@ Operation = (
 )
 OperationT = TypeVar("OperationT", bound=Operation)
 OPCODES: dict[str, type[Operation]] = {str(kind.__struct_config__.tag): kind for kind in Operation.__args__}
-# what a parameter has to be, by the field that it fills in
+# the type of a parameter, by the field that it fills
 _WANTED = {"count": int, "max_claims_per_node": int, "duration": str, "steady_state": bool}
 
 
@@ -214,7 +214,7 @@ def operation_of(entry: Any, where: str) -> Operation:
     if kind is None:
         raise TraceError(f"{where}: there is no opcode {opcode!r}; opcodes are {', '.join(OPCODES)}")
     if isinstance(entry.get("createPodsOp"), dict):
-        # the reference does not ask for the opcode of that one
+        # the reference does not check the opcode of that one
         entry = {**entry, "createPodsOp": {"opcode": "createPods", **entry["createPodsOp"]}}
     try:
         operation = msgspec.convert(entry, kind)
@@ -263,7 +263,7 @@ def seconds_of(operation: CreatePods | Pause) -> float:
 
 
 def _problems(operation: Operation) -> Iterator[str]:
-    """Yield what is wrong with an operation; what parameters will fill in is left aside."""
+    """Yield the faults of an operation; parameters that are not filled in yet are ignored."""
     for field in _WANTED:
         param = getattr(operation, f"{field}_param", "")
         if param and not param.startswith("$"):

@@ -7,7 +7,7 @@
       workloads:
       - {name: 500Nodes, params: {initNodes: 500, measurePods: 1000}}
 
-From a file to its workloads, and from a name to those that it picks. Paths in a file are relative to its folder.
+From a file to its workloads, and from a name to the matching ones. Paths in a file are relative to its folder.
 """
 
 from collections.abc import Iterator, Sequence
@@ -37,7 +37,7 @@ class _Strict(msgspec.Struct, frozen=True, forbid_unknown_fields=True, rename="c
 
 
 class MetricSelector(_Strict, frozen=True):
-    """The figure that a threshold is compared with."""
+    """The figure that a threshold applies to."""
 
     name: str = "SchedulingThroughput"
     labels: dict[str, str] = {}
@@ -69,7 +69,7 @@ class _TestCaseEntry(_Strict, frozen=True):
 
 
 class PerfRun(msgspec.Struct, frozen=True):
-    """A workload of a test case, ready to be run: operations without parameters."""
+    """A workload of a test case, ready to run: operations without parameters."""
 
     file: Path
     case: str
@@ -79,11 +79,11 @@ class PerfRun(msgspec.Struct, frozen=True):
     feature_gates: dict[str, bool] = {}
     default_pod_template: str | None = None
     scheduler_config: Path | None = None
-    # the reference has test cases whose Go code reads further parameters
+    # Go code of some test cases of the reference reads further parameters
     unused_params: tuple[str, ...] = ()
     threshold: float = 0.0
     threshold_metric: MetricSelector = MetricSelector()
-    # may read no other files
+    # the workload must not read other files
     alone: bool = False
 
     @property
@@ -92,7 +92,7 @@ class PerfRun(msgspec.Struct, frozen=True):
         return f"{self.case}/{self.workload}"
 
     def path(self, text: str) -> Path:
-        """Return the file that a path of the workload means; raises TraceError if it may read none."""
+        """Return the file of a path in the workload; raises TraceError if the workload may not read files."""
         if self.alone:
             raise TraceError(
                 f"{self.file.name}: {self.name}: it names another file, {text}, which a page does not read; "
@@ -180,7 +180,7 @@ def _run(
 
 
 def _threshold(workload: PerfWorkload, file: Path) -> float:
-    """Return the threshold; where there are several, that of the file's folder, which the reference calls a topic."""
+    """Return the threshold; of several the one for the file's folder, which the reference calls a topic."""
     if isinstance(workload.threshold, dict):
         return workload.threshold.get(file.resolve().parent.name, 0.0)
     return workload.threshold
@@ -205,7 +205,7 @@ def picked(runs: Sequence[PerfRun], name: str, where: str) -> list[PerfRun]:
 
 
 def the_one(runs: Sequence[PerfRun], name: str, where: str) -> PerfRun:
-    """Return the one workload of a name, or the only one there is; raises TraceError."""
+    """Return the one workload of a name, or the only one of the file; raises TraceError."""
     found = picked(runs, name, where) if name else runs
     if len(found) > 1:
         raise TraceError(
@@ -216,7 +216,7 @@ def the_one(runs: Sequence[PerfRun], name: str, where: str) -> PerfRun:
 
 
 def labelled(runs: Sequence[PerfRun], labels: str) -> list[PerfRun]:
-    """Return the workloads with all labels of a list such as performance,-short; - stands before one not to have."""
+    """Return the workloads with all labels of a list such as performance,-short; a leading - excludes a label."""
     wanted = [label.strip() for label in labels.split(",") if label.strip()]
     return [run for run in runs if all((label.lstrip("+-") in run.labels) == (label[0] != "-") for label in wanted)]
 

@@ -1,7 +1,7 @@
 """Workloads of scheduler_perf as traces in virtual time.
 
-From a workload to events: operations follow each other, and those that wait for pods take a second, which is how often
-the reference looks. Churns go on until the last operation. Scheduling takes no simulated time.
+From a workload to events: operations follow each other, and operations that wait for pods take a second, the polling
+interval of the reference. Churns continue until the last operation. Scheduling takes no simulated time.
 """
 
 from collections.abc import Iterator
@@ -36,16 +36,16 @@ from kubesched.simulate.traces.perf.operations import (
 from kubesched.simulate.traces.perf.perf_cases import PerfRun
 from kubesched.simulate.traces.trace import ObjectDeletion, ObjectPut, PodArrival, Trace, TraceEvent
 
-# how long an operation takes that waits for pods
+# duration of an operation that waits for pods
 WAIT_SECONDS = 1.0
 CHURN_MILLISECONDS = 500
-# they are kept in memory, and sorted
+# limit of events, which are sorted in memory
 MOST_EVENTS = 5_000_000
 replace = msgspec.structs.replace
 
 
 def trace_of_perf(run: PerfRun, note: Note = lambda line: None) -> Trace:
-    """Return a workload as a trace; tells what of it the trace does not have. Raises TraceError."""
+    """Return a workload as a trace, and log the parts that the trace does not have. Raises TraceError."""
     for line in notes_of(run):
         note(line)
 
@@ -56,7 +56,7 @@ def trace_of_perf(run: PerfRun, note: Note = lambda line: None) -> Trace:
 
 
 def notes_of(run: PerfRun) -> Iterator[str]:
-    """Yield what of a workload is not in its operations."""
+    """Yield notes about settings of a workload that are not operations."""
     if run.unused_params:
         yield f"{run.name}: no operation uses the parameter {', '.join(run.unused_params)}"
     gates = ",".join(f"{name}={str(on).lower()}" for name, on in run.feature_gates.items() if _is_news(name, on))
@@ -67,7 +67,7 @@ def notes_of(run: PerfRun) -> Iterator[str]:
 
 
 def _is_news(gate: str, on: bool) -> bool:
-    """Return whether a gate is not what it is by default."""
+    """Return whether a gate differs from its default."""
     try:
         return FeatureGates.parse(f"{gate}={str(on).lower()}", ()).enabled(gate) != FeatureGates.parse("", ()).enabled(
             gate
@@ -77,7 +77,7 @@ def _is_news(gate: str, on: bool) -> bool:
 
 
 class _PerfTrace:
-    """Turns operations into events."""
+    """Converts operations to events."""
 
     def __init__(self, run: PerfRun) -> None:
         self._run = run
@@ -85,7 +85,7 @@ class _PerfTrace:
         self._admitted = AdmittedObjects()
         self._at = 0.0
         self._events: list[TraceEvent] = []
-        # the pods of each namespace that are still there, with their labels
+        # the existing pods of each namespace, with their labels
         self._pods: dict[str, dict[str, dict[str, str]]] = {}
         self._churns: list[tuple[float, Churn, str]] = []
 
@@ -148,7 +148,7 @@ class _PerfTrace:
                 self._at += WAIT_SECONDS
             if not operation.steady_state or self._at >= ends:
                 return
-            # all are bound: the next ones take their places
+            # all are bound: the next ones replace them
             for name in list(self._pods.get(namespace, {})):
                 self._delete(self._at, namespace, name)
 
@@ -174,7 +174,7 @@ class _PerfTrace:
                 self._add(ObjectPut(self._at, obj))
 
     def _churn(self, begins: float, churn: Churn, namespace: str) -> None:
-        """Create, or create and delete in turns, what a churn has, until the last operation ends."""
+        """Create, or create and delete in turns, the objects of a churn until the last operation ends."""
         step = (churn.interval_milliseconds or CHURN_MILLISECONDS) / 1000
         ends, turn = self._at, 0
         slots: list[list[ApiObject]] = [[] for _ in range(churn.number)]

@@ -1,1 +1,1 @@
-"""Recordings: from what is reported of a cluster to lines with times, and from those to events."""
+"""Recordings: from reports about a cluster to lines with times, and from those to events."""

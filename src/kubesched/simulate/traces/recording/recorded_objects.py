@@ -1,10 +1,10 @@
-"""What of an object is recorded: what the scheduler reads, without what it has decided.
+"""The recorded part of an object: the fields that the scheduler reads, without its decisions.
 
-From an object as a cluster reports it to the object that is written, None if it follows from decisions alone. Times
-in objects count from the first of January 2026, which is the beginning of simulated time.
+From an object as a cluster reports it to the object to write, None if the object follows only from decisions. Times in
+objects count from the first of January 2026, which is the beginning of simulated time.
 
-After the beginning these are decisions, which are not replayed: the node of a pod; the volume of a claim whose class
-waits for the first consumer, and that volume; the allocation of a ResourceClaim; attachments of volumes.
+After the beginning, these fields are decisions, which are not replayed: the node of a pod; the volume of a claim whose
+class waits for the first consumer, and that volume; the allocation of a ResourceClaim; attachments of volumes.
 """
 
 from collections.abc import Collection
@@ -35,7 +35,7 @@ from kubesched.asking.sources.reduction import reduced
 replace = msgspec.structs.replace
 T = TypeVar("T", bound=ApiObject)
 
-# kinds that scheduling reads
+# kinds that the scheduler reads
 RECORDED_KINDS = frozenset(KINDS) - UNREAD_KINDS
 WAITS_FOR_CONSUMER = "WaitForFirstConsumer"
 # annotations of a claim that follow from scheduling
@@ -50,7 +50,7 @@ MIRROR = "kubernetes.io/config.mirror"
 
 
 def recorded(obj: T, shift: timedelta) -> T:
-    """Return an object as it is recorded at the beginning; its times are shifted."""
+    """Return the recorded form of an object at the beginning, with shifted times."""
     obj = reduced(obj)
     obj = replace(obj, metadata=_meta(obj.metadata, shift))
     match obj:
@@ -63,7 +63,7 @@ def recorded(obj: T, shift: timedelta) -> T:
         case PodDisruptionBudget():
             return replace(obj, status=PodDisruptionBudgetStatus(disruptions_allowed=obj.status.disruptions_allowed))
         case ReplicaSet() | StatefulSet() | ReplicationController():
-            # selectors are read
+            # the scheduler reads selectors
             return replace(obj, spec=replace(obj.spec, replicas=None), status=ReplicasStatus())
         case PodGroup():
             return replace(obj, status=replace(obj.status, conditions=()))
@@ -75,7 +75,7 @@ def recorded(obj: T, shift: timedelta) -> T:
 
 
 def undecided(obj: T, waiting_classes: Collection[str]) -> T | None:
-    """Return a recorded object without what the scheduler decided, None if there is no more to it.
+    """Return a recorded object without the scheduler's decisions, None if nothing is left.
 
     `waiting_classes` are the names of StorageClasses that wait for the first consumer.
     """
@@ -113,7 +113,7 @@ def is_waiting_class(obj: ApiObject) -> bool:
 
 
 def is_static(pod: Pod) -> bool:
-    """Return whether a pod was made by the kubelet of its node, so that no scheduler has placed it."""
+    """Return whether the kubelet of its node created a pod, so that no scheduler has placed it."""
     owners = pod.metadata.owner_references
     return MIRROR in pod.metadata.annotations or any(owner.kind == "Node" for owner in owners)
 
@@ -138,12 +138,12 @@ def _shifted(time: datetime | None, shift: timedelta) -> datetime | None:
 
 
 def _pending(pod: Pod) -> PodStatus:
-    """Return the status of a pod that no scheduler has seen; controllers may have made claims for it."""
+    """Return the status of a pod that no scheduler has seen; it keeps the claims that controllers created for it."""
     return PodStatus(resource_claim_statuses=pod.status.resource_claim_statuses)
 
 
 def _status_of_bound(status: PodStatus, shift: timedelta) -> PodStatus:
-    """Return the status of a pod on its node, with the conditions that say what is counted for it."""
+    """Return the status of a pod on its node, with the conditions that decide how its resources are counted."""
     resizing = tuple(
         Condition(type=each.type, status=each.status, reason=each.reason)
         for each in status.conditions

@@ -1,10 +1,10 @@
-"""The recorder: what reflectors report, as lines of a trace.
+"""The recorder: reports of reflectors as lines of a trace.
 
     reports of reflectors ──▶ Recorder ──▶ lines ──▶ RecordingFile
 
-From objects that are new, changed or deleted to lines with times; an object that differs only in what is not recorded
-(a heartbeat, a decision of the scheduler) makes no line. Of each object that is there it keeps a digest, so that a
-second report, or a list after a gap, makes no second line.
+From new, changed or deleted objects to lines with times. A change of unrecorded fields (a heartbeat, a decision of the
+scheduler) makes no line. The recorder keeps a digest of each existing object, so that a repeated report, or a list
+after a gap, makes no second line.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -22,12 +22,12 @@ from kubesched.api.storage import StorageClass
 from kubesched.simulate.traces.recording.recorded_objects import is_static, is_waiting_class, recorded, undecided
 
 Key = tuple[str, str]
-# called with the fields of a line
+# writes the fields of a line
 WriteLine = Callable[[Mapping[str, Any]], None]
 
 
 class RecordedObject(msgspec.Struct):
-    """What is known of an object that is in the recording: a digest, and when a pod was bound."""
+    """The state of a recorded object: a digest, and when a pod was bound."""
 
     uid: str
     digest: bytes
@@ -35,7 +35,7 @@ class RecordedObject(msgspec.Struct):
 
 
 class Recorder:
-    """Writes a line for whatever happens; `clock` returns the seconds since the beginning of the recording."""
+    """Writes a line for each event; `clock` returns the seconds since the beginning of the recording."""
 
     def __init__(
         self,
@@ -50,25 +50,25 @@ class Recorder:
         self._shift = shift
         self._known = dict(known or {})
         self._at = at
-        # called to ask whether a kind is being listed: what is new then may have been there for a while
+        # returns whether a kind is being listed: a new object of the list may be older
         self.is_listing: Callable[[str], bool] = lambda kind: False
         self._begun = self._beginning = False
         self._waiting_classes: set[str] = set()
-        # whether pods are reported when they are finished; otherwise they are dropped then
+        # whether finished pods are reported; otherwise they are dropped
         self.reports_finished = False
-        # lines after the beginning
+        # number of lines after the beginning
         self.events = 0
 
     # -- the beginning
 
     def begin(self, objects: Iterable[ApiObject]) -> None:
-        """Record all objects that are there, or how they differ from those that are known: nodes first, pods last."""
+        """Record all existing objects, or their differences from the known ones: nodes first, pods last."""
         found = sorted((obj for obj in objects if not _is_over(obj)), key=_order)
         self._waiting_classes.update(obj.name for obj in found if is_waiting_class(obj))
         there = {_key(obj) for obj in found}
         resumed = bool(self._known)
         for key in [key for key in self._known if key not in there]:
-            self._gone(key, ended=True)
+            self._record_end(key, ended=True)
         self._begun = self._beginning = True
         for obj in found:
             if resumed:
@@ -78,11 +78,11 @@ class Recorder:
         self._beginning = False
 
     def forms_of(self, objects: Iterable[ApiObject]) -> Iterator[ApiObject]:
-        """Yield objects as they are recorded."""
+        """Yield the recorded forms of objects."""
         return (recorded(obj, self._shift) for obj in objects)
 
     def write_again(self, objects: Iterable[ApiObject]) -> None:
-        """Write objects that are recorded once more, as changes."""
+        """Write recorded objects once more, as changes."""
         for obj in objects:
             if _key(obj) in self._known:
                 compared = undecided(recorded(obj, self._shift), self._waiting_classes)
@@ -96,21 +96,21 @@ class Recorder:
         self._known[_key(obj)] = RecordedObject(obj.uid, _digest(compared), bound_at)
         self._write({"at": 0, "object": form})
 
-    # -- what reflectors report
+    # -- reports of reflectors
 
     def put(self, obj: ApiObject) -> None:
-        """An object is new or has changed."""
+        """Record a new or changed object."""
         if not self._begun:
             return
         if _is_over(obj):
-            self._gone(_key(obj), ended=True)
+            self._record_end(_key(obj), ended=True)
             return
         if isinstance(obj, StorageClass):
             (self._waiting_classes.add if is_waiting_class(obj) else self._waiting_classes.discard)(obj.name)
         key = _key(obj)
         known = self._known.get(key)
         if known is not None and known.uid != obj.uid:
-            self._gone(key, ended=True)
+            self._record_end(key, ended=True)
             known = None
         form = recorded(obj, self._shift)
         compared = undecided(form, self._waiting_classes)
@@ -123,10 +123,10 @@ class Recorder:
             self._see_binding(key, obj)
 
     def drop(self, obj: ApiObject) -> None:
-        """An object was deleted; a pod may have come to its end."""
+        """Record a deleted object; a pod may have completed."""
         if self._begun:
             ended = isinstance(obj, Pod) and not obj.terminating and not self.reports_finished
-            self._gone(_key(obj), ended=ended)
+            self._record_end(_key(obj), ended=ended)
 
     def _add(self, key: Key, obj: ApiObject, form: ApiObject, compared: ApiObject | None) -> None:
         if compared is None:
@@ -134,7 +134,7 @@ class Recorder:
         known = self._known[key] = RecordedObject(obj.uid, _digest(compared))
         listed = self._beginning or self.is_listing("Pod")
         if isinstance(obj, Pod) and obj.spec.node_name and (is_static(obj) or not listed):
-            # created with its node: no scheduler has chosen it
+            # created with a node: no scheduler has chosen it
             self._line("object", form)
             known.bound_at = self._at
             return
@@ -146,7 +146,7 @@ class Recorder:
             self._line("bound", pod.full_name, node=pod.spec.node_name)
             known.bound_at = self._at
 
-    def _gone(self, key: Key, *, ended: bool) -> None:
+    def _record_end(self, key: Key, *, ended: bool) -> None:
         known = self._known.pop(key, None)
         if known is None:
             return
@@ -165,13 +165,13 @@ class Recorder:
         self._write({"at": self._now(), field: value, **more})
 
     def _now(self) -> float:
-        """Return the time, which never goes back."""
+        """Return the time, which never decreases."""
         self._at = max(self._at, round(self._clock(), 3))
         return self._at
 
 
 def known_object(obj: ApiObject, waiting_classes: Iterable[str], bound_at: float | None) -> RecordedObject:
-    """Return what a recorder knows of an object that it has recorded."""
+    """Return the state of an object that a recorder has recorded."""
     compared = undecided(obj, set(waiting_classes)) or obj
     return RecordedObject(obj.uid, _digest(compared), bound_at)
 

@@ -1,7 +1,7 @@
 """Recordings of other tools: from reports of objects to a trace.
 
-From objects as they were at some times, with what the recorded scheduler decided, to events without it: the `Recorder`
-of `kubesched record` makes the same lines of them as of a live cluster.
+From objects at some times, with the decisions of the recorded scheduler, to events without them. The `Recorder` of
+`kubesched record` makes the same lines of them as of a live cluster.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -19,7 +19,7 @@ Line = Mapping[str, Any]
 
 
 class ObjectReport(NamedTuple):
-    """An object as it was at a time, or when it was deleted; those at time 0 were there at the beginning."""
+    """An object at a time, or when it was deleted; objects at time 0 existed at the beginning."""
 
     at: float
     obj: ApiObject
@@ -32,7 +32,7 @@ def trace_of_reports(
     durations: Durations,
     shift: timedelta = timedelta(),
 ) -> Trace:
-    """Return the trace of reports, which come in the order of time; their objects' times are shifted."""
+    """Return the trace of reports, which are ordered by time; the times in their objects are shifted."""
     known: list[RunTimes] = []
 
     def events(seed: int) -> Iterator[TraceEvent]:

@@ -1,7 +1,7 @@
-"""How long pods of a recording ran, which later lines say.
+"""The run times of pods of a recording, which only later lines have.
 
 From the lines of a recording to a number for each pod, in the order of their lines: the simulation needs it when the
-pod arrives. Names are kept only while their pods are there, so memory is eight bytes a pod.
+pod arrives. Names are kept only while their pods exist, so memory is eight bytes a pod.
 """
 
 from array import array
@@ -17,14 +17,14 @@ _BEGINNING = b'{"recording"'
 
 
 class Durations(StrEnum):
-    """The pods whose recorded run time counts from their simulated binding; others end at their recorded times."""
+    """The pods whose recorded run time counts from their simulated binding; other pods end at their recorded times."""
 
     COMPLETED = "completed"
     ALL = "all"
     NONE = "none"
 
     def counts(self, ran: float | None, *, completed: bool) -> bool:
-        """Return whether the run time of a pod counts, which came to its end by itself, or else was deleted."""
+        """Return whether the run time of a pod counts; `completed` says that it ran to its end, and was not deleted."""
         return ran is not None and (self is Durations.ALL or (completed and self is Durations.COMPLETED))
 
 
@@ -34,22 +34,22 @@ class RunTimes:
     def __init__(self, durations: Durations) -> None:
         self._durations = durations
         self._times = array("d")
-        # where pods that are there have their times
+        # the index of each existing pod in the times
         self._places: dict[str, int] = {}
 
     def arrived(self, full_name: str) -> None:
-        """A pod arrives."""
+        """Record the arrival of a pod."""
         self._places[full_name] = len(self._times)
         self._times.append(nan)
 
     def ended(self, full_name: str, ran: float | None, *, completed: bool) -> None:
-        """A pod has come to its end, or was deleted."""
+        """Record that a pod completed, or was deleted."""
         place = self._places.pop(full_name, None)
         if place is not None and ran is not None and self._durations.counts(ran, completed=completed):
             self._times[place] = ran
 
     def in_order(self) -> Iterator[float | None]:
-        """Yield the time of each pod, None where it is not known."""
+        """Yield the time of each pod, None if it is unknown."""
         for seconds in self._times:
             yield None if isnan(seconds) else seconds
 
@@ -65,7 +65,7 @@ class _Object(msgspec.Struct):
 
 
 class _LineOfPod(msgspec.Struct):
-    """What of a line tells arrivals and ends."""
+    """The fields of a line that show arrivals and ends."""
 
     object: _Object | None = None
     ended: str = ""
@@ -82,7 +82,7 @@ def is_recording(line: bytes) -> bool:
 
 
 def run_times(lines: Iterator[bytes], durations: Durations, name: str) -> RunTimes:
-    """Return the run times of pods that are lines of their own; none if the lines are no recording."""
+    """Return the run times of pods with lines; none if the lines are not a recording."""
     times = RunTimes(durations)
     if durations is Durations.NONE or not is_recording(next(lines, b"")):
         return times

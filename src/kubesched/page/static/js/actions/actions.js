@@ -1,5 +1,5 @@
-// What users do to the cluster that is shown: a menu, buttons in the panels, dialogs, undo and redo. The server carries
-// everything out; what it answers is said in a line at the bottom.
+// Actions of users on the cluster on display: a menu, buttons in the panels, dialogs, undo and redo. The server carries
+// everything out; a line at the bottom shows its answer.
 
 import { addNodesDialog, askDialog, createDialog, scaleDialog } from "./dialogs.js";
 import { fileItems } from "./files.js";
@@ -7,12 +7,12 @@ import { count } from "../cluster/amounts.js";
 import { h, isTyped } from "../page/dom.js";
 
 const SAID = 8000; // milliseconds that a sentence stays
-const AGAIN = 1000; // milliseconds between two looks at a drain that goes on
+const AGAIN = 1000; // milliseconds between two reads of a drain that is under way
 const SCALABLE = ["Deployment", "ReplicaSet", "StatefulSet", "ReplicationController", "Job"];
-// an action's title begins with what to do; a drain goes on, and its title tells how far
+// an action's title begins with a verb; a drain takes longer, and its title has the progress
 const PAST = { Add: "Added", Cordon: "Cordoned", Create: "Created", Delete: "Deleted", Remove: "Removed", Scale: "Scaled", Uncordon: "Uncordoned" };
 
-/** An action's title as what was done. */
+/** An action's title in the past tense. */
 export function doneText(title) {
   return title.replace(/^\w+/, (verb) => PAST[verb] ?? verb);
 }
@@ -35,12 +35,12 @@ export class Actions {
     page.panel.extras = (subject) => (subject.kind === "node" ? this.nodeButtons(subject.key) : this.podButtons(subject.key));
   }
 
-  /** Read what can be done and what was done. */
+  /** Read the possible actions and the past ones. */
   async refresh() {
     const asked = (this.asked = (this.asked ?? 0) + 1);
     try {
       const known = await this.server.get("/v1/actions");
-      if (asked !== this.asked) return; // somebody has asked since, of what is shown by now
+      if (asked !== this.asked) return; // a newer request was sent meanwhile, for another cluster on display
       this.known = known;
     } catch {
       return;
@@ -50,7 +50,7 @@ export class Actions {
     this.watch();
   }
 
-  /** Tell about a drain that goes on. */
+  /** Show the progress of a drain. */
   watch() {
     clearTimeout(this.timer);
     const { running } = this.known;
@@ -63,7 +63,7 @@ export class Actions {
 
   // ---- doing
 
-  /** Send an action; returns whether it was carried out. What is refused is said, in the dialog if there is one. */
+  /** Send an action; returns whether it was carried out. A refusal is shown, in the dialog if there is one. */
   async do(action, refused = (sentence) => this.say(sentence, "failed")) {
     return this.send("/v1/actions", action, refused);
   }
@@ -95,7 +95,7 @@ export class Actions {
     if (!kind) this.sayTimer = setTimeout(() => this.line.replaceChildren(), SAID);
   }
 
-  /** Ctrl+Z and Ctrl+Shift+Z, where nobody is typing. */
+  /** Ctrl+Z and Ctrl+Shift+Z, unless the user is typing. */
   key(event) {
     if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || isTyped(event)) return;
     if (!this.known.writable) return;
@@ -158,7 +158,7 @@ export class Actions {
   async simulate() {
     try {
       await this.server.post("/v1/simulation", {});
-      this.say("This is a simulation of what was shown: whatever you do stays in it.", "");
+      this.say("This is a simulation of the cluster on display: your changes stay in it.", "");
     } catch (error) {
       this.say(error.message, "failed");
     }
@@ -174,7 +174,7 @@ export class Actions {
     return h("div.actions", { role: "group", "aria-label": `Change node ${name}` },
       this.panelButton(closed ? "Uncordon" : "Cordon", () => this.do({ do: closed ? "uncordon" : "cordon", nodes: name })),
       this.panelButton("Drain …", () => this.drain(name)),
-      this.panelButton("Remove …", () => askDialog(this, `Remove node ${name}?`, "It vanishes with all that runs there; no budget is asked.", "Remove", { do: "remove-nodes", nodes: name })),
+      this.panelButton("Remove …", () => askDialog(this, `Remove node ${name}?`, "The node is deleted with all of its pods; disruption budgets are ignored.", "Remove", { do: "remove-nodes", nodes: name })),
       this.panelButton("Add nodes like it …", () => addNodesDialog(this, name)));
   }
 

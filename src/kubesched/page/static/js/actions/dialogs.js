@@ -1,10 +1,10 @@
-// Dialogs for actions: what to do, its fields, and why the server refuses. A dialog closes when the action is done.
+// Dialogs for actions: title, fields, and the reason of a refusal. A dialog closes when the action is done.
 
 import { h } from "../page/dom.js";
 
 let numbers = 0;
 
-/** A dialog with a form: `fields` are elements, `action()` is what they ask for. */
+/** A dialog with a form: `fields` are elements, `action()` returns the action that they describe. */
 function dialog(actions, title, verb, fields, action) {
   const id = `dialog-${++numbers}`;
   const why = h("p.why", { role: "alert" });
@@ -41,7 +41,7 @@ function suggestions(values) {
   return h("datalist", { id }, values.slice(0, 500).map((value) => h("option", { value })));
 }
 
-/** A question before something that is not easily taken back. */
+/** A question before an action that is not easily undone. */
 export function askDialog(actions, title, text, verb, action, ...more) {
   dialog(actions, title, verb, [h("p", {}, text), ...more], typeof action === "function" ? action : () => action);
 }

@@ -1,4 +1,4 @@
-// Files: save the scenario, open one, export the cluster. Whatever is wrong with a file is said; the page keeps what it shows.
+// Files: save the scenario, open one, export the cluster. Faults of a file are shown, and the display stays as it is.
 
 import { h } from "../page/dom.js";
 
@@ -13,7 +13,7 @@ export function fileItems(actions) {
   ];
 }
 
-/** Download what the server answers, under the name that it gives. */
+/** Download the server's response, under the name that it gives. */
 async function save(actions, path) {
   try {
     const answer = await actions.server.open(path);

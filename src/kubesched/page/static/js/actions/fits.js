@@ -1,4 +1,4 @@
-// "How many of these fit?": of a pod that is there, or of a manifest. In: a name or YAML. Out: the answer of /v1/capacity
+// "How many of these fit?": for a pod of the cluster, or for a manifest. In: a name or YAML. Out: the answer of /v1/capacity
 // in a dialog: the sentence, the largest pods, zones and pools, and what runs out.
 
 import { grouped } from "../cluster/amounts.js";

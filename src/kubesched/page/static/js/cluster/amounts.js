@@ -55,7 +55,7 @@ export function grouped(number) {
   return String(number).replace(/\B(?=(\d{3})+(?!\d))/g, "\u202f");
 }
 
-/** A text of at most so many characters: a longer one without its middle. */
+/** A text with a limit of characters: a longer one without its middle. */
 export function cutMiddle(text, most) {
   if (text.length <= most) return text;
   const kept = Math.max(2, most - 1);

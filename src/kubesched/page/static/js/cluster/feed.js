@@ -1,6 +1,6 @@
-// The page's server: requests with the token, and the stream of changes, which starts anew when it breaks.
+// The page's server: requests with the token, and the stream of changes, which restarts when it breaks.
 
-const QUIET = 30_000; // milliseconds without a heartbeat after which the server counts as gone
+const QUIET = 30_000; // milliseconds without a heartbeat after which the connection counts as lost
 const LONGEST_WAIT = 10_000;
 const TOKEN = /^#token=(.+)$/;
 
@@ -14,10 +14,10 @@ export function takeToken() {
   return sessionStorage.getItem("token") || "";
 }
 
-/** An address that is opened in a tab where the page is already brings its token without being loaded. */
+/** If the address is opened in a tab that has the page already, only its fragment with the token changes. */
 window.addEventListener("hashchange", () => TOKEN.test(location.hash) && location.reload());
 
-/** A part of an address as text; whatever anybody has put into a link, the page starts. */
+/** A part of an address as text; a malformed link must not keep the page from starting. */
 function decoded(part) {
   try {
     return decodeURIComponent(part);
@@ -26,7 +26,7 @@ function decoded(part) {
   }
 }
 
-/** An answer that is not what was asked for; `status` is that of HTTP. */
+/** A refused request; `status` is the HTTP status. */
 export class Refused extends Error {
   constructor(status, message) {
     super(message);
@@ -128,7 +128,7 @@ export async function follow(server, on) {
     } catch (error) {
       if (error instanceof Refused && error.status === 401) return on.refused();
       broken = true;
-      on.gone(error instanceof Refused ? error.message : "The page's server is gone. Trying again.");
+      on.gone(error instanceof Refused ? error.message : "The connection to the page's server is lost. Trying again.");
       await new Promise((resolve) => setTimeout(resolve, wait));
       wait = Math.min(LONGEST_WAIT, 2 * wait);
     }

@@ -1,4 +1,4 @@
-// What is looked for. In: words; all of them have to match: a part of a name, a namespace or an owner, or key=value.
+// The search. In: words; all of them have to match: a part of a name, a namespace or an owner, or key=value.
 // Out: which nodes and pods match.
 
 /** Words of a query: {key, value} of key=value, {text} of others. */
@@ -14,7 +14,7 @@ export function wordsOf(query) {
     });
 }
 
-// what pods are asked for by name; all else is a label of nodes
+// keys for fields of pods; all other keys are labels of nodes
 const OF_PODS = {
   namespace: (cluster, pod) => cluster.namespace.get(pod),
   owner: (cluster, pod) => cluster.owner.get(pod).toLowerCase(),
@@ -89,7 +89,7 @@ export class Search {
     return Object.hasOwn(OF_PODS, key) && OF_PODS[key](cluster, pod) === value;
   }
 
-  /** Whether a text of few different ones has the word; asked once of each different text. */
+  /** Whether a text of a column matches the word; each distinct text is checked once. */
   coded(column, row, word) {
     const key = column.codes[row];
     let known = this.texts.get(column);

@@ -22,14 +22,14 @@ export class SearchBox {
     });
   }
 
-  /** Look for other words. */
+  /** Search for other words. */
   look() {
     this.at = undefined;
     this.again(this.cluster);
     this.list.hidden = !this.list.children.length;
   }
 
-  /** Look for the same words in a cluster that has changed: the list stays open or closed, the focus where it is. */
+  /** Search for the same words after the cluster has changed: the list stays open or closed, the focus where it is. */
   again(cluster) {
     this.cluster = cluster;
     if (!cluster) return;
@@ -103,7 +103,7 @@ export class SearchBox {
 
   // ---- from match to match
 
-  /** Open the only match; of several go to the next: nodes that are lit, then pending pods. */
+  /** Open the only match; of several go to the next: matching nodes, then pending pods. */
   enter() {
     if (!this.search?.active) return;
     const { named, found, nodes, pods } = this.search;

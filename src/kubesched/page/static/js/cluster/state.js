@@ -1,5 +1,5 @@
 // The cluster as columns. In: /v1/cluster once, then the data of `changes` events. Out: typed arrays by row, sums by node,
-// and what changed since it was last taken. Rows of nodes and pods are recycled.
+// and the changes since they were last taken. Rows of nodes and pods are recycled.
 
 /** A typed array with the same values and room for `rows` of them. */
 function grown(column, rows, empty = 0) {
@@ -9,12 +9,12 @@ function grown(column, rows, empty = 0) {
   return next;
 }
 
-// what is told apart: tenants name resources, kubelets labels, and each name is a column
+// limits: tenants name resources, kubelets name labels, and each name is a column
 const MOST_RESOURCES = 100;
 const MOST_LABELS = 300;
 const MOST_UNUSED = 1000; // texts of a column that no row has any more
 
-/** A value by a name that comes from a cluster: "constructor" is one only if it is there. */
+/** A value by a name that comes from a cluster: so "constructor" must be an own property. */
 function own(values, name) {
   return values && Object.hasOwn(values, name) ? values[name] : undefined;
 }
@@ -108,12 +108,12 @@ export class Cluster {
     this.readPods(data.pods);
   }
 
-  /** The clock of a simulation; null where time is that of everybody. */
+  /** The clock of a simulation; null without a simulation. */
   takeClock(clock) {
     this.simulatedAt = clock ? Date.parse(clock.date) / 1000 : null;
   }
 
-  /** The date of what is shown, in seconds. */
+  /** The date of the cluster on display, in seconds. */
   get now() {
     return this.simulatedAt ?? Date.now() / 1000;
   }
@@ -226,7 +226,7 @@ export class Cluster {
 
   // ---- changing
 
-  /** What changed since the last call. */
+  /** The changes since the last call. */
   takeChanges() {
     const taken = this.changed;
     this.changed = { nodes: new Set(), pods: new Set(), layout: false, pending: false };

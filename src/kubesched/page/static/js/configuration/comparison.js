@@ -1,4 +1,4 @@
-// The placements that two configurations make differently: a table, a pod a row, with both nodes' scores under each on
+// The placements that differ between two configurations: a table with a row for each pod, and both nodes' scores on
 // demand.
 
 import { count } from "../cluster/amounts.js";
@@ -18,7 +18,7 @@ export function comparisonView(comparison, on) {
   return [table, more(body, differences, on)].filter(Boolean);
 }
 
-/** A button for what is not shown yet. */
+/** A button that shows more rows. */
 function more(body, differences, on) {
   if (differences.length <= FIRST) return null;
   const button = h("button", { type: "button", onclick: () => {

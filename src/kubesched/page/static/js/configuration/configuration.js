@@ -24,7 +24,7 @@ export class ConfigurationView {
     this.faults = h("ol.faults", { id: "configuration-faults", "aria-label": "Faults of the text" });
     this.status = h("p.configuration-status", { role: "status" });
     this.form = h("div.configuration-form", { role: "group", "aria-label": "Configuration as a form" });
-    this.behind = h("p.configuration-behind", { hidden: true }, "The text has a fault: this form is that of the text before.");
+    this.behind = h("p.configuration-behind", { hidden: true }, "The text has a fault: this form shows the last valid text.");
     this.all = h("input", { type: "checkbox", id: "configuration-all" });
     this.compareButton = h("button.main", { type: "button", onclick: () => this.compare() }, "Compare placements");
     this.applyButton = h("button.configuration-apply", { type: "button", hidden: true, onclick: () => this.apply() }, "Apply");
@@ -45,12 +45,12 @@ export class ConfigurationView {
         h("div", {}, this.behind, this.form)));
   }
 
-  /** The view is opened: read what is in force, unless something was edited. */
+  /** The view is opened: read the configuration in force, unless the text was edited. */
   async shown() {
     if (this.inForce === undefined) await this.load();
   }
 
-  /** Ask what is in force; null if somebody has asked since, of what is shown by now. */
+  /** Return the configuration in force; null if a newer request was sent meanwhile. */
   async read() {
     const asked = (this.asked = (this.asked ?? 0) + 1);
     const answer = await this.server.get("/v1/configuration");
@@ -71,10 +71,10 @@ export class ConfigurationView {
     }
   }
 
-  /** Another configuration may be in force: what was not edited follows it, what was stays. */
+  /** Another configuration may be in force: an unedited text follows it, an edited one stays. */
   async refresh() {
     if (this.inForce === undefined) {
-      if (this.asked) await this.load(); // the answer that is under way is that of what was shown before
+      if (this.asked) await this.load(); // the pending answer is about the previous cluster
       return;
     }
     if (this.text.value === this.inForce) {
@@ -89,7 +89,7 @@ export class ConfigurationView {
     }
   }
 
-  /** What is in force, whether that is known, and whether another one can be applied or why not. */
+  /** The configuration in force, whether it is certain, and why another one cannot be applied. */
   take({ yaml, applicable, why, status }) {
     this.inForce = yaml;
     this.known = status;
@@ -185,9 +185,9 @@ export class ConfigurationView {
     this.text.scrollTop = Math.max(0, (line - 4) * height);
   }
 
-  // ---- what would differ
+  // ---- comparison
 
-  /** Say whether the placements are those of another text than the one that is there. */
+  /** Show whether the text has changed since the comparison. */
   markComparison() {
     this.old.textContent = this.text.value === this.compared ? "" : "The text has changed since: compare again.";
   }

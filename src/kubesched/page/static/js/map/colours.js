@@ -1,4 +1,4 @@
-// Colours of nodes and pods. Scales run from faint to strong in brightness alone as well, so that they are read without
+// Colours of nodes and pods. Scales run from faint to strong in brightness alone as well, so that they can be read without
 // seeing hues; kinds have eight hues that stay apart for most colour-blind people.
 
 const RAMPS = {

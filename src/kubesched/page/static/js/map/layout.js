@@ -15,7 +15,7 @@ export function nodesByName(cluster) {
   return [...cluster.nodes.row].sort((a, b) => names.compare(a[0], b[0])).map(([, row]) => row);
 }
 
-/** The largest groups by themselves, all others in one: a label may have a value for each node. */
+/** The largest groups, and one for the rest: a label may have a value for each node. */
 function folded(groups, most) {
   if (groups.length <= most) return groups;
   const largest = new Set([...groups].sort((a, b) => b[1].length - a[1].length).slice(0, most - 1));
@@ -23,7 +23,7 @@ function folded(groups, most) {
   return [...groups.filter((each) => largest.has(each)), [`${grouped(rest.length)} other values`, rest.flatMap(([, rows]) => rows)]];
 }
 
-/** A tree of groups: [{title, rows, parts}]; without labels one group that has no title. At most `most` are told apart. */
+/** A tree of groups: [{title, rows, parts}]; without labels one group that has no title. At most `most` are separate groups. */
 export function groupsOf(cluster, ordered, keys, most = MOST_GROUPS) {
   if (!keys.length) return [{ title: "", rows: ordered, parts: [] }];
   const column = cluster.labels.get(keys[0]);

@@ -1,5 +1,5 @@
-// The cluster on a canvas: cells of nodes, blocks of pods inside when there is room. Two layers: what is, and above it what
-// is pointed at, focused or selected. A frame draws all after the view moved, and only the changed cells otherwise.
+// The cluster on a canvas: cells of nodes, blocks of pods inside when there is room. Two layers: the cluster, and above it the items
+// that are pointed at, focused or selected. A frame draws all after the view moved, and only the changed cells otherwise.
 
 import { calm } from "../page/dom.js";
 import { fitted, inkOn } from "./labels.js";
@@ -33,7 +33,7 @@ export class ClusterMap {
     new ResizeObserver(() => this.resize()).observe(host);
   }
 
-  // ---- what is shown
+  // ---- content
 
   show(cluster, paint, search) {
     const other = cluster !== this.cluster;
@@ -60,7 +60,7 @@ export class ClusterMap {
     this.redraw();
   }
 
-  /** Draw what a batch of changes touched. */
+  /** Draw the nodes that a batch of changes touched. */
   update({ nodes, layout }) {
     if (layout) {
       this.ordered = null;
@@ -132,12 +132,12 @@ export class ClusterMap {
 
   // ---- the view
 
-  /** Whether nobody has moved the map since all nodes were shown. */
+  /** Whether the user has not moved the map since all nodes were shown. */
   seesAll() {
     return !this.all || ["k", "x", "y"].every((name) => this.all[name] === this.view[name]);
   }
 
-  /** The view in which all that was arranged is seen. */
+  /** The view with all nodes. */
   viewOfAll() {
     if (!this.room) return null;
     return { k: Math.min(1, this.width / this.room[0], this.height / this.room[1]), x: 0, y: 0 };
@@ -183,7 +183,7 @@ export class ClusterMap {
     const from = this.view;
     const start = performance.now();
     const move = (now) => {
-      if (this.moving !== move) return; // a hand, or another motion, moves the map now
+      if (this.moving !== move) return; // the user, or another motion, moves the map now
       const share = Math.min(1, Math.max(0, (now - start) / 220));
       const eased = 1 - (1 - share) ** 3;
       const mix = (name) => from[name] + (target[name] - from[name]) * eased;

@@ -1,4 +1,4 @@
-// What a node's colour says. In: the cluster and the chosen measure. Out: a colour for each node and pod, and a legend.
+// The meaning of a node's colour. In: the cluster and the chosen measure. Out: a colour for each node and pod, and a legend.
 
 import { amount, percent } from "../cluster/amounts.js";
 import { kindOf, kinds, nothing, ramp } from "./colours.js";
@@ -74,7 +74,7 @@ export class Paint {
     this.all();
   }
 
-  /** Colour every node anew. */
+  /** Recolour every node. */
   all() {
     if (this.measure) this.top = this.measure.top() || 1;
     this.priorities = this.id === "priority" ? [...new Set([...this.cluster.podRows()].map((pod) => this.cluster.priority[pod]))] : [];
@@ -113,7 +113,7 @@ export class Paint {
     return this.palette[Math.max(70, this.index[node] === 256 ? 70 : this.index[node])];
   }
 
-  /** What the measure says of a node, in words. */
+  /** The measure of a node, in words. */
   words(node) {
     if (this.id === "owner") return commonOwner(this.cluster, node) || "no pods";
     if (this.id === "scarcest") return `${percent(this.measure.value(node))} of ${this.cluster.scarcest(node).resource}`;

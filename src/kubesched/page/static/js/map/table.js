@@ -1,4 +1,4 @@
-// The nodes as a table: what the map shows, for screen readers and whoever likes tables better.
+// The nodes as a table: the content of the map, for screen readers and for users who prefer tables.
 
 import { amount, count, grouped, percent } from "../cluster/amounts.js";
 import { h } from "../page/dom.js";
@@ -13,7 +13,7 @@ export class NodeTable {
     this.from = 0;
   }
 
-  /** Nodes that the search lights, a hundred at a time. */
+  /** Nodes that the search finds, a hundred at a time. */
   show(cluster, search, keys) {
     const rows = nodesByName(cluster).filter((node) => !search.active || search.nodes[node]);
     this.from = Math.min(this.from, Math.max(0, Math.floor((rows.length - 1) / PAGE) * PAGE));

@@ -1,4 +1,4 @@
-// What the pointer is on, in a few lines.
+// The tooltip of a node or pod under the pointer.
 
 import { amount, count, percent } from "../cluster/amounts.js";
 import { h } from "../page/dom.js";

@@ -9,7 +9,7 @@ const BEFORE = ["PreEnqueue", "PreFilter", "Filter"];
 const AFTER = ["Reserve", "Permit", "PreBind", "Bind"];
 const NOT_KEPT = "Details were not kept: the scheduler was busy, or the pod is one of a group.";
 
-// which attempt is open, of which pod: a panel that is shown anew keeps it
+// which attempt is open, of which pod: a panel that is rebuilt keeps it
 let open = { pod: "", key: "" };
 
 /** 2026-01-01T00:00:05.123456Z: "2026-01-01 00:00:05.123". */
@@ -96,7 +96,7 @@ function afterChoice(decision, point, failure, message) {
   }));
 }
 
-// ---- what each point has
+// ---- details of each point
 
 function filterParts(decision, on) {
   const groups = (decision.rejected || []).map((each) => rejectedGroup(each, on));
@@ -114,7 +114,7 @@ function rejectedGroup(each, on) {
   return h("li", {}, each.plugin ? `${each.plugin}: ` : "", `${count(each.nodes, "node")}: ${each.message}`, h("span.names", {}, names));
 }
 
-/** Who answered what: nodes that passed, scores, errors. */
+/** Answers of extenders: nodes that passed, scores, errors. */
 function extenderParts(decision, call, on) {
   return (decision.extenders || []).filter((each) => each.call === call).map((each) => {
     const left = { filter: "passed", prioritize: "scored", preempt: "stayed candidates", bind: "bound" }[call];

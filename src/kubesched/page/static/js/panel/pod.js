@@ -91,7 +91,7 @@ function placementView(title, placement, on) {
     h("p", {}, nodeLink(placement.node, on), `, out of ${count(placement.feasible, "feasible node")}.`),
     placement.decidedBy ? h("p", {}, `Decided by: ${placement.decidedBy}`) : null,
     placement.ties > 1 && !/\btie\b/.test(placement.decidedBy || "") ? h("p", {}, `${grouped(placement.ties)} nodes have the highest score; one of them was drawn.`) : null,
-    placement.again ? h("p", {}, `Asked again now it would go to ${placement.again}.`) : null,
+    placement.again ? h("p", {}, `If it were scheduled again now, it would go to ${placement.again}.`) : null,
     rest.length ? details("Runners-up", h("table", {}, h("thead", {}, h("tr", {}, ["rank", "node", "total"].map((each) => h("th", { scope: "col" }, each)))), h("tbody", {}, rest))) : null);
 }
 
@@ -117,7 +117,7 @@ export function isRemedied({ explanation }) {
 }
 
 function remediesView(remedies, on) {
-  if (remedies === undefined) return section("What helps", h("p.waiting", { role: "status" }, "Trying what helps …"));
+  if (remedies === undefined) return section("What helps", h("p.waiting", { role: "status" }, "Testing remedies …"));
   return section("What helps", remedies.length ? h("ol.remedies", {}, remedies.map((each) => remedyView(each, on))) : null);
 }
 
@@ -185,7 +185,7 @@ export function podView({ explanation, funnel, recordsLater, placed }, on) {
     nearestView(explanation.nearest, on),
     groupView(explanation.group),
     waitsView(explanation.waits),
-    recordsLater ? section("Attempts on record", h("p.waiting", { role: "status" }, "They come when the run of this moment is worked out again …")) : null,
+    recordsLater ? section("Attempts on record", h("p.waiting", { role: "status" }, "They appear once the run has caught up with this moment …")) : null,
     attemptsView(explanation.pod, decisions, on),
     section("Message", explanation.message ? h("p.message", {}, explanation.message) : null),
     gapsView(explanation.gaps),

@@ -1,4 +1,4 @@
-// The lane of pending pods: groups by what they wait for, the largest first, pods oldest first. Only rows that are in view
+// The lane of pending pods: groups by the reason that they wait for, the largest first, pods oldest first. Only rows that are in view
 // are elements.
 
 import { age, amount, count, cutMiddle, grouped } from "../cluster/amounts.js";
@@ -20,7 +20,7 @@ function partsOf(why) {
   return /^(Fits nowhere: )?(.*?)((?:, \d+ .*)?)$/s.exec(why).slice(1).map((part) => part ?? "");
 }
 
-/** What a group has in common: its reason without numbers of nodes, which change while pods are tried one by one. */
+/** The key of a group: its reason without numbers of nodes, which change while pods are tried one by one. */
 function kindOf(why) {
   if (!why.startsWith(FITS_NOWHERE)) return why;
   return why.slice(FITS_NOWHERE.length).split(/, (?=\d+ )/).map((part) => part.replace(/^\d+ /, "")).sort().join(", ");
@@ -46,7 +46,7 @@ export function ownersOf(cluster, pods) {
   return `${first}${times > 1 ? ` × ${grouped(times)}` : ""}${others}`;
 }
 
-/** Groups of pending pods: [{kind, why, pods}], of those that a search finds. What reads alike is one group. */
+/** Groups of pending pods: [{kind, why, pods}], filtered by a search. Pods with the same text are one group. */
 export function pendingGroups(cluster, search) {
   const found = new Map();
   for (const pod of cluster.podRows()) {
@@ -72,13 +72,13 @@ export function causesOf(cluster, { groups, others }) {
   const rows = new Map();
   for (const pod of cluster.podRows()) if (cluster.isPending(pod)) rows.set(cluster.podKey(pod), pod);
   for (const { verdict, cause, names } of [...groups, ...others]) {
-    const why = { unschedulable: `${FITS_NOWHERE}${cause}`, schedulable: "Not tried yet: there is a place" }[verdict] ?? cause[0].toUpperCase() + cause.slice(1);
+    const why = { unschedulable: `${FITS_NOWHERE}${cause}`, schedulable: "Not tried yet: it fits on a node" }[verdict] ?? cause[0].toUpperCase() + cause.slice(1);
     for (const name of names) found.set(rows.get(name), why);
   }
   return found;
 }
 
-/** What a pod requests, in words. */
+/** The requests of a pod, in words. */
 export function requestsOf(cluster, pod) {
   const parts = [];
   for (const [resource, column] of cluster.requests) {
@@ -214,7 +214,7 @@ export class PendingLane {
     return age(this.cluster.now - this.cluster.created[pod]);
   }
 
-  /** Time has passed: tell the ages of the pods in view anew. */
+  /** Time has passed: update the ages of the pods in view. */
   tick() {
     for (const element of this.room.querySelectorAll(".age")) {
       const text = this.waiting(Number(element.dataset.pod));

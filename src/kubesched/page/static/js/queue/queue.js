@@ -11,7 +11,7 @@ const AGAIN = 1000; // milliseconds
 const MOST_ROWS = 30;
 const BY_CONDITION = { active: "Not tried yet", unschedulable: "Tried in vain", gated: "Gated" };
 
-/** Names of places, as far as the answer tells them apart. */
+/** Names of the places that the answer distinguishes. */
 export function titlesOf(answer) {
   return answer.kind === "conditions" ? BY_CONDITION : Object.fromEntries(PLACES.map(({ place, title }) => [place, title]));
 }
@@ -82,7 +82,7 @@ export class QueueView {
     return this.titles[place] !== undefined && this.answer.counts[place] !== null && this.answer.counts[place] !== undefined;
   }
 
-  /** Make a part anew unless it is as before; what has the focus keeps it. */
+  /** Rebuild a part unless it is unchanged; what has the focus keeps it. */
   keep(host, make) {
     const made = make();
     if (host.firstChild && made && host.firstChild.isEqualNode(made)) return;
@@ -91,7 +91,7 @@ export class QueueView {
     if (focused) host.querySelector(`[data-key="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
   }
 
-  /** What the chart says of a sample, in words. */
+  /** A sample of the chart, in words. */
   tell(row) {
     const { history } = this.answer;
     const parts = PLACES.filter(({ place }) => this.knows(place)).map(({ place }) => `${grouped(history[place][row] ?? 0)} ${this.titles[place].toLowerCase()}`);
@@ -130,7 +130,7 @@ function movesView(answer, titles) {
       h("th", { scope: "row" }, each.event), h("td.figure", {}, grouped(each.pods)), h("td", {}, place(each.from)), h("td", {}, place(each.to))))));
   const all = [...answer.moved].sort((a, b) => b.pods - a.pods);
   return section("Events that moved pods",
-    answer.moves.length ? table(answer.moves.slice(0, MOST_ROWS), true) : h("p", {}, answer.beginning === null ? "None since this page looks." : "None so far."),
+    answer.moves.length ? table(answer.moves.slice(0, MOST_ROWS), true) : h("p", {}, answer.beginning === null ? "None since this page was opened." : "None so far."),
     all.length ? h("details", {}, h("summary", {}, answer.beginning === null ? "All since the scheduler started" : "All so far"), table(all, false)) : null);
 }
 

@@ -1,5 +1,5 @@
 // The marks of the time line, on a canvas above the slider. In: the answer of /v1/timeline. Out: a picture, the mark at a
-// place, and the marks before and after a time, or before and after the one that was gone to last.
+// place, and the marks before and after a time, or before and after the current one.
 
 import { dayAndTime, grouped, timeOfDay } from "../cluster/amounts.js";
 import { h } from "../page/dom.js";
@@ -53,17 +53,17 @@ export function markText(mark, timeText = clockText) {
 }
 
 export class TimeMarks {
-  /** `kinds` is a list that names the colours that are there. */
+  /** `kinds` is the legend of the colours in use. */
   constructor(canvas, kinds) {
     this.canvas = canvas;
     this.kinds = kinds;
     this.marks = [];
     this.by = "at";
     this.began = 0;
-    this.dated = false; // whether times are those of day
+    this.dated = false; // whether times are times of day
     this.from = 0;
     this.to = 1;
-    this.current = undefined; // the mark that was gone to last
+    this.current = undefined; // the current mark
     new ResizeObserver(() => this.draw()).observe(canvas);
   }
 
@@ -79,7 +79,7 @@ export class TimeMarks {
     this.draw();
   }
 
-  /** The current mark among marks that were read later; of equal ones that of the same number. */
+  /** The current mark among newly read marks; equal marks are matched by their number. */
   again(marks) {
     const same = (mark) => ["at", "kind", "pod", "node", "message"].every((name) => mark[name] === this.current[name]);
     const number = this.marks.slice(0, this.marks.indexOf(this.current)).filter(same).length;
@@ -162,7 +162,7 @@ export class TimeMarks {
     return step > 0 ? this.after(from) : this.before(from);
   }
 
-  /** The mark under a place on the canvas; of several the most telling. */
+  /** The mark under a place on the canvas; of several the most important. */
   at(x) {
     const near = this.marks.filter((mark) => Math.abs(this.x(mark) - x) <= NEAR);
     near.sort((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind) || Math.abs(this.x(a) - x) - Math.abs(this.x(b) - x));

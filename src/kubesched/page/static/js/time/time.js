@@ -6,9 +6,9 @@ import { byId, isTyped } from "../page/dom.js";
 import { partsOf } from "../panel/links.js";
 import { TimeMarks, clockText, markText } from "./marks.js";
 
-const OFTEN = 1000; // milliseconds between two looks at the marks of a simulation
+const OFTEN = 1000; // milliseconds between two reads of the marks of a simulation
 const SELDOM = 3000; // and of a cluster that is followed
-const SHORT = 1; // seconds below which a simulation is one of scheduling cycles
+const SHORT = 1; // simulations shorter than this have a slider of scheduling cycles
 const STATES = { playing: "playing", paused: "paused", seeking: "going there", ended: "at its end" };
 
 export class TimeBar {
@@ -41,9 +41,9 @@ export class TimeBar {
     document.addEventListener("keydown", (event) => this.key(event));
   }
 
-  // ---- what is shown
+  // ---- display
 
-  /** A cluster was read: what it is, and what its clock shows. */
+  /** A cluster was read: update the mode and the clock. */
   start({ mode, clock, leavable }) {
     if (this.mode !== mode) this.marks.go(undefined);
     this.mode = mode;
@@ -57,7 +57,7 @@ export class TimeBar {
     byId("time-try").hidden = simulated;
     byId("time-line").hidden = mode === "files";
     for (const id of ["time-before", "time-after"]) byId(id).hidden = mode === "files";
-    // a button that goes away leaves the focus to the one in its place
+    // the focus of a button that disappears goes to the one in its place
     if (focused?.closest("[hidden]")) byId(simulated ? "time-play" : "time-try").focus();
     this.complain("");
     byId("time-note").textContent = "";
@@ -127,7 +127,7 @@ export class TimeBar {
     try {
       this.marks.show(await this.server.get(`/v1/timeline?by=${this.byCycles ? "cycles" : "seconds"}`));
     } catch {
-      // the feed tells that the server is gone
+      // the feed reports that the server does not answer
     }
     if (this.mode === "live") {
       clearTimeout(this.again);
@@ -169,7 +169,7 @@ export class TimeBar {
     await sent;
   }
 
-  /** Open what was jumped to, if it is there. */
+  /** Open the pod or node of the mark, if it exists. */
   arrive() {
     const mark = this.wanted;
     const arrived = !this.clock || (this.clock.state !== "seeking" && this.isAt(mark));
@@ -212,7 +212,7 @@ export class TimeBar {
   }
 
   command(asked) {
-    this.wanted = undefined; // whoever goes elsewhere wants to arrive there
+    this.wanted = undefined; // a user who seeks wants to arrive
     return this.ask(() => this.server.post("/v1/clock", asked));
   }
 

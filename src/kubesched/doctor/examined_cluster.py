@@ -1,7 +1,7 @@
-"""A cluster as it is examined: documents by path, and what an identity may do.
+"""The examined cluster: documents by path, and the rights of an identity.
 
-From paths to plain documents, or why there is none. Nothing is written: access reviews are asked for and not stored.
-Answers of any shape, and lists without an end, end in a sentence.
+From paths to plain documents, or to the reason why one is missing. Nothing is written: access reviews are requests that
+the API server does not store. Malformed answers and endless lists become a sentence.
 """
 
 import asyncio
@@ -16,12 +16,12 @@ Document = dict[str, Any]
 T = TypeVar("T")
 REVIEWS = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 NOT_ACCEPTED, NOT_ALLOWED, NOT_SERVED = 401, 403, 404
-# of a page of a list
+# limit of a page of a list
 MOST_ITEMS = 500
-# for all pages of a list
+# time limit for all pages of a list
 LIST_SECONDS = 120.0
 REVIEWS_AT_ONCE = 8
-ASK_AGAIN = "ask again when the API server is well (kubectl get --raw /readyz)"
+ASK_AGAIN = "try again when the API server is ready (kubectl get --raw /readyz)"
 
 
 class Right(NamedTuple):
@@ -39,13 +39,13 @@ class Right(NamedTuple):
 
 
 class Absent(NamedTuple):
-    """Why a document cannot be read: the code of the refusal, 0 if the answer is of no use."""
+    """The reason why a document is not readable: the code of the refusal, 0 for a malformed answer."""
 
     code: int
     why: str
 
     def fix(self, of_rights: str) -> str:
-        """Return what to do; `of_rights` if a right is missing."""
+        """Return the fix; `of_rights` if a right is missing."""
         return of_rights if self.code == NOT_ALLOWED else ASK_AGAIN
 
 
@@ -66,23 +66,25 @@ class _Review(msgspec.Struct):
     status: _ReviewStatus
 
 
-class AskedCluster:
-    """Asks an API server. Every method raises Unreachable, and Refused if the credentials are not accepted."""
+class ExaminedCluster:
+    """Sends requests to an API server. Every method raises Unreachable, and Refused if the credentials are not
+    accepted.
+    """
 
     def __init__(self, rest: Rest) -> None:
         self._rest = rest
         self._turns = asyncio.Semaphore(REVIEWS_AT_ONCE)
 
     async def document(self, path: str, query: Query | None = None) -> Document | Absent:
-        """Return a document, or why it cannot be read."""
+        """Return a document, or the reason why it is not readable."""
         return await self._decoded(path, query, Document)
 
     async def items(self, path: str, query: Query | None = None) -> list[Document] | Absent:
-        """Return the objects of a list, page by page, or why it cannot be read."""
+        """Return the objects of a list, page by page, or the reason why it is not readable."""
         return await self.read_items(path, query, lambda document: document)
 
     async def read_items(self, path: str, query: Query | None, read: Callable[[Document], T]) -> list[T] | Absent:
-        """Return what `read` makes of the objects of a list; the objects are not kept."""
+        """Return the results of `read` for the objects of a list; the objects are not kept."""
         try:
             async with asyncio.timeout(LIST_SECONDS):
                 return await self._pages(path, query or {}, read)
@@ -102,7 +104,7 @@ class AskedCluster:
             if not more:
                 return found
             if more == last:
-                return Absent(0, "the list does not end: each page is followed by the same one")
+                return Absent(0, "the list does not end: each page is followed by the same page")
 
     async def _decoded(self, path: str, query: Query | None, form: type[T]) -> T | Absent:
         try:
@@ -112,10 +114,10 @@ class AskedCluster:
                 raise
             return Absent(refused.code, str(refused))
         except (msgspec.MsgspecError, RecursionError) as error:
-            return Absent(0, f"the answer is not what an API server says: {error}")
+            return Absent(0, f"the answer does not have the form of an API server's: {error}")
 
     async def may(self, right: Right) -> bool:
-        """Return whether the identity of the requests may do something; raises any Refused."""
+        """Return whether the identity of the requests has a right; raises Refused for every refusal."""
         resource, _, subresource = right.resource.partition("/")
         attributes = {
             "verb": right.verb,
@@ -135,4 +137,4 @@ class AskedCluster:
         try:
             return msgspec.json.decode(answer, type=_Review).status.allowed
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise Refused(0, "", f"the answer is no access review: {error}") from None
+            raise Refused(0, "", f"the answer is not an access review: {error}") from None

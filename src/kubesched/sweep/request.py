@@ -1,6 +1,6 @@
-"""What a folder of results was asked for: sweep.json.
+"""The request for a folder of results: sweep.json.
 
-From a specification, its inputs and its plan to a file, and back; and from two of them to what changed in between.
+From a specification, its inputs and its plan to a file, and back; and from two requests to their differences.
 """
 
 from collections.abc import Iterator, Mapping
@@ -16,8 +16,8 @@ from kubesched.sweep.whole_files import whole_file
 FILE = "sweep.json"
 
 
-class AskedSweep(msgspec.Struct, frozen=True, rename="camel"):
-    """A sweep as it was asked for."""
+class SweepRequest(msgspec.Struct, frozen=True, rename="camel"):
+    """A sweep as the user requested it."""
 
     version: str
     spec: dict[str, Any]
@@ -28,11 +28,11 @@ class AskedSweep(msgspec.Struct, frozen=True, rename="camel"):
     tuned: bool = False
 
 
-def read_asked(folder: Path) -> AskedSweep | None:
-    """Return what a folder was asked for, None if it has no results; raises SweepError."""
+def read_request(folder: Path) -> SweepRequest | None:
+    """Return the request for the results in a folder, None without results; raises SweepError."""
     path = folder / FILE
     try:
-        return msgspec.json.decode(path.read_bytes(), type=AskedSweep)
+        return msgspec.json.decode(path.read_bytes(), type=SweepRequest)
     except (FileNotFoundError, NotADirectoryError):
         return None
     except OSError as error:
@@ -41,16 +41,16 @@ def read_asked(folder: Path) -> AskedSweep | None:
         raise SweepError(f"{path}: {error}; is it a folder of results?") from None
 
 
-def write_asked(folder: Path, asked: AskedSweep) -> None:
-    """Write what a folder is asked for; raises SweepError."""
+def write_request(folder: Path, request: SweepRequest) -> None:
+    """Write the request for the results in a folder; raises SweepError."""
     path = folder / FILE
-    text = msgspec.json.format(msgspec.json.encode(asked, order="deterministic"), indent=1)
+    text = msgspec.json.format(msgspec.json.encode(request, order="deterministic"), indent=1)
     with whole_file(path) as file:
         file.write_bytes(text + b"\n")
 
 
-def changes(before: AskedSweep, now: AskedSweep) -> list[str]:
-    """Return what changed between two sweeps, in a few words each."""
+def changes(before: SweepRequest, now: SweepRequest) -> list[str]:
+    """Return the differences between two requests, in a few words each."""
     found = list(_changed(before.spec, now.spec, "the specification's {}"))
     found += _changed(before.inputs, now.inputs, "the file {}")
     if before.version != now.version:

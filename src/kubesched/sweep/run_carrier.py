@@ -1,7 +1,7 @@
-"""One run after the other in one process.
+"""Runs, one after the other, in one process.
 
-From a run to its outcome. Plugins are loaded once; traces and configurations are kept for the runs that follow. A run
-that cannot be done is an outcome, too: its reason in a sentence.
+From a run to its outcome. Plugins are loaded once; traces and configurations are cached for the following runs. The
+outcome of a failed run is a sentence with the reason.
 """
 
 from collections import OrderedDict
@@ -32,15 +32,15 @@ K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
 
-class _Newest(Generic[K, V]):
-    """What was made last, by key."""
+class _Cache(Generic[K, V]):
+    """A cache of the newest values, by key."""
 
     def __init__(self, most: int) -> None:
         self._most = most
         self._made: OrderedDict[K, V] = OrderedDict()
 
     def get(self, key: K, make: Callable[[], V]) -> V:
-        """Return what was made for a key, or make it."""
+        """Return the cached value of a key, or compute it."""
         if key not in self._made:
             self._made[key] = make()
             while len(self._made) > self._most:
@@ -50,7 +50,7 @@ class _Newest(Generic[K, V]):
 
 
 def sentence(error: KubeschedError) -> str:
-    """Return an error, which may list several problems, in a line."""
+    """Return an error, which may list several problems, as one line."""
     return "; ".join(" ".join(text.split()) for text in getattr(error, "errors", ()) or (str(error),))
 
 
@@ -60,8 +60,8 @@ class RunCarrier:
     def __init__(self, setup: SweepSetup) -> None:
         self._setup = setup
         self._registry: Registry | None = None
-        self._traces: _Newest[Any, Trace] = _Newest(2)
-        self._configs: _Newest[bytes | None, tuple[Loaded, list[str]]] = _Newest(64)
+        self._traces: _Cache[Any, Trace] = _Cache(2)
+        self._configs: _Cache[bytes | None, tuple[Loaded, list[str]]] = _Cache(64)
         self._notes: list[str] = []
 
     def carry_out(self, run: SweepRun) -> RunOutcome:
@@ -73,18 +73,18 @@ class RunCarrier:
             return RunOutcome(run.id, error=sentence(error))
         except MemoryError:
             return RunOutcome(run.id, error="out of memory")
-        except Exception as error:  # a plugin may raise anything, and the other runs go on
+        except Exception as error:  # a plugin may raise anything, and the other runs continue
             return RunOutcome(run.id, error=f"{type(error).__name__}: {error}")
         if row["pods.failedAttempts"] > row["pods.unschedulableAttempts"] and not row["pods.bound"]:
             return RunOutcome(run.id, error="; ".join(self._notes))
         return RunOutcome(run.id, row, timeline, notes=list(dict.fromkeys(self._notes)))
 
     def check_config(self, run: SweepRun) -> None:
-        """Raise KubeschedError if the configuration of a run cannot be used."""
+        """Raise KubeschedError if the configuration of a run is not usable."""
         self._config(run)
 
     def check_workloads(self, run: SweepRun) -> None:
-        """Raise KubeschedError if a Workload of a run cannot be used."""
+        """Raise KubeschedError if a Workload of a run is not usable."""
         for path in self._setup.traces[run.label.trace]:
             self._workload(path, run)
 
@@ -121,7 +121,7 @@ class RunCarrier:
             gates = FeatureGates.parse(common.gates, (common.emulated_version,) if common.emulated_version else ())
             loaded = load_config(run.config_text, gates, registry)
             if loaded.config.extenders:
-                raise SweepError("the configuration has extenders, which cannot be simulated: leave them out")
+                raise SweepError("the configuration has extenders, which cannot be simulated: remove them")
             return loaded, sorted(custom_kinds_of(loaded, registry))
 
         return self._configs.get(run.config_text, load)
@@ -133,7 +133,7 @@ class RunCarrier:
         return trace_of_workload(Path(path).name, varied_workload(document, run.fields, run.size))
 
     def _trace(self, run: SweepRun, kinds: list[str]) -> Trace:
-        """Return the trace of a run, with nodes and fields as the run has them."""
+        """Return the trace of a run, with the nodes and field values of the run."""
         workloads, others = [], []
         for path in self._setup.traces[run.label.trace]:
             trace = self._workload(path, run)
