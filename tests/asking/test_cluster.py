@@ -252,7 +252,9 @@ def test_a_live_cluster_is_asked_also_from_within_a_running_loop(
 
 
 def test_a_name_and_a_kubeconfig_are_two_clusters() -> None:
-    with pytest.raises(KubeschedError, match="connect takes the name of a cluster, or a kubeconfig and a context"):
+    with pytest.raises(
+        KubeschedError, match="connect takes either the name of a cluster, or a kubeconfig and a context"
+    ):
         Cluster.connect("kubeconfig", name="dev")
 
 

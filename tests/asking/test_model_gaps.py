@@ -36,7 +36,7 @@ def test_extenders_and_look_ups_of_plugins_are_gaps() -> None:
     answer = Cluster.of([a_node("n1"), a_pod("p")], config=CONFIG, plugins=[Prices]).explain("p")
     assert [(gap.what, gap.why) for gap in answer.gaps] == [
         ("extenders http://127.0.0.1:1/", "they are not called"),
-        ("what plugin Prices looks up outside", "it is not looked up here"),
+        ("data that plugin Prices reads from outside", "it is not read here"),
     ]
 
 
@@ -83,4 +83,4 @@ def test_an_unknown_pod_gets_the_pods_that_may_be_meant(name: str, hint: str) ->
     model = a_model(a_node("n"), a_namespace("shop"), a_namespace("ml"), *pods)
     with pytest.raises(UnknownObjectError) as error:
         model.pod(name)
-    assert str(error.value) == f"there is no pod {name}; {hint}"
+    assert str(error.value) == f"pod {name}; {hint}"

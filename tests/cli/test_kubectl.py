@@ -51,7 +51,7 @@ def test_the_namespace_is_that_of_the_context(tmp_path: Path) -> None:
         for words in (["--kubeconfig", config], ["--kubeconfig", config, "-n", "hers"]):
             assert "Pod hers/web-1 " in run("explain", "pod", "web-1", *words).stdout
         missing = run("explain", "pod", "web-1", "--kubeconfig", config, "-n", "default")
-    assert missing.stderr == "there is no pod default/web-1, or it has finished; did you mean hers/web-1?\n"
+    assert missing.stderr == "pod default/web-1, or it has finished; did you mean hers/web-1?\n"
 
 
 def test_cluster_and_user_are_those_of_the_kubeconfig(tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_flags_for_requests_are_kubectls(tmp_path: Path) -> None:
         (
             "a time that is none",
             ["--request-timeout", "soon"],
-            "Error: Invalid value for '--request-timeout': 'soon' is no duration such as 30s or 2m",
+            "Error: Invalid value for '--request-timeout': 'soon' is not a duration such as 30s or 2m",
         ),
     ],
 )
@@ -118,7 +118,7 @@ def a_second_cluster(served: ServedCluster) -> str:
 @pytest.mark.parametrize(
     ("sentence", "words", "expected"),
     [
-        ("commands", ["sna"], ["snapshot\tWrite a cluster to a file, to ask about it later or elsewhere.", ":4"]),
+        ("commands", ["sna"], ["snapshot\tWrite a cluster to a file, for questions later or elsewhere.", ":4"]),
         ("what is explained", ["explain", ""], ["pods", "pod", "node", ":4"]),
         ("pods of the namespace", ["explain", "pod", "--from", "FILE", ""], ["web-1", "web-2", ":4"]),
         ("pods that begin so", ["explain", "pod", "--from", "FILE", "web-2"], ["web-2", ":4"]),

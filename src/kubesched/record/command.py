@@ -65,7 +65,7 @@ def record(
     selector: str,
     source: ClusterSource,
 ) -> None:
-    """Record what happens on a cluster into a trace file, to be replayed.
+    """Record the events of a cluster into a trace file, for a replay.
 
     FILE ends in .jsonl, or in .jsonl.gz to be packed. At its beginning are all nodes, pods, volumes, claims, classes
     and budgets, as far as the scheduler reads them; then come the pods that arrive, change and end, nodes that join,

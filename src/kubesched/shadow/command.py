@@ -65,7 +65,7 @@ def shadow(
     registry: Registry,
     output: OutputOptions,
 ) -> None:
-    """Decide every pod beside the cluster's scheduler, without binding, and tell where the two differ.
+    """Decide every pod beside the cluster's scheduler, without binding, and report where the two differ.
 
     It needs the rights to get, list and watch; it writes nothing to the cluster, not even events or leases. Each pod
     that the cluster's scheduler binds is decided here, too, with the cluster as it was before: the chosen node is among

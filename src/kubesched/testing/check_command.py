@@ -23,7 +23,7 @@ from kubesched.testing.plugin_checks.checking import EXAMPLES, check_plugin
 WRONG = 3
 
 
-@click.command("check", short_help="Hold plugins to the contract: each finding with a minimal example.")
+@click.command("check", short_help="Check plugins against the contract; each finding has a minimal example.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
     "--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="How many random clusters to try."

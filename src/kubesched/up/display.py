@@ -62,7 +62,9 @@ def report_lines(report: PlacementReport) -> Iterator[str]:
 
 
 def print_table(table: Table) -> None:
-    """Print a table to a terminal in colours, wrapped to its width; plainly where it is none, or is too narrow."""
+    """Print a table: in colours, wrapped to the width of the terminal; plain if there is no terminal or it is too
+    narrow.
+    """
     if sys.stdout.isatty() and fits(table, Console().width):
         Console().print(table)
     else:

@@ -227,8 +227,8 @@ def test_a_manifest_that_an_api_server_refuses_is_an_error(folder: Path) -> None
 # -- bad files
 
 BAD: list[tuple[str, bytes, str]] = [
-    ("an empty file", b" \n", "FILE: is empty; give a snapshot, or objects as kubectl get -o yaml writes them"),
-    ("only comments", b"# nothing\n", "FILE: there are no objects in it"),
+    ("an empty file", b" \n", "FILE: file is empty; give a snapshot, or the output of kubectl get -o yaml"),
+    ("only comments", b"# nothing\n", "FILE: no objects found"),
     ("a text", b"hello", "FILE: document 1: an object was expected, found text; give a snapshot, or"),
     ("a picture", b"\x89PNG\r\n\x1a\n\0\0", "FILE: not UTF-8: invalid start byte at byte 0; give a snapshot, or"),
     ("half a snapshot", written(ClusterObjects((a_node("n"),)))[:30], "FILE: ends too early"),
@@ -272,7 +272,7 @@ def test_a_folder_of_foreign_files_is_some_problems_and_a_number(files: int, err
         (foreign / f"f{number}.json").write_text("foreign")
     with pytest.raises(UnreadableFilesError) as error:
         read_files([str(foreign)])
-    hint = "; give a snapshot, or objects as kubectl get -o yaml writes them"
+    hint = "; give a snapshot, or the output of kubectl get -o yaml"
     assert [each.removeprefix(f"{foreign}/") for each in error.value.errors] == [*errors[:-1], errors[-1] + hint]
     assert str(error.value) == "\n".join(error.value.errors)
 

@@ -141,10 +141,10 @@ def test_nobody_at_the_address_is_a_gap(place: Place) -> None:
 @pytest.mark.parametrize(
     ("address", "problem"),
     [
-        (SchedulerAddress("http://127.0.0.1:10259"), "http://127.0.0.1:10259 is no URL such as"),
-        (SchedulerAddress("scheduler"), "scheduler is no URL such as https://127.0.0.1:10259"),
-        (SchedulerAddress("https://a:b"), "https://a:b is no URL such as"),
-        (SchedulerAddress("https://a", certificate="c"), "a certificate and its key have to be given together"),
+        (SchedulerAddress("http://127.0.0.1:10259"), "http://127.0.0.1:10259 is not a URL such as"),
+        (SchedulerAddress("scheduler"), "scheduler is not a URL such as https://127.0.0.1:10259"),
+        (SchedulerAddress("https://a:b"), "https://a:b is not a URL such as"),
+        (SchedulerAddress("https://a", certificate="c"), "give a client certificate and its key together"),
         (SchedulerAddress("https://a:1"), ""),
     ],
 )

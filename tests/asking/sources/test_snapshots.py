@@ -349,29 +349,29 @@ BAD: list[tuple[str, bytes, str]] = [
     (
         "a snapshot that was copied in part",
         written(A_CLUSTER)[:-20],
-        "file: ends too early: it was not copied as a whole; copy it again",
+        "file: is truncated; copy it again",
     ),
     (
         "a compressed file of somebody else",
         gzip.compress(b"kind: Pod"),
-        "file: is compressed, but no snapshot of kubesched; if it has manifests, unpack it first",
+        "file: is compressed, but not a kubesched snapshot; if it contains manifests, unpack it first",
     ),
     (
         "lines that are missing",
         packed(HEADER),
-        "file: has 0 objects where its header names 1: a part of it is missing; "
-        "write it anew with `kubesched snapshot -o FILE`",
+        "file: has 0 objects, but its header announces 1: the file is incomplete; "
+        "write it again with `kubesched snapshot -o FILE`",
     ),
     (
         "an object that cannot be read",
         packed(HEADER, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"priority": "high"}}),
         'file: line 2: Pod a: spec.priority: expected an integer, got "high"; '
-        "write it anew with `kubesched snapshot -o FILE`",
+        "write it again with `kubesched snapshot -o FILE`",
     ),
     (
         "a header that is none",
         gzip.compress(b'{"kubesched":"snapshot","version":"x"}\n'),
-        "file: its header cannot be read; write it anew with `kubesched snapshot -o FILE`",
+        "file: its header cannot be read; write it again with `kubesched snapshot -o FILE`",
     ),
 ]
 

@@ -196,7 +196,7 @@ def test_every_kind_that_admission_reads_is_read_from_sources(read_by_admission:
     kinds, _ = read_by_admission
     assert {"LimitRange", "ResourceQuota", "RuntimeClass", "PriorityClass"} <= kinds
     assert kinds - {"ServiceAccount"} <= KINDS.keys() | ADMISSION_KINDS.keys()
-    # what is uncertain without a kind can be said
+    # the uncertain part of answers without a kind can be said
     assert ADMISSION_KINDS.keys() <= UNADMITTED.keys()
 
 
@@ -390,5 +390,5 @@ def test_a_node_takes_what_its_manifest_states(
     (node,) = (msgspec.json.decode(encode(obj)) for obj in cluster.objects if type(obj).__name__ == "Node")
     if allocatable is not None:
         assert node["status"]["allocatable"] == allocatable
-    assert [each.what for each in cluster.gaps] == (["what Node the-node can take"] if gap else [])
+    assert [each.what for each in cluster.gaps] == (["the capacity of Node the-node"] if gap else [])
     assert all(each.uncertain.startswith(gap) for each in cluster.gaps)
