@@ -83,4 +83,4 @@ def test_an_unknown_pod_gets_the_pods_that_may_be_meant(name: str, hint: str) ->
     model = a_model(a_node("n"), a_namespace("shop"), a_namespace("ml"), *pods)
     with pytest.raises(UnknownObjectError) as error:
         model.pod(name)
-    assert str(error.value) == f"pod {name}; {hint}"
+    assert str(error.value) == f"there is no pod {name}; {hint}"

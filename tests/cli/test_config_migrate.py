@@ -65,7 +65,7 @@ def test_a_provider_instead_of_a_policy() -> None:
     assert result.exit_code == 0
     assert "type: MostAllocated" in result.stdout
     assert failure("--algorithm-provider", "Mine") == [
-        'algorithm provider "Mine"; there are DefaultProvider and ClusterAutoscalerProvider'
+        'there is no algorithm provider "Mine"; there are DefaultProvider and ClusterAutoscalerProvider'
     ]
 
 

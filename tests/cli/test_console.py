@@ -22,7 +22,7 @@ def shell(line: str) -> tuple[int, str, str]:
     return found.returncode, found.stdout, found.stderr
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize(
     "command",
     ["config show", "--help", "run --help", NODES],

@@ -142,7 +142,7 @@ def test_everything_that_cannot_be_loaded_is_told_and_nothing_is_served(tmp_path
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        (["--fault", "conflict=0.1,slwo=1"], 2, "Invalid value for '--fault': 'slwo=1': fault 'slwo'"),
+        (["--fault", "conflict=0.1,slwo=1"], 2, "Invalid value for '--fault': 'slwo=1': there is no fault 'slwo'"),
         (["--port", "70000"], 2, "70000 is not in the range"),
         (["--history", "0"], 2, "0 is not in the range"),
         (["--data", ""], 2, "'--data': file is empty; give the path of a folder"),

@@ -111,7 +111,7 @@ def test_a_folder_has_one_server_at_a_time(tmp_path: Path, monkeypatch: pytest.M
     ("name", "content", "words"),
     [
         ("state.db", b"this is no database" * 100, "is damaged: file is not a database"),
-        ("kubeconfig", b"users: []", "token in it; remove it for a new one"),
+        ("kubeconfig", b"users: []", "there is no token in it; remove it for a new one"),
     ],
 )
 def test_a_folder_that_cannot_be_used_is_said_in_a_line(name: str, content: bytes, words: str, tmp_path: Path) -> None:

@@ -51,7 +51,7 @@ def test_the_namespace_is_that_of_the_context(tmp_path: Path) -> None:
         for words in (["--kubeconfig", config], ["--kubeconfig", config, "-n", "hers"]):
             assert "Pod hers/web-1 " in run("explain", "pod", "web-1", *words).stdout
         missing = run("explain", "pod", "web-1", "--kubeconfig", config, "-n", "default")
-    assert missing.stderr == "pod default/web-1, or it has finished; did you mean hers/web-1?\n"
+    assert missing.stderr == "there is no pod default/web-1, or it has finished; did you mean hers/web-1?\n"
 
 
 def test_cluster_and_user_are_those_of_the_kubeconfig(tmp_path: Path) -> None:

@@ -90,4 +90,4 @@ def test_a_plugin_is_shown_with_its_arguments_and_what_it_reads(file: str) -> No
 def test_an_unknown_name_is_answered_with_the_nearest() -> None:
     result = CliRunner().invoke(main, ["plugins", "show", "NodeNaem"])
     assert result.exit_code == 1
-    assert "plugin NodeNaem; did you mean NodeName?" in result.output
+    assert "there is no plugin NodeNaem; did you mean NodeName?" in result.output

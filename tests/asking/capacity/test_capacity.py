@@ -161,7 +161,7 @@ def test_weights_make_rounds_until_one_fits_nowhere() -> None:
 @pytest.mark.parametrize(
     ("templates", "weights", "message"),
     [
-        pytest.param((), (), "workload to count", id="no template"),
+        pytest.param((), (), "there is no workload to count", id="no template"),
         pytest.param((WEB,), (1, 2), "2 weights for 1 workloads: Pod default/web", id="too many weights"),
         pytest.param((WEB, SPREAD), (0, 0), "at least one of them is more than zero", id="weights of nothing"),
         pytest.param((WEB, SPREAD), (1, -1), "weights are whole numbers", id="a weight below zero"),

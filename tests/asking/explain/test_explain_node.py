@@ -80,7 +80,7 @@ def test_notices() -> None:
 
 
 def test_a_wrong_name() -> None:
-    with pytest.raises(UnknownObjectError, match=r"node nod-1; did you mean node-1\?"):
+    with pytest.raises(UnknownObjectError, match=r"there is no node nod-1; did you mean node-1\?"):
         explain_node(a_model(a_node("node-1")), "nod-1")
 
 

@@ -127,7 +127,7 @@ def test_verdict(objects: list[Any], verdict: str, summary: str) -> None:
 
 
 def test_a_wrong_name_is_told_with_the_nearest() -> None:
-    with pytest.raises(UnknownObjectError, match=r"pod default/wbe; did you mean default/web\?"):
+    with pytest.raises(UnknownObjectError, match=r"there is no pod default/wbe; did you mean default/web\?"):
         explained(a_pod("web"), pod="default/wbe")
 
 

@@ -39,7 +39,7 @@ def test_a_namespace_that_does_not_exist_gets_the_nearest_one() -> None:
         assert triage(ClusterModel(ClusterObjects(objects, only_namespace=name), load_config())).unschedulable == 0
     with pytest.raises(UnknownObjectError) as error:
         triage(ClusterModel(ClusterObjects(objects, only_namespace="shpo"), load_config()))
-    assert str(error.value) == "namespace shpo; did you mean shop?"
+    assert str(error.value) == "there is no namespace shpo; did you mean shop?"
 
 
 def test_no_nodes() -> None:

@@ -1,6 +1,6 @@
 """The commands of remedies, pasted into a shell: kubectl does them, and the pod goes to the named node.
 
-A whole cluster with its scheduler and controllers; skipped where kubectl.
+A whole cluster with its scheduler and controllers; skipped where there is no kubectl.
 """
 
 import os

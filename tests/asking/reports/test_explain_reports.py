@@ -66,7 +66,7 @@ def test_of_many_causes_a_terminal_shows_the_less_costly_ones_as_rows_and_a_page
 @pytest.mark.parametrize(
     ("message", "sentence"),
     [
-        ("", "It does not help: pod to evict."),
+        ("", "It does not help: there is no pod to evict."),
         ("no node was found", "It does not help: no node was found."),
         ("0/3 nodes are available.", "It does not help: 0/3 nodes are available."),
     ],

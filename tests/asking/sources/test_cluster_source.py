@@ -166,13 +166,13 @@ def test_kubeconfig_is_a_list_of_files_of_which_some_may_be_missing(
         (
             "nothing, and no kubeconfig",
             ClusterSource(),
-            "kubeconfig (~/.kube/config does not exist); name one with --kubeconfig; or ask about files "
+            "there is no kubeconfig (~/.kube/config does not exist); name one with --kubeconfig; or ask about files "
             "with --from, or a cluster of kubesched up with --cluster",
         ),
         (
             "a kubeconfig that does not exist",
             ClusterSource(kubeconfig="nowhere"),
-            "kubeconfig nowhere: such file; check --kubeconfig, or clientConnection.kubeconfig",
+            "kubeconfig nowhere: there is no such file; check --kubeconfig, or clientConnection.kubeconfig",
         ),
         (
             "a cluster that is not up",

@@ -135,7 +135,7 @@ def test_the_namespace_that_is_asked_for_is_the_one_that_is_read(tmp_path: Path)
     )
     with pytest.raises(UnknownObjectError) as unknown:
         model.pod("bb")
-    assert str(unknown.value) == "pod hers/bb, or it has finished; did you mean hers/b?"
+    assert str(unknown.value) == "there is no pod hers/bb, or it has finished; did you mean hers/b?"
 
 
 def test_gaps_have_the_order_of_kinds(tmp_path: Path) -> None:
@@ -266,9 +266,9 @@ def test_a_namespace_that_does_not_exist_is_named(tmp_path: Path) -> None:
     with a_served_cluster(tmp_path, *OBJECTS) as served:
         cluster = read_cluster(ClusterSource(kubeconfig=served.kubeconfig(), namespace="hesr"))
     model = ClusterModel(cluster, load())
-    with pytest.raises(UnknownObjectError, match=r"^namespace hesr; did you mean hers\?$"):
+    with pytest.raises(UnknownObjectError, match=r"^there is no namespace hesr; did you mean hers\?$"):
         triage(model)
-    with pytest.raises(UnknownObjectError, match=r"^namespace hesr; did you mean hers\?$"):
+    with pytest.raises(UnknownObjectError, match=r"^there is no namespace hesr; did you mean hers\?$"):
         model.pod("none")
 
 

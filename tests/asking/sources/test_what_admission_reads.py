@@ -196,7 +196,7 @@ def test_every_kind_that_admission_reads_is_read_from_sources(read_by_admission:
     kinds, _ = read_by_admission
     assert {"LimitRange", "ResourceQuota", "RuntimeClass", "PriorityClass"} <= kinds
     assert kinds - {"ServiceAccount"} <= KINDS.keys() | ADMISSION_KINDS.keys()
-    # the uncertain part of answers without a kind can be said
+    # what is uncertain without a kind can be said
     assert ADMISSION_KINDS.keys() <= UNADMITTED.keys()
 
 

@@ -35,7 +35,7 @@ def test_names_keep_their_order_and_selectors_that_of_names(text: str, nodes: st
     [
         ("", "no node is named: ''; write names (a,b) or a label selector (zone=a)"),
         (",", "no node is named: ','; write names (a,b) or a label selector (zone=a)"),
-        ("d", "node d; there are 3, such as a, b, c"),
+        ("d", "there is no node d; there are 3, such as a, b, c"),
         ("pool=odl", "no node matches the label selector pool=odl; nodes have pool old, new"),
         ("pol=old", "no node matches the label selector pol=old; no node has label pol; did you mean pool (old, new)?"),
         (
@@ -46,7 +46,7 @@ def test_names_keep_their_order_and_selectors_that_of_names(text: str, nodes: st
         ("gpu=yes", "no node matches the label selector gpu=yes; nodes have gpu without a value"),
         (
             "colour",
-            "node colour; there are 3, such as a, b, c",
+            "there is no node colour; there are 3, such as a, b, c",
         ),
         (
             "colour=red",

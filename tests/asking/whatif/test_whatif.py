@@ -35,7 +35,7 @@ def found(answer: WhatIfAnswer) -> dict[str, str]:
 
 TWO: list[ApiObject] = [a_node("a", cpu="2"), a_node("b", cpu="2")]
 CASES: dict[str, tuple[list[ApiObject], list[Operation], dict[str, str]]] = {
-    "without an operation effect": ([*TWO, a_pod("p", cpu="1")], [], {}),
+    "without an operation there is no effect": ([*TWO, a_pod("p", cpu="1")], [], {}),
     "a drained node's pods move": (
         [*TWO, a_pod("p", node="a", **WEB)],
         [Drain(("a",))],

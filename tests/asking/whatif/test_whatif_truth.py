@@ -211,7 +211,7 @@ CASES: dict[str, tuple[list[Document], list[tuple[str, Any]], Deed]] = {
         [("scale", "sts/web=12")],
         scaled("StatefulSet", 12),
     ),
-    "a rollout with surge hangs when room for one more": (
+    "a rollout with surge hangs when there is no room for one more": (
         [*THREE, a_workload(replicas=3, cpu="1100m", **SLOW)],
         [("apply", a_workload(replicas=3, cpu="1200m", **SLOW))],
         applied(a_workload(replicas=3, cpu="1200m", **SLOW)),

@@ -120,7 +120,7 @@ def test_a_daemon_set_names_the_nodes_without_a_pod() -> None:
 def test_a_workload_that_does_not_exist() -> None:
     with pytest.raises(UnknownObjectError) as error:
         explained("deploy/wbe", workloads=(a_workload(),))
-    assert str(error.value) == "Deployment wbe; did you mean web?"
+    assert str(error.value) == "there is no Deployment wbe; did you mean web?"
 
 
 def test_the_report_has_every_pod_and_shows_the_first_nodes() -> None:

@@ -340,10 +340,10 @@ BAD: dict[str, tuple[list[str], int, str]] = {
     "a wrong name": (
         ["pod", "shop/crat"],
         1,
-        "pod shop/crat; did you mean shop/cart?",
+        "there is no pod shop/crat; did you mean shop/cart?",
     ),
-    "a name of another namespace": (["pod", "cart"], 1, "pod default/cart; did you mean shop/cart?"),
-    "a wrong node": (["node", "x"], 1, "node x; there are 4, such as a, b, c"),
+    "a name of another namespace": (["pod", "cart"], 1, "there is no pod default/cart; did you mean shop/cart?"),
+    "a wrong node": (["node", "x"], 1, "there is no node x; there are 4, such as a, b, c"),
     "a name alone": (
         ["cart"],
         2,
@@ -402,7 +402,7 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
         1,
         "deploy/cart is not a pod; to explain a workload, run: kubesched explain deploy/cart",
     ),
-    "a workload that does not exist": (["rs/crat", "-n", "shop"], 1, "ReplicaSet crat; did you mean cart?"),
+    "a workload that does not exist": (["rs/crat", "-n", "shop"], 1, "there is no ReplicaSet crat; did you mean cart?"),
     "a kind alone": (["deployment"], 2, "name one workload, such as deployment/NAME"),
     "two names": (["deploy", "a", "b"], 2, "name one workload, such as deploy/NAME"),
     "a kind without pods": (

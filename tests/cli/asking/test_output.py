@@ -217,7 +217,7 @@ def test_colours_are_for_terminals_that_want_them(cluster_file: str) -> None:
     assert "\x1b" not in run(*arguments).output
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="device that is always full")
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
 @pytest.mark.parametrize("output", ["table", "json", "html"])
 def test_a_full_disk_is_one_line(output: str, cluster_file: str) -> None:
     line = f"{sys.executable} -m kubesched explain pod default/big --from {cluster_file} -o {output} >/dev/full"

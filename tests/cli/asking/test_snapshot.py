@@ -55,7 +55,7 @@ def test_a_snapshot_can_go_through_a_pipe(manifests: str) -> None:
 
 def test_a_name_without_a_namespace_is_one_of_the_chosen_namespace(manifests: str) -> None:
     assert run("explain", "pod", "a", "-n", "web", "--from", manifests).exit_code == 0
-    assert "pod default/a" in run("explain", "pod", "a", "--from", manifests).stderr
+    assert "there is no pod default/a" in run("explain", "pod", "a", "--from", manifests).stderr
 
 
 def test_an_anonymised_snapshot_has_no_names(manifests: str, tmp_path: Path) -> None:

@@ -239,7 +239,7 @@ def test_consolidation_names_the_nodes_and_where_their_pods_go(cluster: Path) ->
 WRONG: dict[str, tuple[list[str], str]] = {
     "a node that is not there": (
         ["--drain", "node-d"],
-        "node node-d; did you mean node-c or node-b or node-a?",
+        "there is no node node-d; did you mean node-c or node-b or node-a?",
     ),
     "a selector without nodes": (
         ["--drain", "topology.kubernetes.io/zone=q"],
@@ -247,11 +247,11 @@ WRONG: dict[str, tuple[list[str], str]] = {
         "nodes have topology.kubernetes.io/zone a, b, c",
     ),
     "a selector that is none": (["--drain", "a in ("], "unable to parse requirement"),
-    "a workload that is not there": (["--scale", "rs/wbe=3"], "ReplicaSet wbe; did you mean web?"),
-    "a kind that is not there": (["--scale", "deplyo/web=3"], "kind deplyo; did you mean deploy"),
+    "a workload that is not there": (["--scale", "rs/wbe=3"], "there is no ReplicaSet wbe; did you mean web?"),
+    "a kind that is not there": (["--scale", "deplyo/web=3"], "there is no kind deplyo; did you mean deploy"),
     "a scale without a number": (["--scale", "rs/web"], "--scale rs/web: write KIND/NAME=N, such as deploy/web=9"),
-    "a pod that is not there": (["--delete", "pod/larg"], "Pod larg; did you mean large"),
-    "a budget that is not there": (["--delete", "pdb/wep"], "PodDisruptionBudget wep; did you mean web?"),
+    "a pod that is not there": (["--delete", "pod/larg"], "there is no Pod larg; did you mean large"),
+    "a budget that is not there": (["--delete", "pdb/wep"], "there is no PodDisruptionBudget wep; did you mean web?"),
     "nodes without a number": (["--add-nodes", "node-a"], "--add-nodes node-a: write N=LIKE, such as 3=node-1"),
     "a taint without an effect": (["--taint", "node-a", "k=v"], "taint k=v: write it as key=value:Effect"),
     "a weight of no plugin": (
