@@ -1,7 +1,6 @@
-"""Checks of what filters and scores answer: each compares two ways to the same answer.
+"""Checks of the answers of filters and scores: each compares two ways to the same answer.
 
-From an example to what is wrong, in lines, or None. A check that finds a hook failing says nothing: that is what
-`valid_answers` is for.
+From an example to findings, in lines, or None. A check ignores failing hooks: `valid_answers` reports those.
 """
 
 from collections.abc import Iterable, Sequence
@@ -32,13 +31,13 @@ Found = list[str] | None
 
 
 def told(example: ClusterExample, lines: Iterable[str], changes: Sequence[ExampleChange] = (), asked: int = 1) -> Found:
-    """Return the example in words and what was found, a few lines of it; None if nothing was."""
+    """Return the example and some lines of the findings in words; None without findings."""
     found = list(islice(lines, MOST_DIFFERENCES))
     return [*example.words(changes, asked), *found] if found else None
 
 
 def valid_answers(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that no hook raises or returns what cannot be used, scores out of range included."""
+    """Check that no hook raises, or returns an invalid value such as a score out of range."""
     answers = answers_of(plugin.engine(example.objects), example.asked[0])
     plugin.tally[Seen.REJECTED] += answers.rejects
     plugin.tally[Seen.SCORES_DIFFER] += len(set(answers.scores.values())) > 1
@@ -46,7 +45,7 @@ def valid_answers(plugin: CheckedPlugin, example: ClusterExample) -> Found:
 
 
 def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that the same question has the same answer, of the same plugin and of a new one."""
+    """Check that the same question has the same answer, from the same plugin and from a new one."""
     pod = example.asked[0]
     engine = plugin.engine(example.objects)
     first = answers_of(engine, pod)
@@ -60,13 +59,13 @@ def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:
 
 
 def inputs_unchanged(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that neither the pod nor the objects of the cluster change by being looked at, whichever hook looks."""
+    """Check that no hook changes the pod or the objects of the cluster."""
     engine = plugin.engine(example.objects)
     pod = engine.cluster.reader.read(msgspec.convert(to_builtins(example.asked[0]), Pod))
     before = {id(obj): (obj, to_builtins(obj)) for obj in _objects_of(engine, pod)}
     answers_in(engine.evaluation_of(pod))
     for _ in attempt_problems(plugin, engine, pod.pod):
-        # what is wrong with the answers is another check's
+        # wrong answers are the subject of another check
         pass
     if "queueSort" in plugin.points:
         ask(plugin_in(engine, plugin.name), "sort_key", checked_sort_key, pod, 1.0)
@@ -87,7 +86,7 @@ def _objects_of(engine: Engine, pod: PodInfo) -> Iterable[ApiObject]:
 
 
 def kept_equals_fresh(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that an engine that lived through changes answers as a new one, about pods of one key or of several."""
+    """Check that an engine with a history answers like a new one, about pods of one key or of several."""
     kept = plugin.engine(example.objects)
     for pod in example.asked:
         answers_of(kept, pod)
@@ -122,7 +121,9 @@ def has_forms(plugin: CheckedPlugin) -> bool:
 
 
 def forms_agree(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that a node gets the answer alone that it gets among others, from the form for one and that for many."""
+    """Check that a node gets the same answer alone and among others, from the form for one node and the one for
+    many.
+    """
     engine = plugin.engine(example.objects)
     evaluation = engine.evaluation_of(engine.cluster.reader.read(example.asked[0]))
     answers = answers_in(evaluation)
@@ -171,7 +172,7 @@ def _score_differences(plugin: ScorePlugin, evaluation: Evaluation) -> Iterable[
 
 
 def _names_of_forms(plugin: object, hook: str, alone: object, each: object) -> tuple[str, str]:
-    """Return what to call the two forms: a derived one is the other, asked about one node or about all."""
+    """Return names for the two forms: if one is derived, both are the same form, called for one node or for all."""
     kind = type(plugin)
     if getattr(kind, hook, None) is alone:
         return f"{hook}_nodes of this node alone", f"{hook}_nodes of all nodes"

@@ -1,7 +1,7 @@
-"""The check of queueing hints: what makes a rejected pod fit has to wake it.
+"""The check of queueing hints: a change that makes a rejected pod fit must wake it.
 
-From an example to what is wrong, in lines, or None. A pod that an event helps and that is not woken waits for minutes,
-until the queue is flushed.
+From an example to findings, in lines, or None. A pod that is not woken by a helpful event waits for minutes, until
+the queue is flushed.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,9 @@ from kubesched.testing.plugin_checks.plugin_answers import answers_of
 
 
 def hints_wide_enough(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that a change after which a rejected pod fits is an event that the plugin registered for, without SKIP."""
+    """Check that each change that makes a rejected pod fit is an event that the plugin registered for, without
+    SKIP.
+    """
     pod = example.asked[0]
     before = answers_of(plugin.engine(example.objects), pod)
     for changes, objects in example.states():
@@ -42,7 +44,7 @@ def hints_wide_enough(plugin: CheckedPlugin, example: ClusterExample) -> Found:
 
 
 def missed_event(
-    plugin: CheckedPlugin, pod: Pod, change: ExampleChange, what: str = "fits now and is not tried again"
+    plugin: CheckedPlugin, pod: Pod, change: ExampleChange, what: str = "fits now, but is not tried again"
 ) -> str:
     """Return why a change would not wake a pod that the plugin rejected; empty if it would."""
     engine = plugin.engine()
@@ -71,7 +73,7 @@ def missed_event(
 
 
 def events_of(change: ExampleChange, gates: FeatureGates) -> Sequence[ClusterEvent]:
-    """Return the events of a change, as the scheduler's event handlers tell them."""
+    """Return the events of a change, as the scheduler's event handlers report them."""
     obj: Any = change.new if change.new is not None else change.old
     action = Action.ADD if change.old is None else Action.DELETE if change.new is None else Action.UPDATE
     if isinstance(obj, Node):

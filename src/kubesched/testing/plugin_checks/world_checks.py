@@ -1,6 +1,6 @@
-"""The check of what-if worlds: a pod taken off or put on in a world gives the verdict of a cluster that really is so.
+"""The check of what-if worlds: a pod added or removed in a world gives the same verdict as in a real cluster.
 
-From an example to what is wrong, in lines, or None. Preemption and nominated pods ask in worlds.
+From an example to findings, in lines, or None. Preemption and nominated pods use worlds.
 """
 
 from collections.abc import Iterable, Iterator
@@ -24,7 +24,7 @@ def filters(plugin: CheckedPlugin) -> bool:
 
 
 def worlds_agree(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that pods which come or go in a world are seen as if they had come or gone."""
+    """Check that a pod added or removed in a world counts like one added to or removed from the cluster."""
     engine = plugin.engine(example.objects)
     evaluation = engine.evaluation_of(engine.cluster.reader.read(example.asked[0]))
     answers = answers_in(evaluation)
