@@ -264,15 +264,15 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a permit that skips": (
         lambda: made(PermitPlugin, permit=lambda *_: Permission(SKIP)),
-        "permit returned Skip, by which the attempt fails; return Permission(SUCCESS) or a rejection",
+        "permit returned Skip, which makes the attempt fail; return Permission(SUCCESS) or a rejection",
     ),
     "a reserve that waits": (
         lambda: made(ReservePlugin, reserve=lambda *_: Status(Code.WAIT)),
-        "reserve returned Wait, by which the attempt fails; return None or a rejection",
+        "reserve returned Wait, which makes the attempt fail; return None or a rejection",
     ),
     "a reserve that is not undone": (
         lambda: made(ReservePlugin, __init__=with_places, reserve=takes),
-        "of others: node n0: Unschedulable (no); unreserve has to give back what reserve took",
+        "of others: node n0: Unschedulable (no); unreserve has to release what reserve took",
     ),
     "an unreserve that fails without reserve": (
         lambda: made(ReservePlugin, __init__=with_places, reserve=takes, unreserve=removes),
@@ -325,7 +325,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
             pre_enqueue=lambda self, pod: NO if self.cluster.pods else None,
             events_to_register=lambda self: LABELLED,
         ),
-        "is not gated any more and stays out of activeQ: events_to_register does not name AssignedPod/Delete",
+        "is no longer gated, but stays out of activeQ: events_to_register does not name AssignedPod/Delete",
     ),
     "a sort_key that is a text": (
         lambda: made(QueueSortPlugin, sort_key=lambda self, pod, timestamp: pod.name),

@@ -47,7 +47,7 @@ def unreserve_undoes(plugin: CheckedPlugin, example: ClusterExample) -> Found:
             reserving.ask("reserve", place)
             reserving.undo(place)
     lines = [*reserving.failures, *_changed(plugin, example, reserving, "after reserve and unreserve of others")]
-    return told(example, [f"{line}; unreserve must release what reserve took" for line in lines[:1]])
+    return told(example, [f"{line}; unreserve has to release what reserve took" for line in lines[:1]])
 
 
 def unreserve_alone(plugin: CheckedPlugin, example: ClusterExample) -> Found:

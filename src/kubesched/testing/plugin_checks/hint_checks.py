@@ -44,7 +44,7 @@ def hints_wide_enough(plugin: CheckedPlugin, example: ClusterExample) -> Found:
 
 
 def missed_event(
-    plugin: CheckedPlugin, pod: Pod, change: ExampleChange, what: str = "fits now, but is not tried again"
+    plugin: CheckedPlugin, pod: Pod, change: ExampleChange, what: str = "fits now and is not tried again"
 ) -> str:
     """Return why a change would not wake a pod that the plugin rejected; empty if it would."""
     engine = plugin.engine()
