@@ -168,13 +168,11 @@ class Cluster:
         return explain_manifests(self._model, _manifests([pod]))
 
     def explain_node(self, name: str) -> NodeAnswer:
-        """Explain a node: what is free, and which pending pods would fit there."""
+        """Explain a node: its free resources, and the pending pods that would fit."""
         return explain_node(self._model, name)
 
     def explain_workload(self, name: str) -> WorkloadAnswer:
-        """Explain the pods of a workload, `deploy/web` or `deploy/shop/web`: why some are pending, and where all
-        others are.
-        """
+        """Explain the pods of a workload, `deploy/web` or `deploy/shop/web`: their nodes, or why they are pending."""
         from kubesched.asking.whatif.workloads import parse_name
         from kubesched.asking.workloads.explain_workload import explain_workload
 

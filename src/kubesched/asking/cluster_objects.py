@@ -32,7 +32,7 @@ FORBIDDEN = " is forbidden: "
 
 @dataclass(frozen=True, slots=True)
 class Gap(Answer):
-    """A part of the cluster that was not read: what, why, and what is uncertain because of it."""
+    """An unread part of the cluster: what, why, and the resulting uncertainty."""
 
     what: str
     why: str

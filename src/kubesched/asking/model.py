@@ -64,9 +64,7 @@ class ClusterModel:
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """Return the parts of the cluster that could not be read or are not asked, and what is uncertain because
-        of it.
-        """
+        """Return the unread parts of the cluster, and the resulting uncertainty."""
         gaps = list(self.source.gaps)
         extenders = self.loaded.config.extenders
         if extenders and not self.asks_extenders:
@@ -268,9 +266,9 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def nearest_pods(full_name: str, known: Collection[str]) -> list[str]:
-    """Return the pods whose names, or those of their workloads, are most like a name: those of its namespace, if any.
+    """Return the pods with the most similar names (or names of workloads), preferring the name's namespace.
 
-    Only as many parts of a name are compared as the looked-for name has: controllers append others.
+    Only as many parts of a name are compared as the wanted name has: controllers append more parts.
     """
     namespace, _, name = full_name.partition("/")
     likely = [pod for pod in known if pod.startswith(f"{namespace}/")] or known

@@ -215,7 +215,7 @@ class QuotaRoom:
 
 
 def quota_room(model: ClusterModel, more: Iterable[Document] = ()) -> QuotaRoom:
-    """Return the remaining quotas of a model's cluster, and of `further` quotas, which replace those of the same
+    """Return the remaining quotas of a model's cluster, and of `further` quotas, which replace quotas of the same
     name.
     """
     documents = (*model.source.admission, *more)

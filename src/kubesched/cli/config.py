@@ -83,7 +83,8 @@ def show_command(file: str | None, output: str, gates: FeatureGates, registry: R
 def _with_args_of_plugins(loaded: Loaded, registry: Registry, source: str) -> Loaded:
     """Return the configuration with the arguments of out-of-tree plugins completed.
 
-    It constructs these plugins, so that they check their arguments. Those of in-tree plugins are already checked.
+    It constructs these plugins, so that they check their arguments. The arguments of in-tree plugins are already
+    checked.
     """
     enabled = {plugin.name for profile in loaded.profiles for point in profile.points.values() for plugin in point}
     if enabled.isdisjoint(registry):

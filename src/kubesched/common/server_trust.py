@@ -4,7 +4,7 @@ import ssl
 
 
 def trusting_context(ca_file: str | None = None, ca_data: str | bytes | None = None) -> ssl.SSLContext:
-    """Return a context that verifies servers by the given authorities, or by those of the system.
+    """Return a context that verifies servers by the given authorities, or by the system's.
 
     From Python 3.13 on the default is stricter than Go: it refuses certificates without an authority key identifier,
     which clusters use.

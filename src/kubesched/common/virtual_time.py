@@ -22,7 +22,7 @@ BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _JumpingSelector(selectors.SelectSelector):
-    """Never waits for input; tells the loop to jump instead."""
+    """Never waits for input; makes the loop jump instead."""
 
     loop: "VirtualTimeLoop"
 

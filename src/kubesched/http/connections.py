@@ -108,7 +108,7 @@ class Connections:
         self._listener.close()
 
     async def closed(self) -> None:
-        """Cancel handshakes, wait until all connections are closed, and abort those that are not closed in time."""
+        """Cancel handshakes, wait until all connections are closed, and abort connections that take too long."""
         # each handshake task has to start, so that it closes its socket when cancelled
         await asyncio.sleep(0)
         for greeting in list(self._greetings):

@@ -49,7 +49,7 @@ _LEADER_ELECTION = {
 
 
 class RunOptions(msgspec.Struct, frozen=True):
-    """The options of `kubesched run`; `flags` has those that are used as they are."""
+    """The options of `kubesched run`; `flags` has the flags that are used unchanged."""
 
     loaded: Loaded
     registry: Registry

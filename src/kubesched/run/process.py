@@ -35,7 +35,7 @@ from kubesched.serving.metrics.catalog import LOOP_LAG
 from kubesched.serving.metrics.options import read_metric_options
 from kubesched.serving.metrics.process_metrics import measure_lag
 
-# how long the end waits for bindings under way, and for the lease to be released; how long for pending events
+# time limits at the end, for bindings under way and the release of the lease, and for pending events
 LAST_SECONDS = 5.0
 LAST_NEWS_SECONDS = 3.0
 STUCK = "the scheduling loop stood still"
@@ -152,14 +152,14 @@ class SchedulerProcess:
         os._exit(1)
 
     def _objection(self) -> str:
-        """Return why nothing may be written to the API server, an empty text if it may."""
+        """Return why writes to the API server are forbidden, an empty text if they are allowed."""
         if self._state.loop_problem() is not None:
             return STUCK
         return "" if self.leader is None or not self._leads or self.leader.holds else LOST
 
     async def _schedule(self, *, leads: bool) -> None:
         config = self._options.config
-        # events are handled from the start, lest they pile up in a long wait for the lease
+        # events are handled from the start, so that they do not accumulate while waiting for the lease
         self.scheduler.hold()
         collection = GarbageCollection(
             lambda: self.scheduler.busy, forget=lambda: self.scheduler.engine.forget_unused()

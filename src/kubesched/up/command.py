@@ -103,7 +103,7 @@ class UpOptions(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the cluster's name; clusters of `-- COMMAND` get names of their own, so that several can run."""
+        """Return the cluster's name; clusters of `-- COMMAND` get unique names, so that several can run."""
         return self.chosen_name or (f"command-{os.getpid()}" if self.command else DEFAULT)
 
 

@@ -67,7 +67,7 @@ class Shutdown:
         return told
 
     def soon(self, code: int = 1) -> None:
-        """End the process with a code unless it ends by itself within LAST_SECONDS."""
+        """End the process with a code unless it has ended within LAST_SECONDS."""
         self._after(LAST_SECONDS, lambda: self.at_once(code))
 
     def at_once(self, code: int, words: str = "") -> None:

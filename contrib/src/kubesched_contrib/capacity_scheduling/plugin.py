@@ -41,7 +41,7 @@ NOBODY_TO_EVICT = "no node has pods whose eviction helps within the quotas"
 
 
 class Demand(NamedTuple):
-    """A pod's request together with those of nominated pods: in its own quota, and in all."""
+    """The request of a pod and of nominated pods together: in its own quota, and in all."""
 
     own: Amounts
     total: Amounts
@@ -104,7 +104,7 @@ class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
         return QuotaUsage(self._quotas, self._totals)
 
     def _demand(self, usage: QuotaUsage, pod: PodInfo) -> Demand:
-        """Return a pod's request with those of the nominated pods before it."""
+        """Return the request of a pod and of the nominated pods before it."""
         own, total = Counter(pod.requests), Counter(pod.requests)
         on_nodes = self._cluster.pods
         reported = {other.uid: other for other in self._nominated[NOMINATED]}

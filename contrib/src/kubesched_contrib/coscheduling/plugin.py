@@ -193,7 +193,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
             self._background.activate(self._gangs.let_others_try(name))
 
     def permit(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
-        """Let a pod wait until minMember pods have a node; the last of them allows the others."""
+        """Let a pod wait until minMember pods have a node; the last of them allows the rest."""
         name = group_name(pod)
         if not name:
             return Permission(SUCCESS)

@@ -89,7 +89,7 @@ class LoadCollector:
         return found
 
     def apply(self, loads: NodeLoads) -> None:
-        """Use new values; those of a known window are not new."""
+        """Use new values; values of a known window are not new."""
         if loads.window_end <= self._window_end:
             return
         if self._renewed_at is None and self._window_end > float("-inf"):

@@ -195,7 +195,7 @@ def _zone_of(node: Node) -> dict[str, str]:
 
 
 def _lasting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
-    """Return taints without those of conditions, and without times."""
+    """Return taints without times, and without taints of conditions."""
     return tuple(
         Taint(key=taint.key, value=taint.value, effect=taint.effect)
         for taint in taints

@@ -23,7 +23,7 @@ NATIVE: Final = (CPU, MEMORY, STORAGE)
 
 
 def requests_of(pod: PodInfo) -> dict[str, int]:
-    """Return the resources that a pod takes on its node: CPU in thousandths, all others in units."""
+    """Return the resources that a pod takes on its node: CPU in thousandths, all else in units."""
     resources = pod.digest.resources
     native = (resources.milli_cpu, resources.memory, resources.ephemeral_storage)
     found = dict(zip(NATIVE, native, strict=True)) | dict(resources.scalar)

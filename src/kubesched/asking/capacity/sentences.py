@@ -13,7 +13,7 @@ _TOO_MANY_PODS: Final = "Too many pods"
 
 
 def summary_of(answer: CapacityAnswer) -> str:
-    """Return how many replicas fit, what runs out first, and the best plan."""
+    """Return how many replicas fit, which resource runs out first, and the best plan."""
     sentences = [_rounds(answer)] if answer.rounds is not None else []
     sentences += [_of_template(each, answer) for each in answer.templates]
     # there is no search for nodes to add then

@@ -109,9 +109,9 @@ def _requests(pod: PodInfo) -> dict[str, str]:
 
 
 def _pending(model: ClusterModel, owners: Owners, row: int) -> Iterator[PendingKind]:
-    """Return the pending pods by workload and by what the node lacks for them.
+    """Return the pending pods by workload and by the node's lacks for them.
 
-    Pods that fit come first, then those for which least is lacking; among equal ones the largest pods.
+    Pods that fit come first, then pods with the smallest lacks; among equal ones the largest pods.
     """
     found: dict[object, PendingKind] = {}
     sizes: dict[str, float] = {}
@@ -144,7 +144,7 @@ def _pending(model: ClusterModel, owners: Owners, row: int) -> Iterator[PendingK
 
 
 def _lacks(model: ClusterModel, pod: PodInfo, row: int) -> tuple[tuple[Lack, ...], str]:
-    """Return what a node lacks for a pod, and why the pod fits on no node at all."""
+    """Return the lacks of a node for a pod, and why the pod fits on no node at all."""
     rejections = Rejections(model.engine.evaluation_of(pod))
     # like the scheduler, stop at the first plugin that rejects the pod
     message = said_of_pod(rejections.pre_filter[0].message) if rejections.pre_filter else ""

@@ -215,7 +215,7 @@ def as_pending(model: ClusterModel, pod: PodInfo) -> PodInfo:
 
 
 def _why_not(model: ClusterModel, evaluation: Evaluation, node: str) -> tuple[NearMiss, ...]:
-    """Return what the node of a bound pod lacks for it today; nothing if the node is feasible."""
+    """Return the lacks of a bound pod's node today; nothing if the node is feasible."""
     row = evaluation.table.row_of.get(node)
     if row is None or evaluation.table.nodes[row] is None:
         return ()

@@ -1,4 +1,4 @@
-"""What a node lacks for a pod, with amounts and names.
+"""The lacks of a node for a pod, with amounts and names.
 
 From the rejections of a row to `Lack`s. The filter has already rejected the node; here the cause is looked up:
 amounts in this module, names in `look_ups`. Without a look-up the plugin's reason is used.

@@ -52,9 +52,7 @@ def _taints(rejected: RejectedNode) -> Iterator[Named]:
 
 
 def _node_affinity(rejected: RejectedNode) -> Iterator[Named]:
-    """Return the labels that node selector and node affinity miss; of alternative terms, those of the nearest
-    term.
-    """
+    """Return the labels that node selector and node affinity miss; of alternative terms, only the nearest counts."""
     node, required = rejected.node, required_node_affinity(rejected.pod.spec)
     node_labels = node.metadata.labels
     yield from _of_labels(required.labels, node_labels)

@@ -36,7 +36,8 @@ class HeldPod(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PendingKind(Answer):
-    """Pending pods of one workload that are alike for this node: how many of them would fit, or what it lacks.
+    """Pending pods of one workload that are alike for this node: how many of them would fit, or the lacks of the
+    node.
 
     `room_for` is the tried number of such pods that fit here, even if fewer are pending. `group` is the pod group
     that the scheduler places as a whole: whether these pods come here depends on all of its pods.

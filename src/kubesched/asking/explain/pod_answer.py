@@ -46,7 +46,7 @@ class Reason(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Lack(Answer):
-    """What a node lacks for the pod, by one plugin: in a sentence, and as an amount if there is one.
+    """One lack of a node for the pod, from one plugin: in a sentence, and as an amount if there is one.
 
     `subject` is the same on every node: `cpu`, `taint spot=yes:NoSchedule`, `label disk=ssd`.
     """

@@ -56,7 +56,9 @@ def preempting(
 
 
 def _first(candidates: Sequence[Candidate], node: str) -> Sequence[Candidate]:
-    """Return the chosen node's candidate, and the cheapest others; of candidates in columns only these are built."""
+    """Return the chosen node's candidate, and the cheapest alternatives; of candidates in columns only these are
+    built.
+    """
     if not isinstance(candidates, Candidates):
         return candidates
     chosen = candidates.on(node)

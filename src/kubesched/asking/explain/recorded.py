@@ -27,7 +27,7 @@ def with_records(answer: PodAnswer, records: PodRecords | None, uid: str, node: 
 
 
 def _waits(waits: PodWaits | None, last: DecisionRecord, records: PodRecords) -> PodWaits:
-    """Return what a pod waits for, with its attempts and the remaining backoff."""
+    """Return the waits of a pod, with its attempts and the remaining backoff."""
     left = 0.0
     if last.backoff_until is not None and records.now is not None:
         left = max(0.0, round((last.backoff_until - records.now).total_seconds(), 1))

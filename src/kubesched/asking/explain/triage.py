@@ -193,7 +193,7 @@ class _Causes:
         return cause._replace(key=(cause.key, self._preempts_below(pod)))
 
     def _preempts_below(self, pod: PodInfo) -> int | None:
-        """Return the priority below which a pod may preempt others, None if it may preempt none."""
+        """Return the priority below which a pod may preempt pods, None if it may preempt none."""
         if self._lowest is None or pod.spec.preemption_policy == PREEMPT_NEVER:
             return None
         return pod.priority if pod.priority > self._lowest else None

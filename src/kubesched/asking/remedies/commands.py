@@ -17,7 +17,7 @@ _STATUS = "/status/"
 
 
 def commands_of(requests: Sequence[ObjectChange], steps: Steps) -> tuple[str, ...]:
-    """Return the commands of requests, in their order, after those of steps that only refer to an object."""
+    """Return the commands of requests, in their order, preceded by commands of steps that only refer to an object."""
     by_object: dict[ObjectName, list[Step]] = {}
     for step in steps:
         by_object.setdefault(step.object, []).append(step)

@@ -19,7 +19,7 @@ MORE_DIGITS: Final = 14
 
 
 class Codes:
-    """The code of each text; it remembers at most `most` codes and computes all others each time."""
+    """The code of each text; it remembers at most `most` codes and computes the rest each time."""
 
     def __init__(self, key: bytes, most: int | None = None) -> None:
         self._key = key
@@ -103,7 +103,7 @@ class OrderedCodes:
 
 
 def _between(low: str, high: str) -> str:
-    """Return a code between two others."""
+    """Return a code that sorts between two codes."""
     zeros = ""
     while True:
         for digit in "8421":

@@ -1,4 +1,4 @@
-"""The custom resources to read with a cluster: those that plugins look up.
+"""The custom resources to read with a cluster, for plugins that look them up.
 
 From a configuration and its plugins to names of kinds.
 """

@@ -36,7 +36,7 @@ MOST_PROBLEMS = 5
 
 
 class UnreadableFilesError(KubeschedError):
-    """Files that cannot be read: `errors` has the first problems, and the number of the others."""
+    """Files that cannot be read: `errors` has the first problems, and the number of further ones."""
 
     def __init__(self, problems: Sequence[str], expected: str) -> None:
         more = len(problems) - MOST_PROBLEMS

@@ -71,7 +71,7 @@ class _CustomLine(msgspec.Struct):
 
 
 def is_snapshot(content: bytes) -> bool:
-    """Return whether the first bytes of a file are those of a snapshot, or at least of gzip."""
+    """Return whether the first bytes of a file are the start of a snapshot, or at least of gzip."""
     return content.startswith((GZIP, _UNPACKED))
 
 
@@ -179,7 +179,7 @@ def _unwritten(header: _Header, custom_kinds: Collection[str]) -> Iterator[Gap]:
 
 
 def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Document], list[Document]]:
-    """Return objects, documents of workloads, and those of admission; raises UnreadableSnapshotError."""
+    """Return objects, documents of workloads, and documents for admission; raises UnreadableSnapshotError."""
     objects: list[ApiObject] = []
     workloads: list[Document] = []
     admission: list[Document] = []

@@ -373,7 +373,7 @@ def _as_new(manifest: Manifest, namespace: str) -> Manifest:
 
 
 def _without_made(manifests: Sequence[Manifest]) -> tuple[list[Manifest], list[Manifest]]:
-    """Return the manifests that no controller of another manifest creates, and the others."""
+    """Return the manifests without an owner among the manifests, and the manifests with one."""
     there = {(each.kind, _namespace(each.document), each.name) for each in manifests if each.kind in _MAKERS}
 
     def is_made(manifest: Manifest) -> bool:

@@ -51,7 +51,7 @@ def drain_node(trial: WhatIfTrial, node: str) -> DrainedNode:
 
 
 def _round(trial: WhatIfTrial, node: str, waiting: list[PodInfo]) -> tuple[list[PodInfo], list[HeldUpPod]]:
-    """Evict the pods whose budgets allow it; return them, and the others."""
+    """Evict the pods whose budgets allow it; return the evicted and the remaining pods."""
     evicted: list[PodInfo] = []
     held_up: list[HeldUpPod] = []
     for pod in waiting:

@@ -57,7 +57,7 @@ class ScaleWorkload(Operation):
     replicas: int
 
     def apply(self, trial: WhatIfTrial) -> WhatIfStep:
-        """Create the missing pods, or delete those that the controller would delete first."""
+        """Create the missing pods, or delete the pods that the controller would delete first."""
         workloads = Workloads(trial)
         workload = workloads.find(self.workload)
         pods = workloads.pods(workload)

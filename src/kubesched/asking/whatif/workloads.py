@@ -153,7 +153,7 @@ def _age(pod: PodInfo) -> tuple[float, str]:
 
 
 def _template_like(model: ClusterModel, workload: NamedObject, pod: Pod) -> WorkloadTemplate:
-    """Return a template from an existing pod, with volume claims like those of the pod."""
+    """Return a template from an existing pod, with copies of its volume claims."""
     meta = ObjectMeta(
         name=pod.name,
         namespace=pod.namespace,

@@ -66,7 +66,7 @@ class ConfigurationChoice(NamedTuple):
 def told_by(source: ClusterSource, scheduler: "SchedulerAddress | None" = None) -> str:
     """Return the configuration that a cluster's scheduler serves, empty if it serves none.
 
-    The scheduler is the one that an option names, or that of a cluster of `kubesched up`.
+    The scheduler is the one that an option names, or the one of a cluster of `kubesched up`.
     """
     if source.paths and scheduler is None:
         return ""

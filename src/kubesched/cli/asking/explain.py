@@ -148,7 +148,7 @@ def explain_pods_command(model: ClusterModel, output: OutputOptions) -> None:
 @model_options
 @output_option
 def explain_workload_command(words: "NamedObject", model: ClusterModel, output: OutputOptions) -> None:
-    """Explain the pods of a workload: why some are pending, and where the others are.
+    """Explain the pods of a workload: the nodes of placed pods, and why the rest are pending.
 
     If the workload has no pods, the answer is about its next pod. You can leave out the word `workload`.
     Exit code 0: all of its pods have a node, or fit; 3: some do not fit.

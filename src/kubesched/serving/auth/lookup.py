@@ -102,7 +102,7 @@ class Lookup:
         try:
             return parse(data)
         except ServingError as error:
-            self._say(f"{error}; what was read before is used")
+            self._say(f"{error}; the last valid version is used")
             return None
 
     def _say(self, line: str) -> None:

@@ -121,7 +121,7 @@ def has_forms(plugin: CheckedPlugin) -> bool:
 
 
 def forms_agree(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Check that a node gets the same answer alone and among others, from the form for one node and the one for
+    """Check that a node gets the same answer alone and with more nodes, from the form for one node and the one for
     many.
     """
     engine = plugin.engine(example.objects)

@@ -39,7 +39,7 @@ def reserves(plugin: CheckedPlugin) -> bool:
 
 
 def unreserve_undoes(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Check that after reserve and unreserve of some pods, later answers are those of a new plugin."""
+    """Check that after reserve and unreserve of some pods, the plugin answers like a new one."""
     reserving = _Reserving(plugin, example)
     for pod in _like(example.asked[0], "tried"):
         place = reserving.place(pod)

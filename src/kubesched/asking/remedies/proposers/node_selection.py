@@ -41,7 +41,7 @@ def node_selection(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
 
 
 def unmet_demands(trial: Trial, node: Node) -> int:
-    """Return how many demands of the pod a node does not meet: those of its selector, and of the nearest term."""
+    """Return how many demands of the pod a node does not meet, in its selector and in the nearest term."""
     term = _nearest_term(trial, node)
     return len(_unmet_selector(trial, node)) + (len(_unmet(term, node)) if term is not None else 0)
 

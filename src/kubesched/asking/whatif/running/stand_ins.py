@@ -44,7 +44,7 @@ Key = tuple[str, str, str]
 
 
 class StandIns(NamedTuple):
-    """Documents of controllers, and the owner references that replace those of pods, by UID."""
+    """Documents of controllers, and the owner references that replace the pods' own ones, by UID."""
 
     documents: tuple[Document, ...]
     references: Mapping[str, OwnerReference]

@@ -1,6 +1,6 @@
 """Unfinished workloads: rollouts that hang, and pods that are not created.
 
-From the workloads of a settled cluster to those that lack something, and why.
+From the workloads of a settled cluster to the unfinished ones, each with a reason.
 """
 
 # upstream: kubectl/pkg/polymorphichelpers/rollout_status.go (v1.36)
