@@ -105,7 +105,7 @@ def test_an_anonymised_snapshot_has_codes_for_names_and_the_same_verdicts(tmp_pa
 def test_what_is_no_object_is_said() -> None:
     with pytest.raises(KubeschedError, match="object 3: expected a struct or a document, not a int"):
         Cluster.of([*OBJECTS[:2], 7])  # type: ignore[list-item]
-    with pytest.raises(KubeschedError, match="read takes files or folders"):
+    with pytest.raises(KubeschedError, match="read needs files or folders"):
         Cluster.read()
 
 

@@ -145,7 +145,7 @@ def test_everything_that_cannot_be_loaded_is_told_and_nothing_is_served(tmp_path
         (["--fault", "conflict=0.1,slwo=1"], 2, "Invalid value for '--fault': 'slwo=1': there is no fault 'slwo'"),
         (["--port", "70000"], 2, "70000 is not in the range"),
         (["--history", "0"], 2, "0 is not in the range"),
-        (["--data", ""], 2, "'--data': file is empty; give the path of a folder"),
+        (["--data", ""], 2, "'--data': is empty; give the path of a folder"),
         (["--bind-address", "ü"], 2, "expected an address"),
         (["--bind-address", "203.0.113.7"], 1, "cannot listen on 203.0.113.7 port 0: "),
     ],

@@ -166,7 +166,7 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
         ("nowhere/to/be/found.py", "No such file or directory; give a Python file or module:Class"),
         ("./", "not a file; give a Python file or module:Class"),
         ("bad\x00name.py", "give a Python file or module:Class"),
-        ("no_such_module:X", "no module no_such_module; install the package that has it"),
+        ("no_such_module:X", "no module no_such_module; install the package that contains it"),
         ("", "not a module; write module:Class or path/to/file.py"),
     ],
 )

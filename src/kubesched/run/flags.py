@@ -19,7 +19,7 @@ MISC = FlagGroup(
         Flag(
             "reload",
             "bool",
-            "Take a changed --config file, or a ConfigMap that is mounted there, without a restart; SIGHUP reads it at "
+            "Apply a changed --config file, or a mounted ConfigMap, without a restart; SIGHUP reads it at "
             "once. A bad file is refused as a whole, and the last good configuration stays in force. Needs --config. "
             "kubesched only.",
         ),

@@ -166,8 +166,8 @@ def test_kubeconfig_is_a_list_of_files_of_which_some_may_be_missing(
         (
             "nothing, and no kubeconfig",
             ClusterSource(),
-            "there is no kubeconfig (~/.kube/config does not exist); name one with --kubeconfig; or ask about files "
-            "with --from, or a cluster of kubesched up with --cluster",
+            "there is no kubeconfig (~/.kube/config does not exist); name one with --kubeconfig; or use --from for "
+            "files, or --cluster for a cluster of kubesched up",
         ),
         (
             "a kubeconfig that does not exist",

@@ -231,7 +231,7 @@ BAD: list[tuple[str, bytes, str]] = [
     ("only comments", b"# nothing\n", "FILE: no objects found"),
     ("a text", b"hello", "FILE: document 1: an object was expected, found text; give a snapshot, or"),
     ("a picture", b"\x89PNG\r\n\x1a\n\0\0", "FILE: not UTF-8: invalid start byte at byte 0; give a snapshot, or"),
-    ("half a snapshot", written(ClusterObjects((a_node("n"),)))[:30], "FILE: ends too early"),
+    ("half a snapshot", written(ClusterObjects((a_node("n"),)))[:30], "FILE: is truncated"),
 ]
 
 

@@ -103,7 +103,10 @@ GAPS: dict[str, tuple[dict[str, str], str]] = {
         '403: forbidden: User "ben" cannot get path "/debug/decisions"',
     ),
     "a token that nobody has": ({"token_file": "nobody"}, "401: Unauthorized"),
-    "a certificate of an unknown authority": ({"authority": "other-ca.crt"}, "name its authority with --scheduler-ca"),
+    "a certificate of an unknown authority": (
+        {"authority": "other-ca.crt"},
+        "give its CA certificate with --scheduler-ca",
+    ),
     "a token file that is not there": ({"token_file": "none"}, "--scheduler-token-file"),
     "an authority that is not there": ({"authority": "none.crt"}, "--scheduler-ca: cannot read"),
 }

@@ -309,7 +309,7 @@ def test_a_kind_that_was_not_written_is_a_gap() -> None:
     assert read_snapshot("file", content).gaps == ()
     [gap] = read_snapshot("file", content, [LOADS]).gaps
     assert (gap.what, gap.uncertain) == (LOADS, f"answers that depend on {LOADS}")
-    assert gap.why.endswith("write it anew with --config and --plugin")
+    assert gap.why.endswith("write it again with --config and --plugin")
 
 
 def test_an_anonymised_snapshot_has_no_objects_of_custom_kinds_and_says_so() -> None:
@@ -354,7 +354,7 @@ BAD: list[tuple[str, bytes, str]] = [
     (
         "a compressed file of somebody else",
         gzip.compress(b"kind: Pod"),
-        "file: is compressed, but not a kubesched snapshot; if it contains manifests, unpack it first",
+        "file: is compressed, but not a kubesched snapshot; unpack it first if it has manifests",
     ),
     (
         "lines that are missing",

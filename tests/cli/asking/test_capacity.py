@@ -215,7 +215,7 @@ def test_every_form_names_the_template(folder: Path, form: str) -> None:
     ("arguments", "code", "message"),
     [
         pytest.param(["-f", "no.yaml"], 1, "no.yaml: No such file or directory", id="a file that is not there"),
-        pytest.param(["-f", "node.yaml"], 1, "there is no workload to count", id="a file without a workload"),
+        pytest.param(["-f", "node.yaml"], 1, "no workload to count", id="a file without a workload"),
         pytest.param(["-f", "prices.csv"], 1, "prices.csv: document 1: an object was expected", id="a foreign file"),
         pytest.param(["-f", "bad.yaml"], 1, "spec.replicas: Invalid value: -1", id="a manifest that is not valid"),
         pytest.param(
@@ -271,7 +271,7 @@ def test_every_form_names_the_template(folder: Path, form: str) -> None:
             id="a label of pools that no node has",
         ),
         pytest.param(
-            ["-f", "web.yaml", "--node-template", "empty.yaml"], 1, "empty.yaml: there is no object", id="an empty node"
+            ["-f", "web.yaml", "--node-template", "empty.yaml"], 1, "empty.yaml: no objects found", id="an empty node"
         ),
         pytest.param(["-f", "web.yaml", "--plugin", "none.py"], 1, "none.py: No such file", id="a plugin not there"),
         pytest.param(["-f", "web.yaml", "--plugin", "bad.py"], 1, "bad.py: syntax error in line 1", id="a bad plugin"),
