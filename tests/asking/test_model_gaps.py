@@ -49,7 +49,7 @@ def test_an_object_that_cannot_be_understood_is_a_gap_and_others_are_there() -> 
         ("Pod default/q", "spec.containers[0].resources.requests.cpu: quantity 'some'"),
     ]
     odd = a_node("odd")
-    assert model.take(name_of_object(odd), odd)
+    assert model.set_if_valid(name_of_object(odd), odd)
     assert model.node_names() == ["a", "odd"]
     assert [gap.what for gap in model.gaps] == ["Pod default/q"]
 

@@ -13,7 +13,7 @@ from tests.support.kubectl import WHY_MISSING, is_missing
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
 from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED
 from kubesched.cli.kubectl import ASKING, complete, kubectl_kubesched
 from kubesched.testing import a_node, a_pod
@@ -36,7 +36,7 @@ OBJECTS = (a_document("Node", "node-1"), *(a_document("Pod", name, spec=SPEC) fo
 def snapshot(tmp_path: Path) -> str:
     pods = [a_pod("web-1"), a_pod("web-2", node="node-1"), a_pod("db-1", namespace="data")]
     file = tmp_path / "cluster.gz"
-    file.write_bytes(written(ClusterObjects((a_node("node-1", cpu=4), *pods))))
+    file.write_bytes(snapshot_bytes(ClusterObjects((a_node("node-1", cpu=4), *pods))))
     return str(file)
 
 

@@ -37,7 +37,7 @@ from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.snapshot_file import write_snapshot
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
 from kubesched.asking.workloads.workload_answer import WorkloadAnswer
@@ -125,7 +125,7 @@ class Cluster:
         objects = self._model.source
         if anonymise:
             objects = anonymised(objects, secrets.token_bytes(32))
-        write_snapshot(Path(file), written(objects))
+        write_snapshot(Path(file), snapshot_bytes(objects))
 
     # -- what it has
 

@@ -59,7 +59,7 @@ class ClusterModel:
         self._left_out: dict[ObjectName, str] = {}
         # rows in the order of names, so that equal clusters give equal answers
         for obj in sorted(objects.objects, key=_nodes_first):
-            self.take(name_of_object(obj), obj)
+            self.set_if_valid(name_of_object(obj), obj)
         self._drop_idle_nominations()
 
     @property
@@ -169,11 +169,11 @@ class ClusterModel:
             for change in changes:
                 old = self.find(change.object)
                 before.append((change.object, old))
-                self.become(change.object, changed(change, old))
+                self.set_object(change.object, changed(change, old))
             yield
         finally:
             for name, old in reversed(before):
-                self.become(name, old)
+                self.set_object(name, old)
 
     @contextmanager
     def without_pods(self, pods: Iterable[PodInfo]) -> Iterator[None]:
@@ -185,7 +185,7 @@ class ClusterModel:
         """Return a pod in the form for plugins; it may be absent from the cluster."""
         return self.cluster.reader.read(pod)
 
-    def become(self, name: ObjectName, obj: ApiObject | None) -> None:
+    def set_object(self, name: ObjectName, obj: ApiObject | None) -> None:
         """Put an object into the cluster, or remove the object of that name; `fork` and `Placer` undo it."""
         if obj is not None:
             self._put(obj)
@@ -195,16 +195,16 @@ class ClusterModel:
             self.cluster.remove(old)
             self.pods.pop(old.full_name, None)
 
-    def take(self, name: ObjectName, obj: ApiObject | None) -> bool:
-        """Do as `become`, but leave out an invalid object; return whether it was accepted."""
+    def set_if_valid(self, name: ObjectName, obj: ApiObject | None) -> bool:
+        """Do as `set_object`, but leave out an invalid object; return whether it was accepted."""
         self._left_out.pop(name, None)
         try:
-            self.become(name, obj)
+            self.set_object(name, obj)
         except InvalidObjectError as error:
             self._left_out[name] = _why_not_understood(obj, error)
             if self.find(name) is obj:
                 # it was added in part
-                self.become(name, None)
+                self.set_object(name, None)
             return False
         return True
 

@@ -212,14 +212,14 @@ class Placer:
         """Add an object that is not a pod without a node, or replace the one under its name."""
         name = name_of_object(obj)
         old = self._model.find(name)
-        self._model.become(name, obj)
-        self._taking_back.append(lambda: self._model.become(name, old))
+        self._model.set_object(name, obj)
+        self._taking_back.append(lambda: self._model.set_object(name, old))
 
     def remove(self, obj: ApiObject) -> None:
         """Remove an object that is not a pod."""
         name = name_of_object(obj)
-        self._model.become(name, None)
-        self._taking_back.append(lambda: self._model.become(name, obj))
+        self._model.set_object(name, None)
+        self._taking_back.append(lambda: self._model.set_object(name, obj))
 
     # -- undo
 

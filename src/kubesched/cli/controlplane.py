@@ -73,7 +73,7 @@ def _faults(context: click.Context, option: click.Parameter, texts: tuple[str, .
         raise click.BadParameter(str(error), context, option) from None
 
 
-class _Asked(NamedTuple):
+class _Options(NamedTuple):
     """The options of `kubesched controlplane`, parsed."""
 
     files: tuple[str, ...]
@@ -149,43 +149,43 @@ class _Serving(NamedTuple):
 @validate_option
 def controlplane(**options: Any) -> None:
     """Run the embedded API server."""
-    asked = _Asked(**options)
-    if not asked.bind_address.isascii() or not asked.bind_address:
+    parsed = _Options(**options)
+    if not parsed.bind_address.isascii() or not parsed.bind_address:
         raise click.BadParameter("expected an address or a host name", param_hint="--bind-address")
-    if asked.data is None:
-        _start(asked, None)
+    if parsed.data is None:
+        _start(parsed, None)
         return
-    with opened(asked.data, asked.history) as folder:
-        _start(asked, folder)
+    with opened(parsed.data, parsed.history) as folder:
+        _start(parsed, folder)
 
 
-def _start(asked: _Asked, folder: DataFolder | None) -> None:
+def _start(parsed: _Options, folder: DataFolder | None) -> None:
     """Load the manifests, and serve."""
-    files = asked.config_file, asked.scheduler_file
+    files = parsed.config_file, parsed.scheduler_file
     tokens = new_tokens(*files) if folder is None else kept_tokens(folder, *files)
     users = {each.token: each.user for each in tokens}
     certificates = None
-    if asked.tls:
-        certificates = make_tls([asked.bind_address], authority=None if folder is None else folder.authority())
+    if parsed.tls:
+        certificates = make_tls([parsed.bind_address], authority=None if folder is None else folder.authority())
     authority = certificates.authority if certificates is not None else b""
-    store = Store(asked.history) if folder is None else folder.store
+    store = Store(parsed.history) if folder is None else folder.store
     signer = None if folder is None else folder.authority()
     # a failed start leaves no files behind
     with store.together():
         server = new_server(users, authority=authority, store=store, note=_note, signer=signer)
-        loaded = load_manifests(server, asked.files, validation=asked.validation)
-    dice = _dice(asked)
-    simulation = Simulation(server, note=_note) if asked.simulate else None
-    port = asked.port if folder is None else asked.port or folder.port(asked.bind_address)
-    run_loop(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, tokens, dice, simulation)))
+        loaded = load_manifests(server, parsed.files, validation=parsed.validation)
+    dice = _dice(parsed)
+    simulation = Simulation(server, note=_note) if parsed.simulate else None
+    port = parsed.port if folder is None else parsed.port or folder.port(parsed.bind_address)
+    run_loop(_serve(server, loaded, _Serving(parsed.bind_address, port, certificates, tokens, dice, simulation)))
 
 
-def _dice(asked: _Asked) -> Dice | None:
-    if not asked.faults:
+def _dice(parsed: _Options) -> Dice | None:
+    if not parsed.faults:
         return None
-    seed = secrets.randbits(32) if asked.fault_seed is None else asked.fault_seed
+    seed = secrets.randbits(32) if parsed.fault_seed is None else parsed.fault_seed
     click.echo(f"The faults depend on --fault-seed {seed}.", err=True)
-    return Dice(asked.faults, seed)
+    return Dice(parsed.faults, seed)
 
 
 def _note(line: str) -> None:

@@ -54,7 +54,7 @@ def load_manifests(
     if report.problems:
         _complain(report)
         sys.exit(1)
-    _tell(report.warnings)
+    _print_warnings(report.warnings)
     for line in _notes(report):
         click.echo(line, err=True)
     # loaded objects stay: the collector need not visit them again
@@ -93,7 +93,7 @@ def _notes(report: LoadReport) -> Iterator[str]:
         yield f"{_counted(number, 'object')} of kinds that are not served here {were} left out: {kinds}."
 
 
-def _tell(warnings: Sequence[str]) -> None:
+def _print_warnings(warnings: Sequence[str]) -> None:
     for warning in warnings[:MOST_WARNINGS]:
         click.echo(f"Warning: {warning}", err=True)
     if len(warnings) > MOST_WARNINGS:

@@ -122,7 +122,7 @@ class SchedulerProcess:
         # imported here, since it imports TLS libraries
         from kubesched.run.secure_serving import build_server
 
-        reload = self._reloader.reports.shown if self._reloader is not None else None
+        reload = self._reloader.reports.configz_fields if self._reloader is not None else None
         server = build_server(self._options, self.parts, self._instruments, self._state, reload)
         server.start()
         stack.push_async_callback(asyncio.to_thread, server.stop)
@@ -216,12 +216,12 @@ class SchedulerProcess:
             self._state.stopping = True
             self._stop.set()
 
-        def tell() -> None:
+        def dump_state() -> None:
             self.scheduler.inbox.between_cycles(lambda: dump(self.scheduler, self.informers.objects(), self._log))
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end)
-        loop.add_signal_handler(signal.SIGUSR2, tell)
+        loop.add_signal_handler(signal.SIGUSR2, dump_state)
         if self._reloader is not None:
             loop.add_signal_handler(signal.SIGHUP, self._reloader.file.ask)
 

@@ -42,7 +42,7 @@ class ReloadOutcome(msgspec.Struct, frozen=True):
 
 
 class ReloadReports:
-    """Reports reloads; pages in other threads may read `shown` at any time."""
+    """Reports reloads; pages in other threads may read `configz_fields` at any time."""
 
     def __init__(
         self, file: str, log: Log, registry: MetricRegistry, recorder: EventRecorder, regarding: ApiObject | None
@@ -68,11 +68,11 @@ class ReloadReports:
         self._since.value = since.timestamp()
         self._in_force = {"file": self._file, "generation": generation, "inForceSince": _time(since)}
 
-    def shown(self) -> Mapping[str, Any]:
+    def configz_fields(self) -> Mapping[str, Any]:
         """Return the additions to the configuration in /configz."""
         return {**self._in_force, **({"lastReload": self._last} if self._last is not None else {})}
 
-    def tell(self, outcome: ReloadOutcome, generation: int, now: datetime, reporter: str) -> None:
+    def report(self, outcome: ReloadOutcome, generation: int, now: datetime, reporter: str) -> None:
         """Report a reload: a line, an event unless nothing changed, metrics."""
         # an error of a plugin may contain a password, which events and /configz must not show
         outcome = msgspec.structs.replace(outcome, reason=without_secrets(outcome.reason))

@@ -52,7 +52,7 @@ class Reloader:
     async def run(self) -> None:
         """Reload whenever the file has changed, until cancelled; report each outcome."""
         async for outcome in outcomes(self.file, self._reloaded):
-            await self._tell(outcome)
+            await self._report(outcome)
 
     async def close(self) -> None:
         """Close the connections of extenders that came with a reload."""
@@ -62,13 +62,13 @@ class Reloader:
         file, in_force = self._options.flags["config"], self._scheduler.engine.loaded
         return await reloaded(file, lambda: reload_options(self._options), in_force, self._swap)
 
-    async def _tell(self, outcome: ReloadOutcome) -> None:
+    async def _report(self, outcome: ReloadOutcome) -> None:
         engine = self._scheduler.engine
         if outcome.result == APPLIED:
             self._instruments.expect(engine.profiles.values())
         self._show()
         await self._identify()
-        self.reports.tell(outcome, engine.generation, datetime.now(UTC), next(iter(engine.profiles)))
+        self.reports.report(outcome, engine.generation, datetime.now(UTC), next(iter(engine.profiles)))
 
     async def _identify(self) -> None:
         """Read the UID of the object that events regard, once: `kubectl describe` finds events by it."""

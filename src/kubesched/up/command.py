@@ -52,7 +52,7 @@ from kubesched.up.node_pools import NodePool, PoolError
 from kubesched.up.options import duration, pool_options, record_memory, speed_options
 from kubesched.up.reloading import ConfigFile
 from kubesched.up.replay import Replay
-from kubesched.up.session import HOST, Endpoint, RunMode, Session, note
+from kubesched.up.session import HOST, Endpoint, RunMode, Session, print_line
 from kubesched.up.shutdown import Shutdown
 from kubesched.up.subcommands import down, name_option, status
 
@@ -188,7 +188,7 @@ def up(context: click.Context, /, **given: Any) -> None:
         gates = FeatureGates.parse(",".join(options.feature_gates))
         stamp = file_stamp(options.config) if options.config is not None else None
         loaded = _load_config(options.config, gates, options.registry)
-        check_enabled(options.registry, loaded, note)
+        check_enabled(options.registry, loaded, print_line)
         # what controllers did is in the trace
         simulation = replace(options.simulation, workloads=options.simulation.workloads and not options.replay)
         followed = None
@@ -285,7 +285,7 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
             stack.enter_context(folder.store.together())
         store, signer = (None, None) if folder is None else (folder.store, folder.authority())
         added = AddedObjects(options.pools, store)
-        server = new_server(users, authority=authority, store=store, seed=options.seed, note=note, signer=signer)
+        server = new_server(users, authority=authority, store=store, seed=options.seed, note=print_line, signer=signer)
         try:
             objects = load_manifests(server, options.files, added, options.validation)
         except PoolError as error:
@@ -295,7 +295,7 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
             objects += replay.begin()
         _check_nodes(server, options)
     if added.without_zones:
-        note(NO_ZONES)
+        print_line(NO_ZONES)
     return Session(
         server,
         objects,
@@ -309,12 +309,12 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
 def _replay(options: UpOptions, spec: ClusterSpec, server: ApiServer) -> Replay | None:
     if not options.replay:
         return None
-    trace = read_traces(options.replay, custom_kinds_of(spec.loaded, spec.registry), note=note)
-    return Replay(trace, server, options.simulation.speed, options.seed, note)
+    trace = read_traces(options.replay, custom_kinds_of(spec.loaded, spec.registry), note=print_line)
+    return Replay(trace, server, options.simulation.speed, options.seed, print_line)
 
 
 def _check_nodes(server: ApiServer, options: UpOptions) -> None:
     if not len(server.registry.store.set_of("nodes")):
         if options.settles:
             raise KubeschedError(NO_NODES)
-        note(NO_NODES)
+        print_line(NO_NODES)

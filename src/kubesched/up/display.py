@@ -68,7 +68,7 @@ def print_table(table: Table) -> None:
     if sys.stdout.isatty() and fits(table, Console().width):
         Console().print(table)
     else:
-        click.echo(plain(table), nl=False)
+        click.echo(plain_text(table), nl=False)
 
 
 def fits(table: Table, width: int) -> bool:
@@ -88,7 +88,7 @@ def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
     return [max(map(cell_len, column)) + GAP for column in columns]
 
 
-def plain(table: Table) -> str:
+def plain_text(table: Table) -> str:
     """Return a table as text without colours and without line wrapping."""
     # without rich, which takes seconds for thousands of rows
     columns = _columns(table)

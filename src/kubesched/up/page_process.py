@@ -31,15 +31,15 @@ async def page_of(kubeconfig: Path, arguments: Sequence[str], note: Note) -> Asy
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
-    telling = asyncio.create_task(_tell(process, note))
+    reporting = asyncio.create_task(_report_address(process, note))
     try:
         yield
     finally:
-        telling.cancel()
+        reporting.cancel()
         await _end(process)
 
 
-async def _tell(process: asyncio.subprocess.Process, note: Note) -> None:
+async def _report_address(process: asyncio.subprocess.Process, note: Note) -> None:
     """Print the address of the page, or that it has none."""
     assert process.stdout is not None
     assert process.stderr is not None

@@ -62,7 +62,7 @@ class Replay:
             self.count += 1
             manifests.append(self._manifest(event))
         report = create(self._server, manifests)
-        self._tell(report.problems)
+        self._report_refused(report.problems)
         return report.loaded
 
     async def run(self) -> None:
@@ -90,15 +90,15 @@ class Replay:
     def _apply(self, event: TraceEvent) -> None:
         try:
             if isinstance(event, ConfigurationChange):
-                self._tell([f"at {event.at:g} s: a replay does not change the configuration"])
+                self._report_refused([f"at {event.at:g} s: a replay does not change the configuration"])
             elif isinstance(event, ObjectDeletion):
                 self._delete(event)
             elif isinstance(event, PodArrival) or not self._change(event):
-                self._tell(create(self._server, [self._manifest(event)]).problems)
+                self._report_refused(create(self._server, [self._manifest(event)]).problems)
         except ApiError as error:
-            self._tell([f"event {self.count}, at {event.at:g} s: {error}"])
+            self._report_refused([f"event {self.count}, at {event.at:g} s: {error}"])
 
-    def _tell(self, problems: Sequence[str]) -> None:
+    def _report_refused(self, problems: Sequence[str]) -> None:
         """Print a rejected request; beyond a limit rejected requests are only counted."""
         for problem in problems:
             self.refused += 1

@@ -44,7 +44,7 @@ MOST_NAMED = 5
 UNSCHEDULABLE_CODE = 3
 
 
-def note(line: str) -> None:
+def print_line(line: str) -> None:
     """Print a line to standard error."""
     click.echo(line, err=True)
 
@@ -98,7 +98,7 @@ class Session:
         async with AsyncExitStack() as stack:
             ending = asyncio.create_task(shutdown.in_loop().wait())
             stack.callback(ending.cancel)
-            cluster = LocalCluster(await self._open(stack), self._spec, note)
+            cluster = LocalCluster(await self._open(stack), self._spec, print_line)
             collection = asyncio.create_task(
                 GarbageCollection(lambda: not cluster.settled, SERVERS_LATEST_SECONDS).run()
             )
@@ -106,7 +106,7 @@ class Session:
             self._check_kinds(cluster)
             starting = asyncio.create_task(stack.enter_async_context(cluster.running()))
             if self._mode.page is not None and self._file is not None:
-                await stack.enter_async_context(page_of(self._file, self._mode.page, note))
+                await stack.enter_async_context(page_of(self._file, self._mode.page, print_line))
             code = await self._live(cluster, starting, ending, shutdown)
             # work under way gets a moment to finish
             shutdown.soon(code)
@@ -121,7 +121,7 @@ class Session:
         if problems and self._mode.settles:
             raise KubeschedError("; ".join(problems))
         for problem in problems:
-            note(f"{problem}; until then no pod is scheduled")
+            print_line(f"{problem}; until then no pod is scheduled")
 
     async def _live(
         self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", shutdown: Shutdown
@@ -204,7 +204,7 @@ class Session:
         problem = "" if settled else self._problem(cluster, ending)
         if problem:
             # before the report, which may be long
-            note(problem)
+            print_line(problem)
         report = read_report(cluster)
         self._print(report, settled=settled)
         if problem:
@@ -287,7 +287,7 @@ class _Screen:
             if self._live is not None:
                 self._live.update(self._progress.page(now()), refresh=True)
             elif now() >= line_at:
-                note(f"{self._progress.line(now()).plain}   so far")
+                print_line(f"{self._progress.line(now()).plain}   so far")
                 line_at = now() + LINE_SECONDS
             left = min(REFRESH_SECONDS, deadline - now())
             await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)

@@ -12,7 +12,7 @@ from tests.support.roles import a_rule
 from tests.support.served_cluster import a_served_cluster
 
 from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.cli import main
 from kubesched.testing import a_budget, a_node, a_pod
 
@@ -48,7 +48,7 @@ LOWERED = (
 def snapshot(tmp_path: Path) -> str:
     """Return the name of a snapshot of the cluster, taken a day after its pods were created."""
     file = tmp_path / "cluster.snapshot"
-    file.write_bytes(written(ClusterObjects(OBJECTS, taken_at=datetime(2026, 1, 2, tzinfo=UTC))))
+    file.write_bytes(snapshot_bytes(ClusterObjects(OBJECTS, taken_at=datetime(2026, 1, 2, tzinfo=UTC))))
     return str(file)
 
 

@@ -57,7 +57,7 @@ class FreeZones:
             fit &= enough
         return fit
 
-    def take(self, requests: Amounts, zones: NDArray[np.intp], *, guaranteed: bool) -> None:
+    def subtract(self, requests: Amounts, zones: NDArray[np.intp], *, guaranteed: bool) -> None:
         """Subtract a container's request from one zone of each node, which has it."""
         nodes = np.arange(len(self.slots))
         for name, amount in requests:

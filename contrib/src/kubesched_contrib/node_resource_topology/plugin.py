@@ -159,7 +159,7 @@ class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin, ReservePlugin, PostBi
         # a pod in a what-if world has no node name
         if not amount or started is None or not node_name:
             return amount
-        written = self._zones.written(node_name)
+        written = self._zones.last_write(node_name)
         # times are whole seconds: within one second the pod may be later than the object
         return amount if written is not None and started >= written else 0
 
@@ -212,7 +212,7 @@ def _unaligned(zones: FreeZones, demand: PodDemand) -> list[tuple[ContainerKind,
         found.append((container.kind, ~in_any_zone(fit)))
         if container.kind is not ContainerKind.INIT and container is not demand.containers[-1]:
             # the kubelet takes the zone with the lowest number
-            zones.take(container.requests, fit.argmax(axis=0), guaranteed=demand.guaranteed)
+            zones.subtract(container.requests, fit.argmax(axis=0), guaranteed=demand.guaranteed)
     return found
 
 

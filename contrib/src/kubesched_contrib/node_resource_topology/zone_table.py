@@ -63,7 +63,7 @@ class ZoneTable:
             self._costs[:, :, slot] = self._distances(topology)
         return slot
 
-    def written(self, node_name: str) -> datetime | None:
+    def last_write(self, node_name: str) -> datetime | None:
         """Return the last write time of a node's object, None if unknown."""
         return self._topologies[self._slot_of.get(node_name, 0)].written
 

@@ -83,7 +83,7 @@ def counts_of(cluster: ClusterObjects) -> dict[str, int]:
     return dict(Counter(kind for kind, _ in _lines(cluster)))
 
 
-def written(cluster: ClusterObjects) -> bytes:
+def snapshot_bytes(cluster: ClusterObjects) -> bytes:
     """Return the snapshot of a cluster."""
     lines = list(_lines(cluster))
     header = _Header(

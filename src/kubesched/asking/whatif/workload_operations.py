@@ -61,7 +61,7 @@ class ScaleWorkload(Operation):
         workloads = Workloads(trial)
         workload = workloads.find(self.workload)
         pods = workloads.pods(workload)
-        workloads.note_replicas(workload, self.replicas)
+        workloads.record_replicas(workload, self.replicas)
         if self.replicas > len(pods):
             _create(trial, workloads.template(workload, pods), self.replicas - len(pods))
         for pod in _surplus(trial, workload, pods, len(pods) - self.replicas):
@@ -89,7 +89,7 @@ class ApplyManifests(Operation):
         for template in found.templates:
             _roll_out(trial, template)
         for manifest in manifests:
-            workloads.note(manifest.document)
+            workloads.record_document(manifest.document)
         names = ", ".join(f"{each.kind} {each.name}" for each in self.manifests[:5])
         more = len(self.manifests) - 5
         return WhatIfStep(f"apply {self.origin}", names + (f" and {more} more" if more > 0 else ""))

@@ -74,14 +74,14 @@ class Workloads:
         self._owners = trial.owners.owners
         self.documents = trial.documents
 
-    def note(self, document: Document) -> None:
+    def record_document(self, document: Document) -> None:
         """Replace the document of a workload; skip other objects."""
         if is_workload(document):
             meta = document["metadata"]
             namespace = meta.get("namespace") or self._model.source.namespace
             self.documents[document["kind"], namespace, meta.get("name", "")] = document
 
-    def note_replicas(self, workload: NamedObject, replicas: int) -> None:
+    def record_replicas(self, workload: NamedObject, replicas: int) -> None:
         """Replace the number of replicas of a workload."""
         document = self.documents.get(workload)
         if document is not None:

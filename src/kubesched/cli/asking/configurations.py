@@ -53,7 +53,7 @@ class ConfigurationChoice(NamedTuple):
 
     def of(self, source: ClusterSource, scheduler: "SchedulerAddress | None" = None) -> UsedConfiguration:
         """Return the configuration of the file, else the one in force in a cluster, else the defaults."""
-        told = "" if self.file is not None else told_by(source, scheduler)
+        told = "" if self.file is not None else served_configuration(source, scheduler)
         if not told:
             return self.without_cluster()
         try:
@@ -63,7 +63,7 @@ class ConfigurationChoice(NamedTuple):
             return self.without_cluster()
 
 
-def told_by(source: ClusterSource, scheduler: "SchedulerAddress | None" = None) -> str:
+def served_configuration(source: ClusterSource, scheduler: "SchedulerAddress | None" = None) -> str:
     """Return the configuration that a cluster's scheduler serves, empty if it serves none.
 
     The scheduler is the one that an option names, or the one of a cluster of `kubesched up`.

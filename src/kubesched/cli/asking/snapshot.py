@@ -12,7 +12,7 @@ import click
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.snapshot_file import write_snapshot
-from kubesched.asking.sources.snapshots import counts_of, written
+from kubesched.asking.sources.snapshots import counts_of, snapshot_bytes
 from kubesched.cli.asking.options import source_options
 from kubesched.cli.notes import note
 
@@ -57,7 +57,7 @@ def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObje
         raise click.UsageError("--key needs --anonymise")
     if anonymise:
         objects = anonymised(objects, key.encode() if key is not None else secrets.token_bytes(32))
-    content = written(objects)
+    content = snapshot_bytes(objects)
     if output == "-":
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()

@@ -22,7 +22,7 @@ from kubesched.asking.whatif.operations import Operation
 from kubesched.asking.whatif.requests import operation_of, with_drain_options
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import RescheduleAll
-from kubesched.cli.asking.configurations import load_configuration, told_by
+from kubesched.cli.asking.configurations import load_configuration, served_configuration
 from kubesched.cli.asking.options import model_options, read_source, source_option
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
 from kubesched.cli.command_group import CommandWithSubcommands
@@ -165,7 +165,7 @@ def whatif_command(
         raise click.UsageError("give --config once, or twice to compare two configurations")
     second_gates = FeatureGates({**gates.explicit, **parse_flag(",".join(new_gates))}, gates.version)
     changed = dict(map(parse_weight, weights))
-    told = "" if configs else told_by(source)
+    told = "" if configs else served_configuration(source)
     last_file = configs[-1] if configs else None
     last = load_configuration(last_file, second_gates, registry, lambda found: with_weights(found, changed), told=told)
     objects = read_source(source, custom_kinds_of(last, registry))
@@ -183,7 +183,9 @@ def whatif_command(
     if reschedule is not None:
         operations.append(RescheduleAll())
     is_another = configs or weights or new_gates
-    present = load_configuration(None, gates, registry, told=told or told_by(source)) if is_another else None
+    present = (
+        load_configuration(None, gates, registry, told=told or served_configuration(source)) if is_another else None
+    )
     found = whatif(model, operations, present=present)
     print_answer(found, whatif_report(found), output)
     sys.exit(0 if found.fits else DOES_NOT_FIT)

@@ -84,7 +84,7 @@ class ShownCluster:
             return
         if isinstance(obj, Pod) and old is not None and old.uid != obj.uid:
             self.drop(old)
-        if self.model.take(name, obj):
+        if self.model.set_if_valid(name, obj):
             self._note(obj, old)
             self._tell(old, obj)
 
@@ -92,7 +92,7 @@ class ShownCluster:
         """Take the deletion of an object."""
         known = self.model.find(name_of_object(obj))
         if known is not None:
-            self.model.take(name_of_object(obj), None)
+            self.model.set_if_valid(name_of_object(obj), None)
             # by the UID that browsers know
             self._note(known)
             self._tell(known, None)

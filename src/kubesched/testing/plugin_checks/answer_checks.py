@@ -24,13 +24,15 @@ from kubesched.core.scheduling.engine import Engine
 from kubesched.testing.plugin_checks.attempt_hooks import attempt_problems, plugin_in
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample, ExampleChange, difference
-from kubesched.testing.plugin_checks.plugin_answers import answers_in, answers_of, shown
+from kubesched.testing.plugin_checks.plugin_answers import answers_in, answers_of, status_text
 
 MOST_DIFFERENCES = 3
 Found = list[str] | None
 
 
-def told(example: ClusterExample, lines: Iterable[str], changes: Sequence[ExampleChange] = (), asked: int = 1) -> Found:
+def findings_text(
+    example: ClusterExample, lines: Iterable[str], changes: Sequence[ExampleChange] = (), asked: int = 1
+) -> Found:
     """Return the example and some lines of the findings in words; None without findings."""
     found = list(islice(lines, MOST_DIFFERENCES))
     return [*example.words(changes, asked), *found] if found else None
@@ -41,7 +43,7 @@ def valid_answers(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     answers = answers_of(plugin.engine(example.objects), example.asked[0])
     plugin.tally[Seen.REJECTED] += answers.rejects
     plugin.tally[Seen.SCORES_DIFFER] += len(set(answers.scores.values())) > 1
-    return told(example, [answers.failure] if answers.failure else [])
+    return findings_text(example, [answers.failure] if answers.failure else [])
 
 
 def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:
@@ -54,7 +56,7 @@ def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     for found_by, other in (("asked again", engine), ("a new plugin", plugin.engine(example.objects))):
         lines = list(first.differences(answers_of(other, pod), "asked first", found_by))
         if lines:
-            return told(example, lines)
+            return findings_text(example, lines)
     return None
 
 
@@ -69,7 +71,7 @@ def inputs_unchanged(plugin: CheckedPlugin, example: ClusterExample) -> Found:
         pass
     if "queueSort" in plugin.points:
         ask(plugin_in(engine, plugin.name), "sort_key", checked_sort_key, pod, 1.0)
-    return told(
+    return findings_text(
         example,
         (
             f"the plugin changed {type(obj).__name__.lower()} {obj.metadata.name}: {difference(was, to_builtins(obj))}"
@@ -98,7 +100,7 @@ def kept_equals_fresh(plugin: CheckedPlugin, example: ClusterExample) -> Found:
             found = answers_of(kept, pod)
             lines = [f"pod {pod.name}: {line}" for line in expected.differences(found, "a new plugin", "one that kept")]
             if lines and not expected.failure:
-                return told(example, lines, changes, asked=2)
+                return findings_text(example, lines, changes, asked=2)
     return None
 
 
@@ -131,11 +133,11 @@ def forms_agree(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     if answers.failure or answers.pre_filter:
         return None
     if isinstance(built, FilterPlugin) and not isinstance(built, QuestionFilterPlugin):
-        found = told(example, _filter_differences(built, evaluation))
+        found = findings_text(example, _filter_differences(built, evaluation))
         if found:
             return found
     if isinstance(built, ScorePlugin) and not isinstance(built, QuestionScorePlugin):
-        return told(example, _score_differences(built, evaluation))
+        return findings_text(example, _score_differences(built, evaluation))
     return None
 
 
@@ -149,8 +151,8 @@ def _filter_differences(plugin: FilterPlugin, evaluation: Evaluation) -> Iterabl
     for place, row in enumerate(table.present_rows().tolist()):
         among = verdict.statuses[int(verdict.which[place])]
         alone = filter_node(plugin, cycle, pod, NodeRow(table, row))
-        if shown(among) != shown(alone):
-            yield f"node {table.names[row]}: {many}: {shown(among)}; {one}: {shown(alone)}"
+        if status_text(among) != status_text(alone):
+            yield f"node {table.names[row]}: {many}: {status_text(among)}; {one}: {status_text(alone)}"
 
 
 def _score_differences(plugin: ScorePlugin, evaluation: Evaluation) -> Iterable[str]:

@@ -13,12 +13,12 @@ from kubesched.api.pods import Pod
 from kubesched.core.framework.answers import checked_sort_key, checked_status, unchecked
 from kubesched.core.framework.hooks import ask
 from kubesched.core.framework.status import Status
-from kubesched.testing.plugin_checks.answer_checks import Found, told
+from kubesched.testing.plugin_checks.answer_checks import Found, findings_text
 from kubesched.testing.plugin_checks.attempt_hooks import PlacedPod, attempt_problems, placed, plugin_in
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample
 from kubesched.testing.plugin_checks.hint_checks import missed_event
-from kubesched.testing.plugin_checks.plugin_answers import shown
+from kubesched.testing.plugin_checks.plugin_answers import status_text
 
 # number of equal pods that are tried one after the other
 PODS = 4
@@ -27,7 +27,9 @@ PODS = 4
 def valid_attempt(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     """Check that no hook of an attempt raises, or returns a value that makes the attempt fail."""
     engine = plugin.engine(example.objects)
-    return told(example, (problem for _, problem in attempt_problems(plugin, engine, deepcopy(example.asked[0]))))
+    return findings_text(
+        example, (problem for _, problem in attempt_problems(plugin, engine, deepcopy(example.asked[0])))
+    )
 
 
 # -- Reserve
@@ -47,7 +49,7 @@ def unreserve_undoes(plugin: CheckedPlugin, example: ClusterExample) -> Found:
             reserving.ask("reserve", place)
             reserving.undo(place)
     lines = [*reserving.failures, *_changed(plugin, example, reserving, "after reserve and unreserve of others")]
-    return told(example, [f"{line}; unreserve has to release what reserve took" for line in lines[:1]])
+    return findings_text(example, [f"{line}; unreserve has to release what reserve took" for line in lines[:1]])
 
 
 def unreserve_alone(plugin: CheckedPlugin, example: ClusterExample) -> Found:
@@ -65,7 +67,7 @@ def unreserve_alone(plugin: CheckedPlugin, example: ClusterExample) -> Found:
         lines = [*reserving.failures, *_changed(plugin, example, reserving, f"after {when} of others")]
         if lines:
             fix = "it is called for every pod whose attempt fails: release only what the pod holds, and only once"
-            return told(example, [f"{when}: {lines[0]}; {fix}"])
+            return findings_text(example, [f"{when}: {lines[0]}; {fix}"])
     return None
 
 
@@ -120,7 +122,7 @@ class _Reserving:
                 found.append(place)
                 continue
             status = self.ask("reserve", place)
-            found.append(f"node {place.node_name}: {shown(status)}")
+            found.append(f"node {place.node_name}: {status_text(status)}")
             if status is not None and not status.ok:
                 self.undo(place)
         return found
@@ -144,7 +146,7 @@ def events_open_gates(plugin: CheckedPlugin, example: ClusterExample) -> Found:
         if before and not after:
             missed = missed_event(plugin, pod, changes[-1], "is no longer gated, but stays out of activeQ")
             if missed:
-                return told(example, [missed], changes)
+                return findings_text(example, [missed], changes)
             plugin.tally[Seen.OPENED] += 1
         before = after
     return None
@@ -175,7 +177,7 @@ def one_order(plugin: CheckedPlugin, example: ClusterExample) -> Found:
             for pod, was, now in zip(pods, first, found, strict=True)
             if was != now
         ]
-    return told(example, lines[:1])
+    return findings_text(example, lines[:1])
 
 
 def _keys(plugin: CheckedPlugin, example: ClusterExample, pods: list[Pod], times: int) -> list[tuple[float, ...] | str]:

@@ -18,7 +18,7 @@ from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import QueueingHints, QueueingStrategy
 from kubesched.core.queue.update_events import node_events, pod_events
 from kubesched.core.scheduling.engine import Engine
-from kubesched.testing.plugin_checks.answer_checks import Found, told
+from kubesched.testing.plugin_checks.answer_checks import Found, findings_text
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample, ExampleChange
 from kubesched.testing.plugin_checks.plugin_answers import answers_of
@@ -36,7 +36,7 @@ def hints_wide_enough(plugin: CheckedPlugin, example: ClusterExample) -> Found:
         if before.rejected and (before.verdicts or before.pre_filter):
             missed = missed_event(plugin, pod, changes[-1])
             if missed and after.fits:
-                return told(example, [missed], changes)
+                return findings_text(example, [missed], changes)
             plugin.tally[Seen.WOKEN] += after.fits
             plugin.tally[Seen.SKIPPED] += bool(missed)
         before = after

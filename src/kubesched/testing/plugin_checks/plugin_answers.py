@@ -68,7 +68,7 @@ def answers_in(evaluation: Evaluation) -> PodAnswers:
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
         failed = rejection.code is Code.ERROR
-        return PodAnswers(failure=rejection.message) if failed else PodAnswers(pre_filter=shown(rejection))
+        return PodAnswers(failure=rejection.message) if failed else PodAnswers(pre_filter=status_text(rejection))
     table = evaluation.table
     rows = evaluation.judged_rows()
     rows = table.present_rows() if rows is None else rows
@@ -77,7 +77,7 @@ def answers_in(evaluation: Evaluation) -> PodAnswers:
     for status in statuses.values():
         if status.code is Code.ERROR:
             return PodAnswers(failure=status.message)
-    verdicts = {name: shown(status) for name, status in statuses.items()}
+    verdicts = {name: status_text(status) for name, status in statuses.items()}
     feasible = evaluation.feasible()
     if not feasible.count:
         return PodAnswers(verdicts=verdicts)
@@ -94,7 +94,7 @@ def answers_in(evaluation: Evaluation) -> PodAnswers:
     return PodAnswers(verdicts=verdicts, scores=scores if by_plugin else {})
 
 
-def shown(status: Status | None) -> str:
+def status_text(status: Status | None) -> str:
     """Return a status in words."""
     if status is None or status.ok:
         return PASSES
