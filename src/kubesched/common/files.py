@@ -171,7 +171,7 @@ def ended_by_signals() -> Iterator[None]:
 def writing_problem(file: Path) -> str:
     """Return why a file cannot be written; empty without a known problem."""
     if not file.parent.is_dir():
-        return f"the folder {file.parent} does not exist"
+        return f"there is no folder {file.parent}"
     if file.is_dir():
         return "it is a folder"
     return "" if os.access(file if file.exists() else file.parent, os.W_OK) else "permission denied"

@@ -180,7 +180,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a score above 100": (lambda: made(ScorePlugin, score=lambda self, cycle, pod, node: 101), "invalid score 101"),
     "a pod that is changed": (lambda: made(filter=writes_label), "the plugin changed pod asked: labels.seen yes"),
     "a node that is changed": (lambda: made(filter=writes_node_label), "the plugin changed node n0: labels.seen yes"),
-    "a call that blocks": (lambda: made(filter=sleeps), "time.sleep is called in sleeps, which holds up all pods"),
+    "a call that blocks": (lambda: made(filter=sleeps), "time.sleep is called in sleeps, which delays all pods"),
     "a key that cannot be hashed": (
         lambda: made(filter=full, key=lambda self, pod: []),
         "failed in key: TypeError: unhashable type: 'list'",
@@ -280,7 +280,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an unreserve that gives back what was not taken": (
         lambda: made(ReservePlugin, __init__=with_count, reserve=counts_up, unreserve=counts_down),
-        "give back only what the pod holds, once",
+        "release only what the pod holds, once",
     ),
     "a pod that is changed in reserve": (
         lambda: made(ReservePlugin, reserve=writes_label),
@@ -292,15 +292,15 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a reserve that blocks": (
         lambda: made(ReservePlugin, reserve=sleeps),
-        "time.sleep is called in sleeps, which holds up all pods",
+        "time.sleep is called in sleeps, which delays all pods",
     ),
     "a pre_bind that blocks": (
         lambda: made(PreBindPlugin, pre_bind=sleeps_later),
-        "time.sleep is called in sleeps_later, which holds up all pods",
+        "time.sleep is called in sleeps_later, which delays all pods",
     ),
     "a sort_key that blocks": (
         lambda: made(QueueSortPlugin, sort_key=lambda self, pod, timestamp: sleeps(self, None, pod, None)),
-        "time.sleep is called in <lambda>, which holds up all pods",
+        "time.sleep is called in <lambda>, which delays all pods",
     ),
     "a pre_bind that returns a text": (
         lambda: made(PreBindPlugin, pre_bind=returning("done")),

@@ -129,7 +129,7 @@ def test_a_check_says_how_much_was_tried() -> None:
 @pytest.mark.parametrize(
     ("plugin", "check", "warning"),
     [
-        (Never, ANSWERS, "no example was rejected, so nothing about rejections was tested"),
+        (Never, ANSWERS, "no example was rejected, so rejections were not tested"),
         (Never, HINTS, "no change let a rejected pod fit, so hints were not tested"),
         (Flat, ANSWERS, "no example had nodes with different scores"),
         (Gate, "events open gates", "no change opened the gate of a pod, so hints were not tested"),
