@@ -57,7 +57,7 @@ def sampled(note: Note, clock: Clock) -> Note:
         if not repetition.due(""):
             left_out += 1
             return
-        note(f"{line} (and {left_out} more times, for this or other pods)" if left_out else line)
+        note(f"{line} (and {left_out} more, for this or other pods)" if left_out else line)
         left_out = 0
 
     return write
