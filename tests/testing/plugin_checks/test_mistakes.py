@@ -280,7 +280,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an unreserve that gives back what was not taken": (
         lambda: made(ReservePlugin, __init__=with_count, reserve=counts_up, unreserve=counts_down),
-        "release only what the pod holds, once",
+        "release only what the pod holds, and only once",
     ),
     "a pod that is changed in reserve": (
         lambda: made(ReservePlugin, reserve=writes_label),
