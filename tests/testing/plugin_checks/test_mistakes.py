@@ -312,7 +312,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a pre_bind that waits for Permit": (
         lambda: made(PreBindPlugin, pre_bind=returning(Status(Code.WAIT))),
-        "pre_bind returned Wait, by which the attempt fails",
+        "pre_bind returned Wait, which makes the attempt fail",
     ),
     "a pre_enqueue that returns False": (
         lambda: made(PreEnqueuePlugin, pre_enqueue=lambda self, pod: False),
