@@ -111,7 +111,7 @@ def test_a_certificate_that_is_replaced_is_shown_to_new_clients(tmp_path: Path) 
     assert shown() == "new"
     Path(pair[1]).unlink()
     assert shown() == "new"
-    assert notes[1:] == [f"{pair[1]}: No such file or directory; give a readable file; what was read before "
+    assert notes[1:] == [f"{pair[1]}: No such file or directory; give a readable file; the last valid version "
                          "is used"]  # fmt: skip
     Path(pair[1]).write_bytes(new.key)
     assert shown() == "new"
