@@ -28,7 +28,7 @@ from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_files
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.whatif.compare import NamedModel, compare
 from kubesched.asking.whatif.configurations import with_weights
@@ -194,7 +194,7 @@ def main(nodes: int, pods: int, pending: int, only: str, child: tuple[str, str] 
         table.add_column(heading, justify="left" if heading == "question" else "right")
     with tempfile.TemporaryDirectory() as folder:
         snapshot = Path(folder) / "cluster.kubesched"
-        snapshot.write_bytes(written(ClusterObjects(tuple(objects(nodes, pods, pending)))))
+        snapshot.write_bytes(snapshot_bytes(ClusterObjects(tuple(objects(nodes, pods, pending)))))
         for name, (_, allowed) in QUESTIONS.items():
             if only in name:
                 command = [sys.executable, "-m", "benchmarks.asking", "--child", str(snapshot), name]

@@ -17,7 +17,7 @@ from kubesched.api.label_syntax import parse_selector
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import DECIMAL_SI, MAX_TEXT, parse_quantity
-from kubesched.asking.sources.snapshots import read_snapshot, written
+from kubesched.asking.sources.snapshots import read_snapshot, snapshot_bytes
 from kubesched.cel import CelRuntimeError
 from kubesched.cel.selectors import CompiledSelector
 from kubesched.client.credentials.kubeconfig import read_kubeconfig
@@ -256,7 +256,7 @@ def snapshots(data: bytes) -> None:
     for content in (data, gzip.compress(data, 0)):
         cluster = _refused(lambda content=content: read_snapshot("file", content))
         if cluster is not None:
-            again = read_snapshot("file", written(cluster))
+            again = read_snapshot("file", snapshot_bytes(cluster))
             assert len(again.objects) == len(cluster.objects)
 
 

@@ -36,7 +36,7 @@ def test_everything_public_says_what_it_is(name: str) -> None:
         "#### class `FilterPlugin` (`Plugin`)",
         "* `parallel: bool = False`: Whether `pre_bind` may run concurrently with those of other plugins.",
         '* `node_of(name: str, namespace: str = "default") -> str`: Return the node that a pod is bound to',
-        "* `grace_seconds`: how long a deleted pod terminates",
+        "* `grace_seconds`: termination time of a deleted pod",
         "* `SUCCESS = 0`",
         "    *,\n    cpu: RawQuantity | None = None,",
     ],

@@ -255,7 +255,7 @@ def test_a_plan_that_takes_too_long_is_given_up() -> None:
         assert [pod.status.nominated_node_name for pod in world.pods() if pod.name.startswith("train")] == ["", ""]
         world.run(100)
     note = next(event.message for event in world.events_of("train") if event.reason == "DefragmentationAbandoned")
-    assert note == "the plan was given up: evicted pods did not go in time"
+    assert note == "the plan was given up: evicted pods did not end in time"
 
 
 def test_an_eviction_that_is_refused_ends_the_plan_and_nominations_are_taken_back() -> None:

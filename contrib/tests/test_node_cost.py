@@ -104,7 +104,7 @@ def test_a_label_that_is_no_price_is_told_and_does_not_count(
     made = engine([priced("a", text), priced("b", "9")], plugins=[NodeCost], args={"NodeCost": {"priceLabel": LABEL}})
     with caplog.at_level(logging.WARNING, "kubesched.plugins.NodeCost"):
         assert scores(made, a_pod("p")) == {"a": 0, "b": 100}
-    assert [(record.message, vars(record)["node"]) for record in caplog.records] == [("Price not understood", "a")]
+    assert [(record.message, vars(record)["node"]) for record in caplog.records] == [("Invalid price", "a")]
 
 
 @pytest.mark.parametrize(

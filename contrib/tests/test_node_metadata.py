@@ -96,8 +96,8 @@ def test_the_contract() -> None:
     [
         ("metadataSource: Label, metadataType: Number, scoringStrategy: Highest", "metadataKey"),
         (f"{NUMBER}, scoringStrategy: Highest".replace(" k,", ' "",'), "metadataKey: cannot be empty"),
-        (f"{NUMBER}, scoringStrategy: Newest", "Newest is not for metadataType Number; write Highest or Lowest"),
-        (f"{TIME}, scoringStrategy: Lowest", "Lowest is not for metadataType Timestamp; write Newest or Oldest"),
+        (f"{NUMBER}, scoringStrategy: Newest", "Newest does not apply to metadataType Number; write Highest or Lowest"),
+        (f"{TIME}, scoringStrategy: Lowest", "Lowest does not apply to metadataType Timestamp; write Newest or Oldest"),
         (f"{TIME}, scoringStrategy: Newest, timestampFormat: yyyy", "timestampFormat: 'yyyy' has no year"),
         (f"{NUMBER}, scoringStrategy: Best", "scoringStrategy: invalid enum value 'Best'"),
         (f"{NUMBER}, scoringStrategy: Highest, key: k", "key"),

@@ -66,7 +66,7 @@ def test_the_node_that_is_preferred(args: str, node: str) -> None:
     [
         ("{mode: Some}", "args.mode: invalid enum value 'Some'"),
         ("{resources: [{name: cpu, weight: 0}]}", "weight of cpu should be a positive value, got 0"),
-        ("{resources: [{name: cpu, weight: 1}, {name: cpu, weight: 2}]}", "cpu is there twice"),
+        ("{resources: [{name: cpu, weight: 1}, {name: cpu, weight: 2}]}", "cpu is given twice"),
         ("{resources: []}", "resources: the list is empty"),
         ("{modes: Most}", "modes"),
     ],

@@ -85,7 +85,7 @@ REFUSED: dict[str, tuple[ObjectChange, tuple[ApiObject, ...], str]] = {
         (),
         "spec.csi.driver",
     ),
-    "a patch applies to what exists": (patch_of(GPUS, COUNT, 1), (), "there is no ResourceClaim"),
+    "a patch applies to what exists": (patch_of(GPUS, COUNT, 1), (), "ResourceClaim default/gpus does not exist"),
     "a patch applies to fields that exist": (
         patch_of(GPUS, "/spec/nothing", op="remove"),
         (GPUS,),

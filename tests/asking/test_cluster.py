@@ -105,7 +105,7 @@ def test_an_anonymised_snapshot_has_codes_for_names_and_the_same_verdicts(tmp_pa
 def test_what_is_no_object_is_said() -> None:
     with pytest.raises(KubeschedError, match="object 3: expected a struct or a document, not a int"):
         Cluster.of([*OBJECTS[:2], 7])  # type: ignore[list-item]
-    with pytest.raises(KubeschedError, match="read takes files or folders"):
+    with pytest.raises(KubeschedError, match="read needs files or folders"):
         Cluster.read()
 
 
@@ -252,7 +252,9 @@ def test_a_live_cluster_is_asked_also_from_within_a_running_loop(
 
 
 def test_a_name_and_a_kubeconfig_are_two_clusters() -> None:
-    with pytest.raises(KubeschedError, match="connect takes the name of a cluster, or a kubeconfig and a context"):
+    with pytest.raises(
+        KubeschedError, match="connect takes either the name of a cluster, or a kubeconfig and a context"
+    ):
         Cluster.connect("kubeconfig", name="dev")
 
 

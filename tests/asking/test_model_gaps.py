@@ -36,7 +36,7 @@ def test_extenders_and_look_ups_of_plugins_are_gaps() -> None:
     answer = Cluster.of([a_node("n1"), a_pod("p")], config=CONFIG, plugins=[Prices]).explain("p")
     assert [(gap.what, gap.why) for gap in answer.gaps] == [
         ("extenders http://127.0.0.1:1/", "they are not called"),
-        ("what plugin Prices looks up outside", "it is not looked up here"),
+        ("data that plugin Prices reads from outside", "it is not read here"),
     ]
 
 
@@ -49,7 +49,7 @@ def test_an_object_that_cannot_be_understood_is_a_gap_and_others_are_there() -> 
         ("Pod default/q", "spec.containers[0].resources.requests.cpu: quantity 'some'"),
     ]
     odd = a_node("odd")
-    assert model.take(name_of_object(odd), odd)
+    assert model.set_if_valid(name_of_object(odd), odd)
     assert model.node_names() == ["a", "odd"]
     assert [gap.what for gap in model.gaps] == ["Pod default/q"]
 

@@ -55,10 +55,10 @@ def test_errors_that_quote_a_server_do_not_steer_the_terminal(monkeypatch: pytes
         (["explian"], "Error: No such command 'explian'. Did you mean 'explain'?\n"),
         (["plugins", "lst"], "Error: No such command 'lst'. Did you mean 'list'?\n"),
         (["zzz"], "Error: No such command 'zzz'.\n"),
-        (["up", "statsu"], "Error: 'statsu' is no command and no file; did you mean `kubesched up status`?\n"),
+        (["up", "statsu"], "Error: 'statsu' is neither a command nor a file; did you mean `kubesched up status`?\n"),
         (
             ["whatif", "consolidat"],
-            "Error: 'consolidat' is no command and no file; did you mean `kubesched whatif consolidate`?\n",
+            "Error: 'consolidat' is neither a command nor a file; did you mean `kubesched whatif consolidate`?\n",
         ),
     ],
     ids=["a command", "of a group", "nothing like it", "a subcommand in place of a file", "another"],

@@ -133,7 +133,7 @@ def test_a_real_shell_completes(shell: str, words: list[str], offered: set[str])
         (["kubesched", "up", "--no-"], dict.fromkeys(("--no-controllers", "--no-serve"), "The opposite of --{}.")),
         (
             ["kubesched", "explain", "--no-"],
-            {"--no-color": "Print without colours; so does NO_COLOR in the environment."},
+            {"--no-color": "Print without colours, like NO_COLOR in the environment."},
         ),
     ],
     ids=["with a comma", "of a pair", "of no pair"],

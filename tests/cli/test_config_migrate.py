@@ -97,7 +97,7 @@ def test_files_that_cannot_be_read_or_written(tmp_path: Path) -> None:
     missing = tmp_path / "missing" / "file"
     assert failure(str(missing)) == [f"{missing}: No such file or directory"]
     assert failure("-", "-o", str(missing), stdin=PLAIN) == [
-        f"{missing}: No such file or directory; name a file that can be written"
+        f"{missing}: No such file or directory; give a writable file"
     ]
 
 

@@ -120,7 +120,7 @@ def test_faults_go_by_the_flag_and_are_counted(tmp_path: Path) -> None:
         assert asked(process.kubeconfig, "/api/v1/pods")[0] == 200
         code, _, err = process.end()
     assert code == 0
-    assert err.splitlines() == ["Faults go by --fault-seed 5.", "Faults: slow 2, unavailable 1"]
+    assert err.splitlines() == ["The faults depend on --fault-seed 5.", "Faults: slow 2, unavailable 1"]
 
 
 def test_everything_that_cannot_be_loaded_is_told_and_nothing_is_served(tmp_path: Path) -> None:
@@ -145,7 +145,7 @@ def test_everything_that_cannot_be_loaded_is_told_and_nothing_is_served(tmp_path
         (["--fault", "conflict=0.1,slwo=1"], 2, "Invalid value for '--fault': 'slwo=1': there is no fault 'slwo'"),
         (["--port", "70000"], 2, "70000 is not in the range"),
         (["--history", "0"], 2, "0 is not in the range"),
-        (["--data", ""], 2, "'--data': is empty: name a folder"),
+        (["--data", ""], 2, "'--data': is empty; give the path of a folder"),
         (["--bind-address", "ü"], 2, "expected an address"),
         (["--bind-address", "203.0.113.7"], 1, "cannot listen on 203.0.113.7 port 0: "),
     ],

@@ -87,7 +87,7 @@ def test_objects_that_are_there_stay_and_those_that_are_missing_are_loaded(tmp_p
         assert "objects loaded: 1." in process.lines[0]
         assert asked(config, "GET", f"{MAPS}/from-file")[1]["data"] == {"text": "second"}
         assert asked(config, "GET", f"{MAPS}/other")[0] == 200
-        assert process.end()[::2] == (0, "1 object was there already and stays as it is.\n")
+        assert process.end()[::2] == (0, "1 object was there already and stays unchanged.\n")
 
 
 def test_a_start_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_a_folder_that_cannot_be_used_is_said_in_a_line(name: str, content: byte
 
 def test_a_kubeconfig_does_not_replace_that_of_another(tmp_path: Path) -> None:
     result = refused(tmp_path, "--scheduler-kubeconfig", str(tmp_path / "kubeconfig"))
-    assert (result.exit_code, "is for another kubeconfig" in result.stderr) == (2, True)
+    assert (result.exit_code, "is already used for another kubeconfig" in result.stderr) == (2, True)
 
 
 # -- no room

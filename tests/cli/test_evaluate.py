@@ -266,7 +266,7 @@ def test_a_file_is_one_question_where_it_has_no_lines(name: str, content: str, t
 @pytest.mark.parametrize(
     ("content", "words"),
     [
-        (yaml.safe_dump(NODE), "no pod in it is without a node"),
+        (yaml.safe_dump(NODE), "every pod in it has a node"),
         ("a: b: c", "document 1: yaml: line 1"),
         ("", "nothing to judge"),
     ],

@@ -13,7 +13,7 @@ from tests.support.kubectl import WHY_MISSING, is_missing
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
 from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED
 from kubesched.cli.kubectl import ASKING, complete, kubectl_kubesched
 from kubesched.testing import a_node, a_pod
@@ -36,7 +36,7 @@ OBJECTS = (a_document("Node", "node-1"), *(a_document("Pod", name, spec=SPEC) fo
 def snapshot(tmp_path: Path) -> str:
     pods = [a_pod("web-1"), a_pod("web-2", node="node-1"), a_pod("db-1", namespace="data")]
     file = tmp_path / "cluster.gz"
-    file.write_bytes(written(ClusterObjects((a_node("node-1", cpu=4), *pods))))
+    file.write_bytes(snapshot_bytes(ClusterObjects((a_node("node-1", cpu=4), *pods))))
     return str(file)
 
 
@@ -96,7 +96,7 @@ def test_flags_for_requests_are_kubectls(tmp_path: Path) -> None:
         (
             "a time that is none",
             ["--request-timeout", "soon"],
-            "Error: Invalid value for '--request-timeout': 'soon' is no duration such as 30s or 2m",
+            "Error: Invalid value for '--request-timeout': 'soon' is not a duration such as 30s or 2m",
         ),
     ],
 )
@@ -118,7 +118,7 @@ def a_second_cluster(served: ServedCluster) -> str:
 @pytest.mark.parametrize(
     ("sentence", "words", "expected"),
     [
-        ("commands", ["sna"], ["snapshot\tWrite a cluster to a file, to ask about it later or elsewhere.", ":4"]),
+        ("commands", ["sna"], ["snapshot\tWrite a cluster to a file, for questions later or elsewhere.", ":4"]),
         ("what is explained", ["explain", ""], ["pods", "pod", "node", ":4"]),
         ("pods of the namespace", ["explain", "pod", "--from", "FILE", ""], ["web-1", "web-2", ":4"]),
         ("pods that begin so", ["explain", "pod", "--from", "FILE", "web-2"], ["web-2", ":4"]),

@@ -106,7 +106,7 @@ def test_a_folder_that_cannot_be_made_is_told(tmp_path: Path) -> None:
     (tmp_path / "man1").write_text("a file")
     ran = CliRunner().invoke(main, ["man", str(tmp_path)])
     assert ran.exit_code == 1
-    assert ran.output == f"{tmp_path}/man1: file exists; name a folder that can be written\n"
+    assert ran.output == f"{tmp_path}/man1: file exists; give a writable folder\n"
 
 
 @pytest.mark.parametrize(

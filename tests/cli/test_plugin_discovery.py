@@ -127,26 +127,28 @@ def test_the_group_is_looked_up_where_packages_are_installed(monkeypatch: pytest
 
 def test_a_broken_entry_point_is_named(here: str) -> None:
     assert problem(discover_installed, SourcedRegistry(), [entry_point(f"{here}:Nope")]) == (
-        "entry point 'Mine': it has no attribute Nope; plugins in it: First, Second, OnFoundation"
+        "entry point 'Mine': no attribute Nope; plugins of the module: First, Second, OnFoundation"
     )
     assert problem(discover_installed, SourcedRegistry(), [entry_point("no_such_package.plugins:X")]) == (
-        "entry point 'Mine': there is no module no_such_package; install the package that has it, or run where it "
-        "can be found"
+        "entry point 'Mine': no module no_such_package; install the package that contains it, or run in its folder"
     )
 
 
 @pytest.mark.parametrize(
     ("reference", "text"),
     [
-        ("", "names no module; write module:Class or path/to/file.py"),
-        (":First", "names no module; write module:Class or path/to/file.py"),
-        (".relative:First", "names no module; write module:Class or path/to/file.py"),
-        ("no_such_module:X", "there is no module no_such_module; install the package that has it"),
-        ("os.nope:X", "there is no module os.nope; install the package that has it"),
-        ("plugins_under_test:Nope", "it has no attribute Nope; plugins in it: First, Second, OnFoundation"),
-        ("plugins_under_test:First.nope", "it has no attribute First.nope; plugins in it: First"),
-        ("plugins_under_test:NUMBER", "NUMBER is no kubesched plugin but of type int; expected a class derived from"),
-        ("string:digits", "digits is no kubesched plugin but of type str; expected a class derived from"),
+        ("", "not a module; write module:Class or path/to/file.py"),
+        (":First", "not a module; write module:Class or path/to/file.py"),
+        (".relative:First", "not a module; write module:Class or path/to/file.py"),
+        ("no_such_module:X", "no module no_such_module; install the package that contains it"),
+        ("os.nope:X", "no module os.nope; install the package that contains it"),
+        ("plugins_under_test:Nope", "no attribute Nope; plugins of the module: First, Second, OnFoundation"),
+        ("plugins_under_test:First.nope", "no attribute First.nope; plugins of the module: First"),
+        (
+            "plugins_under_test:NUMBER",
+            "NUMBER is not a kubesched plugin but of type int; expected a class derived from",
+        ),
+        ("string:digits", "digits is not a kubesched plugin but of type str; expected a class derived from"),
         ("string", "no plugin in it; define a class derived from FilterPlugin, ScorePlugin, ... with a `name`"),
         ("os:path", "no plugin in it; define a class derived from FilterPlugin"),
     ],

@@ -73,7 +73,7 @@ def test_config_show_knows_the_plugins_of_a_file(good: Path, tmp_path: Path) -> 
     config.write_text(HEAD + "profiles:\n- plugins: {score: {enabled: [{name: Newest, weight: 7}]}}\n")
     assert failure("config", "show", str(config)) == [
         f"{config}: initializing profiles: creating profile for scheduler name default-scheduler: "
-        'ScorePlugin "Newest" does not exist; plugins of your own come with --plugin FILE.py, --plugin module:Class '
+        'ScorePlugin "Newest" does not exist; add out-of-tree plugins with --plugin FILE.py, --plugin module:Class '
         "or an installed package"
     ]
     result = run("config", "show", "-o", "json", "--plugin", str(good), str(config))
@@ -164,10 +164,10 @@ def test_bytes_that_are_no_text(tmp_path: Path) -> None:
     ("source", "text"),
     [
         ("nowhere/to/be/found.py", "No such file or directory; give a Python file or module:Class"),
-        ("./", "is not a file; give a Python file or module:Class"),
+        ("./", "not a file; give a Python file or module:Class"),
         ("bad\x00name.py", "give a Python file or module:Class"),
-        ("no_such_module:X", "there is no module no_such_module; install the package that has it"),
-        ("", "names no module; write module:Class or path/to/file.py"),
+        ("no_such_module:X", "no module no_such_module; install the package that contains it"),
+        ("", "not a module; write module:Class or path/to/file.py"),
     ],
 )
 def test_sources_that_do_not_exist(source: str, text: str) -> None:
@@ -181,7 +181,7 @@ def test_sources_that_do_not_exist(source: str, text: str) -> None:
 def test_a_text_file_is_no_python_file(tmp_path: Path) -> None:
     file = tmp_path / "plugins.txt"
     file.write_text(GOOD)
-    with pytest.raises(PluginError, match=r"is no Python file; its name must end in \.py$"):
+    with pytest.raises(PluginError, match=r"not a Python file; its name must end in \.py$"):
         load_plugins([str(file)])
 
 
@@ -222,7 +222,7 @@ def test_an_installed_package_needs_no_option(good: Path, tmp_path: Path) -> Non
     result = in_a_process(tmp_path, "config", "show", str(config), path=str(tmp_path))
     assert (result.returncode, result.stdout) == (1, "")
     assert result.stderr.startswith(warning)
-    assert 'FilterPlugin "Tenants" does not exist; plugins of your own come with --plugin' in result.stderr
+    assert 'FilterPlugin "Tenants" does not exist; add out-of-tree plugins with --plugin' in result.stderr
 
 
 def test_version_and_help() -> None:

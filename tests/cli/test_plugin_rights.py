@@ -69,7 +69,7 @@ def test_manifests_bind_the_rules_to_a_service_account(racks: list[str]) -> None
 
 @pytest.mark.parametrize("account", ["kubesched", "/kubesched", "kube-system/"])
 def test_a_service_account_has_a_namespace_and_a_name(account: str) -> None:
-    assert "write NAMESPACE/NAME" in rights("--service-account", account, code=2)
+    assert "expected NAMESPACE/NAME" in rights("--service-account", account, code=2)
 
 
 def test_a_configuration_with_a_plugin_that_is_not_there_says_so(racks: list[str]) -> None:

@@ -22,7 +22,7 @@ WRONG = RIGHT.replace('unschedulable("node(s) nearly full")', "True")
 @pytest.mark.parametrize(
     ("text", "code", "line"),
     [
-        (RIGHT, 0, "hooks answer what they may, scores from 0 to 100: ok (60 examples"),
+        (RIGHT, 0, "hooks return valid answers, scores from 0 to 100: ok (60 examples"),
         (WRONG, 3, "filter returned True; return None or a status"),
         ("import nothing_of_the_kind", 1, "importing it failed"),
     ],

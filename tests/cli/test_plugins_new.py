@@ -76,7 +76,7 @@ def test_a_new_package_passes_its_own_test(kind: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "sentence"),
     [
-        ("quiet-nodes", "'quiet-nodes' is no name for a plugin; write it like QuietNodes"),
+        ("quiet-nodes", "'quiet-nodes' is not a plugin name; use letters and digits, such as QuietNodes"),
         ("NodeName", "a plugin named NodeName already exists (in-tree)"),
     ],
 )
@@ -91,7 +91,7 @@ def test_a_folder_with_something_in_it_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / "kept").write_text("mine")
     result = begun("QuietNodes", "--directory", str(tmp_path))
     assert result.exit_code == 1
-    assert "is there already; give --directory an empty or a new one" in result.output
+    assert "already exists; set --directory to an empty or new folder" in result.output
     assert [each.name for each in tmp_path.iterdir()] == ["kept"]
 
 

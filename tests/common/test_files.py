@@ -39,8 +39,8 @@ asyncio.run(main())
         (lambda path: path.write_bytes(b"x" * 101), "larger than 100 bytes; is it the right file?"),
         (lambda path: os.truncate(os.open(path, os.O_CREAT | os.O_WRONLY), 20 << 30), "larger than 100 bytes"),
         (lambda path: path.symlink_to("/dev/zero"), "larger than 100 bytes; is it the right file?"),
-        (lambda path: path.mkdir(), "Is a directory; name a file that can be read"),
-        (lambda path: None, "No such file or directory; name a file that can be read"),
+        (lambda path: path.mkdir(), "Is a directory; give a readable file"),
+        (lambda path: None, "No such file or directory; give a readable file"),
     ],
     ids=["one byte too many", "20 GiB of nothing", "a device without an end", "a folder", "nothing"],
 )
@@ -93,7 +93,7 @@ def test_a_pipe_that_nobody_writes_to_is_given_up_in_a_sentence(
 ) -> None:
     monkeypatch.setattr(files, "WRITER_SECONDS", 0.05)
     os.mkfifo(tmp_path / "pipe")
-    why = r"^a named pipe that nobody opened for writing within 0\.05 s; name a file that can be read$"
+    why = r"^a named pipe without a writer for 0\.05 s; give a readable file$"
     with pytest.raises(UnusableFileError, match=why):
         read_at_most(tmp_path / "pipe", 100)
     # the reader that gave up takes nothing from a later one

@@ -15,7 +15,7 @@ from kubesched.cli import main
     [
         (["--config", "missing.yaml"], 1, "missing.yaml"),
         (["--dashboards", "missing.json"], 1, "--dashboards missing.json"),
-        (["--scheduler", "ftp://x"], 2, "is no URL such as https://"),
+        (["--scheduler", "ftp://x"], 2, "is not a URL such as https://"),
         (["-s", "https://127.0.0.1:1"], 1, "the cluster cannot be examined: cannot connect"),
     ],
 )

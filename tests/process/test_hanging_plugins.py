@@ -147,4 +147,4 @@ def test_what_plugins_raise_does_not_end_the_process_but_a_signal_does(number: i
         cluster.api.create(a_pod("large", cpu="3"))
         bound(cluster.api, "large")
         assert scheduler.end(number, seconds=20) == 0
-        scheduler.says("ended without waiting any longer for threads: ")
+        scheduler.says("ended without waiting longer for threads: ")

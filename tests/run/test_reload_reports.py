@@ -54,12 +54,12 @@ def test_each_outcome_is_told_once(outcome: ReloadOutcome, line: str, event: tup
     regarding = object_of_scheduler(KubeSchedulerConfiguration())
     reports = ReloadReports("scheduler.yaml", told, registry, told, regarding)  # type: ignore[arg-type]
     reports.in_force(3, NOW)
-    assert "lastReload" not in reports.shown()
-    reports.tell(outcome, 3, NOW, "default-scheduler")
+    assert "lastReload" not in reports.configz_fields()
+    reports.report(outcome, 3, NOW, "default-scheduler")
     assert [each.startswith(line) for each in told.lines] == [True]
     assert all(field in told.lines[0] for field in outcome.needs_restart)
     assert [each[:2] for each in told.events] == ([event] if event is not None else [])
-    shown = reports.shown()
+    shown = reports.configz_fields()
     assert (shown["generation"], shown["inForceSince"]) == (3, "2026-01-01T12:00:00Z")
     assert shown["lastReload"]["result"] == outcome.result
     assert shown["lastReload"].get("message", "") == outcome.reason
@@ -71,7 +71,7 @@ def test_each_outcome_is_told_once(outcome: ReloadOutcome, line: str, event: tup
 def test_a_long_reason_fits_into_an_event() -> None:
     told = Told()
     reports = ReloadReports("f", told, MetricRegistry(others=None), told, Lease())  # type: ignore[arg-type]
-    reports.tell(ReloadOutcome(REFUSED, "ä" * 5000), 1, NOW, "default-scheduler")
+    reports.report(ReloadOutcome(REFUSED, "ä" * 5000), 1, NOW, "default-scheduler")
     assert len(told.events[0][2].encode()) <= 1024
     assert "ä" * 5000 in told.lines[0]
 
@@ -80,8 +80,8 @@ def test_a_password_in_the_reason_is_hidden_in_the_event_and_on_the_page() -> No
     told = Told()
     reports = ReloadReports("f", told, MetricRegistry(others=None), told, Lease())  # type: ignore[arg-type]
     reason = "plugin 'X' cannot be built: no answer from postgres://me:hunter2@db/x"
-    reports.tell(ReloadOutcome(REFUSED, reason), 1, NOW, "default-scheduler")
-    for text in (told.events[0][2], reports.shown()["lastReload"]["message"], told.lines[0]):
+    reports.report(ReloadOutcome(REFUSED, reason), 1, NOW, "default-scheduler")
+    for text in (told.events[0][2], reports.configz_fields()["lastReload"]["message"], told.lines[0]):
         assert "hunter2" not in text
         assert "plugin 'X' cannot be built" in text
 

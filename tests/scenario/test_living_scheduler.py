@@ -113,7 +113,7 @@ def test_pods_that_cannot_be_looked_up_keep_their_places_and_it_is_said_once_a_m
         assert len(said) == 2, said
         assert said[0].endswith(" is bound: not allowed")
         assert re.fullmatch(
-            r"cannot tell whether pod default/p\d+ is bound: not allowed \(and \d+ times more, of this pod or others\)",
+            r"cannot tell whether pod default/p\d+ is bound: not allowed \(and \d+ more, for this or other pods\)",
             said[1],
         )
         assert len(scheduler.cluster.table.pods) == 20

@@ -154,7 +154,7 @@ def test_what_does_not_settle_in_time_is_an_error_that_says_what_is_under_way() 
     assert process.returncode == 1
     assert process.stdout.startswith("NAMESPACE"), "how things stand is shown all the same"
     assert "(nominated to node-" in process.stdout
-    assert process.stderr.startswith("not everything has settled within 6s (--timeout): pod default/batch-")
+    assert process.stderr.startswith("the cluster has not settled within 6s (--timeout): pod default/batch-")
     assert process.stderr.count("\n") == 1
     # in a process of its own, which a loop that does not end in time would end
     process = ran("-o", "json", "--delay", "node-ready=10m", "--timeout", "6s", str(QUICKSTART))
@@ -223,7 +223,7 @@ def test_time_is_up_whatever_controllers_do(tmp_path: Path) -> None:
     (tmp_path / "endless.yaml").write_text(f"{NODE}---\n{ENDLESS}")
     process = ran("--once", "--timeout", "6s", "-o", "json", str(tmp_path))
     assert process.returncode == 1
-    assert process.stderr.startswith("not everything has settled within 6s (--timeout): ")
+    assert process.stderr.startswith("the cluster has not settled within 6s (--timeout): ")
 
 
 @pytest.mark.slow
@@ -240,7 +240,7 @@ def test_a_pipe_that_nobody_writes_to_does_not_keep_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     process = ran("--once", "--timeout", "1s", "--nodes", "1", str(tmp_path / "pipe"))
     assert process.returncode == 1
-    assert process.stderr == "not everything has settled within 1s (--timeout): objects were still being loaded\n"
+    assert process.stderr == "the cluster has not settled within 1s (--timeout): objects were still being loaded\n"
 
 
 def test_a_kind_of_a_plugin_that_is_not_served_is_told_at_once(tmp_path: Path) -> None:
@@ -258,7 +258,7 @@ def test_a_plugin_that_nobody_enables_is_told(tmp_path: Path) -> None:
     (tmp_path / "loads.py").write_text(LOADS)
     result = invoked("--once", "--nodes", "1", "--plugin", str(tmp_path / "loads.py"))
     assert result.exit_code == 0
-    assert "no profile enables Loads; in a file for --config: profiles: [{plugins: " in result.stderr
+    assert "no profile enables Loads; enable it in the file of --config:  profiles: [{plugins: " in result.stderr
 
 
 # -- a command, or in the background
@@ -315,7 +315,7 @@ def test_a_state_folder_that_cannot_be_made_is_told(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
     result = invoked("--stay", "--nodes", "1", *mode)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert "Not a directory; XDG_STATE_HOME leads to another folder" in result.stderr
+    assert "Not a directory; set XDG_STATE_HOME to use another folder" in result.stderr
 
 
 def test_a_log_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -324,7 +324,7 @@ def test_a_log_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytes
     log.mkdir(parents=True)
     result = invoked("--detach", "--nodes", "1")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == f"{log}: Is a directory; XDG_STATE_HOME leads to another folder\n"
+    assert result.stderr == f"{log}: Is a directory; set XDG_STATE_HOME to use another folder\n"
 
 
 # -- a cluster that was brought along
@@ -348,7 +348,7 @@ def test_nodes_beside_others_are_like_one_of_them_or_in_no_zone(tmp_path: Path) 
     file.write_text(of_a_cluster(WORKER, taken) + "---\n" + IN_EU)
     result = invoked("-o", "json", "--nodes", "3", str(file))
     assert result.exit_code == 3
-    assert "nodes of --nodes are in no zone" in result.stderr
+    assert "the nodes of --nodes have no zone" in result.stderr
     result = invoked("-o", "json", "--nodes", "3", "--like", "worker", str(file))
     assert (result.exit_code, result.stderr) == (0, "")
     pods = {pod["name"]: pod["node"] for pod in msgspec.json.decode(result.stdout)["pods"]}
@@ -380,7 +380,7 @@ def test_a_field_that_does_not_exist_is_refused_unless_it_is_wanted(tmp_path: Pa
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         f'{file}: document 1: Pod "web": unknown field "spec.nodeSelectors"',
-        "Fields that do not exist are loaded all the same with --validate warn.",
+        "To load objects with unknown fields, use --validate warn.",
         "2 objects could be loaded, 1 problem",
     ]
     result = invoked("--once", "--nodes", "1", "--validate", "warn", str(file))
@@ -439,21 +439,23 @@ def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], 
         pytest.param(["MANIFEST", "--config", "FOLDER/none"], 1, "FOLDER/none: No such file", id="no such config"),
         pytest.param(["MANIFEST", "--feature-gates", "Nope=true"], 1, "Nope", id="no such gate"),
         pytest.param(["MANIFEST", "--plugin", "no_such:Thing"], 1, "no_such", id="no such plugin"),
-        pytest.param(["MANIFEST", "--timeout", "soon"], 2, "'soon' is no duration such as 30s", id="no duration"),
+        pytest.param(["MANIFEST", "--timeout", "soon"], 2, "'soon' is not a duration such as 30s", id="no duration"),
         pytest.param(["MANIFEST", "--delay", "pod-strat=1s"], 2, "one of node-ready, heartbeat, ", id="no such delay"),
-        pytest.param(["MANIFEST", "--delay", "pod-start=-1s"], 2, "'-1s' is no duration", id="a delay below zero"),
+        pytest.param(["MANIFEST", "--delay", "pod-start=-1s"], 2, "'-1s' is not a duration", id="a delay below zero"),
         pytest.param(["--config", "-", "-"], 2, "not both", id="standard input twice"),
-        pytest.param(["MANIFEST", "--data", ""], 2, "'--data': is empty: name a folder", id="no folder"),
-        pytest.param(["MANIFEST", "--"], 2, "-- is followed by a command", id="no command"),
+        pytest.param(["MANIFEST", "--data", ""], 2, "'--data': is empty; give the path of a folder", id="no folder"),
+        pytest.param(["MANIFEST", "--"], 2, "missing command after --", id="no command"),
         pytest.param(["--once", "--", "true"], 2, "-- COMMAND and --once", id="a command, once"),
         pytest.param(["--detach", "--once"], 2, "--detach and --once", id="in the background, once"),
-        pytest.param(["--detach", "--no-serve"], 2, "nobody could reach", id="in the background, without a door"),
-        pytest.param(["--detach", "--", "true"], 2, "it ends with the command", id="a command in the background"),
+        pytest.param(
+            ["--detach", "--no-serve"], 2, "--no-serve exclude each other", id="in the background, without a door"
+        ),
+        pytest.param(["--detach", "--", "true"], 2, "-- COMMAND exclude each other", id="a command in the background"),
         pytest.param(["--nodes", "1", "--like", "A b"], 2, "'A b': expected the name of a node", id="no node's name"),
         pytest.param(["--nodes", "1", "--like", "x"], 2, "there is no node 'x'", id="like no node that is there"),
         pytest.param(["MANIFEST", "--validate", "no"], 2, "'--validate': 'no' is not one of", id="no validation"),
-        pytest.param(["MANIFEST", "--port", "1"], 2, "--port is for a cluster that serves: add --stay", id="no door"),
-        pytest.param(["MANIFEST", "--kubeconfig", "x"], 2, "--kubeconfig is for a cluster that serves", id="no key"),
+        pytest.param(["MANIFEST", "--port", "1"], 2, "--port needs a cluster that serves: add --stay", id="no door"),
+        pytest.param(["MANIFEST", "--kubeconfig", "x"], 2, "--kubeconfig needs a cluster that serves", id="no key"),
         pytest.param(["MANIFEST", "-o", "yaml"], 2, "'table', 'json'", id="no such output"),
         pytest.param(["--nodes", "many"], 2, "'--nodes': 'many': expected a number from 1 to 100000", id="no number"),
         pytest.param(["--nodes", "0"], 2, "'--nodes': '0': expected a number from 1", id="no nodes"),
@@ -464,16 +466,16 @@ def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], 
         pytest.param(["--nodes", "2", "--memory", "32GB"], 2, "'32GB': expected a quantity", id="no such unit"),
         pytest.param(["--nodes", "2", "--gpu", "1:x"], 2, "expected GPUS or GPUS:NODES, such as 1:20", id="GPUs"),
         pytest.param(
-            ["--nodes", "2", "--gpu", "1:3"], 2, "--gpu: 3 nodes are to have GPUs, but there are 2", id="more GPUs"
+            ["--nodes", "2", "--gpu", "1:3"], 2, "--gpu: 3 nodes should have GPUs, but the pool has 2", id="more GPUs"
         ),
-        pytest.param(["--cpu", "8"], 2, "--cpu is about nodes to be made: add --nodes", id="CPUs of no nodes"),
-        pytest.param(["--gpu", "1", "--pool", "name=a,nodes=1"], 2, "--gpu is about nodes", id="GPUs of no nodes"),
+        pytest.param(["--cpu", "8"], 2, "--cpu needs --nodes", id="CPUs of no nodes"),
+        pytest.param(["--gpu", "1", "--pool", "name=a,nodes=1"], 2, "--gpu needs --nodes", id="GPUs of no nodes"),
         pytest.param(["--pool", "nodes=3"], 2, "--pool: 'nodes=3': name is missing", id="a pool without a name"),
         pytest.param(
             ["--pool", "name=a,nodes=3,cpus=4"], 2, "'cpus=4': expected NAME=VALUE with one of", id="no field"
         ),
         pytest.param(["--pool", "name=A,nodes=3"], 2, "name='A': expected a name of lower-case", id="no name"),
-        pytest.param(["--pool", "name=a,nodes=3,nodes=4"], 2, "nodes is there twice", id="a field twice"),
+        pytest.param(["--pool", "name=a,nodes=3,nodes=4"], 2, "nodes is given twice", id="a field twice"),
         pytest.param(["--pool", "name=a,nodes=3,taint=x:No"], 2, "taint='x:No': expected KEY=VALUE:EFFECT", id="taint"),
         pytest.param(["--pool", "name=a,nodes=3,label=x"], 2, "label='x': expected KEY=VALUE", id="label"),
         pytest.param(
@@ -493,7 +495,7 @@ def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], 
             ["--name", "dev", "status"], 2, "status comes first: kubesched up status [NAME]", id="the wrong way round"
         ),
         pytest.param(["status", "a", "b"], 2, "unexpected extra argument", id="two names"),
-        pytest.param(["down", "a", "--all"], 2, "NAME or --all, not both", id="one and all"),
+        pytest.param(["down", "a", "--all"], 2, "give NAME or --all, not both", id="one and all"),
         pytest.param(["MANIFEST", "--data", "MANIFEST"], 1, "MANIFEST: is a file, and no folder", id="a file for data"),
     ],
 )
@@ -648,7 +650,7 @@ def test_being_ended_before_things_have_settled_is_an_error(tmp_path: Path) -> N
     finally:
         process.kill()
         process.communicate()
-    assert (process.returncode, err) == (1, "ended before everything had settled\n")
+    assert (process.returncode, err) == (1, "ended before the cluster had settled\n")
     assert out.startswith("NAMESPACE"), "standard output is for the result alone"
 
 

@@ -108,7 +108,11 @@ def test_several_are_up_at_once_and_are_shown(web: str, state: Path) -> None:
 
 def test_nobody_is_up() -> None:
     result = invoked("status")
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "", "No cluster is up; `kubesched up` starts one.\n")
+    assert (result.exit_code, result.stdout, result.stderr) == (
+        0,
+        "",
+        "No cluster is up; start one with `kubesched up`.\n",
+    )
     result = invoked("status", "-o", "json")
     assert (result.exit_code, msgspec.json.decode(result.stdout), result.stderr) == (0, {"clusters": []}, "")
     result = invoked("status", "dev")
@@ -168,7 +172,7 @@ def test_one_is_ended_by_its_name_and_then_all(state: Path) -> None:
         assert first.process.wait(SECONDS) == 0
         result = invoked("down")
         assert (result.exit_code, result.stdout) == (1, "")
-        assert result.stderr == "no cluster 'default' is up; there are b, c\n"
+        assert result.stderr == "no cluster 'default' is up; running clusters: b, c\n"
         result = invoked("down", "--all")
         assert result.exit_code == 0
         assert result.stdout.splitlines() == [
@@ -189,7 +193,7 @@ def test_one_that_does_not_end_in_time_is_told(web: str) -> None:
         pid = process.process.pid
         assert (result.exit_code, result.stdout) == (1, "")
         assert result.stderr == (
-            f"cluster 'default' (process {pid}) has not ended within 100ms (--timeout); `kill -9 {pid}` ends it\n"
+            f"cluster 'default' (process {pid}) has not ended within 100ms (--timeout); run `kill -9 {pid}` to end it\n"
         )
         assert process.process.wait(SECONDS) == 0, "the signal was not lost"
 
@@ -204,7 +208,7 @@ def test_a_file_of_that_name_can_still_be_given(web: str, tmp_path: Path, monkey
     for name in ("status", "down"):
         result = invoked(name, "--help")
         assert result.stdout.startswith(f"Usage: main up {name} [OPTIONS] [NAME]")
-    assert "  status  Show the clusters that are up." in invoked("--help").stdout
+    assert "  status  Show the running clusters." in invoked("--help").stdout
 
 
 # -- data
@@ -232,7 +236,7 @@ def test_a_cluster_goes_on_where_it_was_killed(web: str, tmp_path: Path) -> None
         process.ask("PUT", "/apis/apps/v1/namespaces/default/deployments/web/scale", scale)
         eventually(lambda: len(pods(process)) == 2, "controllers go on, too")
         code, _, err = process.end()
-        assert (code, err) == (0, "3 objects were there already and stay as they are.\n")
+        assert (code, err) == (0, "3 objects were there already and stay unchanged.\n")
     once = invoked("--once", "--data", str(data))
     assert (once.exit_code, once.stderr) == (0, "")
     assert once.stdout.splitlines()[-1] == "3 nodes, 2 pods: 2 bound."

@@ -1,4 +1,4 @@
-"""Plugins for kubesched, from the documented behaviour of scheduler-plugins v0.34.
+"""Plugins for kubesched, written from the documented behaviour of scheduler-plugins v0.34.
 
-Each plugin has a module, or a package, of its own; configurations find them by the entry points of the distribution.
+Each plugin has a separate module or package; configurations find them by the entry points of the distribution.
 """

@@ -1,7 +1,7 @@
-"""Layouts of times as Go writes them: by the reference time `Mon Jan 2 15:04:05 MST 2006`.
+"""Layouts of times in Go's notation: by the reference time `Mon Jan 2 15:04:05 MST 2006`.
 
-From a layout such as `2006-01-02T15:04:05Z07:00` to a function from texts to seconds since 1970. A time without a zone
-is in UTC.
+From a layout such as `2006-01-02T15:04:05Z07:00` to a function from texts to seconds since 1970. A time without a
+zone is in UTC.
 """
 
 import re
@@ -49,7 +49,7 @@ _ELEMENT = re.compile("|".join([_FRACTION, *map(re.escape, sorted(_ELEMENTS, key
 def time_reader(layout: str) -> Callable[[str], float]:
     """Return a function from a text to seconds since 1970, which raises ValueError for a text of another form.
 
-    Raises ValueError for a layout without a year: no two times could be compared by it.
+    Raises ValueError for a layout without a year, whose times could not be compared.
     """
     pattern, names, end = "", set[str](), 0
     for found in _ELEMENT.finditer(layout):
@@ -57,7 +57,7 @@ def time_reader(layout: str) -> Callable[[str], float]:
         end = found.end()
         name, form = _ELEMENTS.get(found[0], ("fraction", r"[.,]\d{1,9}"))
         if name and name in names:
-            raise ValueError(f"{layout!r} has the {name} twice")
+            raise ValueError(f"{layout!r} contains the {name} twice")
         pattern += f"(?P<{name}>{form})" if name else f"(?:{form})"
         # Go reads a fraction behind the seconds, even if the layout has none
         if name == "second" and not re.match(_FRACTION, layout[end:]):

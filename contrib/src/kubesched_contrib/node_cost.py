@@ -1,8 +1,8 @@
 """NodeCost: prefer the cheapest nodes.
 
-From prices, in a label of nodes or in a table of the arguments, to scores: the cheapest node gets 100, one that costs
-twice as much 50. What a node costs is its price, or the part of it that the pod takes, or that part if the node is paid
-for anyway since it runs other pods. A node without a price gets 0.
+From prices, in a label of nodes or in a table of the arguments, to scores: the cheapest node gets 100, a node of
+twice the cost 50. The cost of a node is its price, or the pod's share of it, or that share if other pods already
+require the node. A node without a price gets 0.
 """
 
 import logging
@@ -20,7 +20,7 @@ MAX_SCORE = 100
 UNIT = 1e6
 MOST = 2**53
 UNKNOWN = 2**60
-# of these a pod takes a part of its node
+# resources of which a pod takes a share of its node
 RESOURCES = ("cpu", "memory", "pods")
 NUMBER = re.compile(r"\d{1,12}(\.\d+)?")
 
@@ -40,13 +40,13 @@ class PriceEntry:
 
 @dataclass(frozen=True)
 class NodeCostArgs:
-    """Where prices come from, and what counts."""
+    """The source of prices, and the kind of cost."""
 
-    # a label whose value is the price of the node
+    # node label whose value is the price of the node
     price_label: str = ""
     # for nodes without that label: the first entry that matches
     prices: list[PriceEntry] = field(default_factory=list)
-    # for nodes that no entry matches; they are avoided without it
+    # for nodes that no entry matches; without it they are avoided
     default_price: float | None = None
     cost: Literal["Node", "Share", "Marginal"] = "Node"
 
@@ -58,13 +58,13 @@ class NodeCostArgs:
 
 
 def check_price(name: str, price: float) -> None:
-    """Raise ValueError for what is no price."""
+    """Raise ValueError for an invalid price."""
     if not 0 <= price < 1e12:
         raise ValueError(f"{name}: must be a number from 0 to 10**12, got {price}")
 
 
 class NodeCost(ScorePlugin):
-    """Scores nodes by what they cost."""
+    """Scores nodes by their cost."""
 
     name = "NodeCost"
     in_range = True
@@ -84,11 +84,11 @@ class NodeCost(ScorePlugin):
         return ()
 
     def score_key(self, pod: PodInfo) -> tuple[int, ...]:
-        """Return what the pod takes of a node, if that counts."""
+        """Return the requests of the pod, if its share counts."""
         return () if self._args.cost == "Node" else tuple(pod.request_of(resource) for resource in RESOURCES)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
-        """Return what each node costs."""
+        """Return the cost of each node."""
         cost = nodes.values_of(self._price)
         if self._args.cost != "Node":
             part = _part(pod, nodes)
@@ -99,9 +99,9 @@ class NodeCost(ScorePlugin):
         return np.where(known, np.rint(np.where(known, cost, 0) * UNIT).clip(0, MOST), UNKNOWN).astype(np.int64)
 
     def normalize_scores(self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return 100 for the cheapest node and less for others, by the ratio of costs; 0 without a price."""
+        """Return 100 for the cheapest node and less for the rest, by the ratio of costs; 0 without a price."""
         cheapest = scores.min(initial=UNKNOWN)
-        # nothing costs less than a millionth, so that a free node is better than others, not the only one with a score
+        # the minimum cost is a millionth, so that a free node does not reduce all other scores to 0
         ratio = max(cheapest, 1) / np.maximum(scores, 1)
         return np.where(scores < UNKNOWN, np.floor(MAX_SCORE * ratio + 0.5), 0).astype(np.int64)
 
@@ -112,7 +112,7 @@ class NodeCost(ScorePlugin):
         if written is not None:
             if NUMBER.fullmatch(written):
                 return float(written)
-            self._log.warning("Price not understood", extra={"node": node.name, "price": written})
+            self._log.warning("Invalid price", extra={"node": node.name, "price": written})
         for entry in args.prices:
             if all(labels.get(key) == value for key, value in entry.match_labels.items()):
                 return entry.price
@@ -120,7 +120,7 @@ class NodeCost(ScorePlugin):
 
 
 def _part(pod: PodInfo, nodes: Nodes) -> NDArray[np.float64]:
-    """Return the part of each node that the pod takes: of the resource of which it takes most."""
+    """Return the pod's share of each node, of the resource with the largest share."""
     most = np.zeros(len(nodes))
     for resource in RESOURCES:
         offered = nodes.allocatable(resource)
@@ -130,5 +130,5 @@ def _part(pod: PodInfo, nodes: Nodes) -> NDArray[np.float64]:
 
 
 def _is_workload(pod: PodInfo) -> int:
-    """Return 1 for a pod that a node is kept for, 0 for those of the node itself: of DaemonSets, and static ones."""
+    """Return 1 for a pod that requires the node, 0 for pods of DaemonSets and static pods."""
     return int(all(owner.kind not in ("DaemonSet", "Node") for owner in pod.metadata.owner_references))

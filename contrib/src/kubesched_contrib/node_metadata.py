@@ -1,7 +1,7 @@
 """NodeMetadata: prefer nodes by a number or a time in one of their labels or annotations.
 
-From the text of each node, read when the node changes, to scores: the best of the feasible nodes gets 100, the worst 1,
-and a node without the label, or with a text that is no number or time, 0.
+From the text of each node, parsed when the node changes, to scores: the best feasible node gets 100, the worst 1, and
+a node without the label, or with an invalid text, 0.
 """
 
 import math
@@ -20,7 +20,7 @@ RFC3339 = "2006-01-02T15:04:05Z07:00"
 STRATEGIES = {"Number": ("Highest", "Lowest"), "Timestamp": ("Newest", "Oldest")}
 LARGEST_VALUE = 2**60
 INVALID = -(2**62)
-# numbers count to a thousandth
+# numbers have a precision of a thousandth
 PARTS = 1000
 BEST, WORST = 100, 1
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
@@ -28,7 +28,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,4})?", re.ASCII)
 
 @dataclass(frozen=True)
 class NodeMetadataArgs:
-    """Which label or annotation counts, how it is read, and which values are best."""
+    """The label or annotation, its format, and which values are best."""
 
     metadata_key: str
     metadata_source: Literal["Label", "Annotation"]
@@ -42,7 +42,7 @@ class NodeMetadataArgs:
         allowed = STRATEGIES[self.metadata_type]
         if self.scoring_strategy not in allowed:
             raise ValueError(
-                f"scoringStrategy: {self.scoring_strategy} is not for metadataType {self.metadata_type}; "
+                f"scoringStrategy: {self.scoring_strategy} does not apply to metadataType {self.metadata_type}; "
                 f"write {' or '.join(allowed)}"
             )
         if self.metadata_type == "Timestamp":
@@ -85,11 +85,11 @@ class NodeMetadata(ScorePlugin):
         return self._sign * round(max(-LARGEST_VALUE, min(value * PARTS, LARGEST_VALUE)))
 
     def score_key(self, pod: PodInfo) -> str:
-        """Return nothing of the pod: the score depends on nodes alone."""
+        """Return no key: the score depends on nodes alone."""
         return ""
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
-        """Return the value of each node, high ones being better."""
+        """Return the value of each node; high values are better."""
         return nodes.values_of(self._values)
 
     def normalize_scores(self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -99,7 +99,7 @@ class NodeMetadata(ScorePlugin):
             return np.zeros_like(scores)
         lowest, highest = int(scores[valid].min()), int(scores[valid].max())
         span = highest - lowest
-        # so that a hundred times the span fits into 64 bits
+        # so that 100 * the span fits into 64 bits
         unit = max(1, span >> 54)
         above = (np.where(valid, scores, lowest) - lowest) // unit
         stretched = above * (BEST - WORST) // max(span // unit, 1) + WORST
@@ -109,5 +109,5 @@ class NodeMetadata(ScorePlugin):
 def read_number(text: str) -> float:
     """Return a decimal number; raises ValueError for anything else."""
     if not _NUMBER.fullmatch(text):
-        raise ValueError(f"{text!r} is no number")
+        raise ValueError(f"{text!r} is not a number")
     return float(text)

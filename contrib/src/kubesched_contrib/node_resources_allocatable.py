@@ -1,4 +1,4 @@
-"""NodeResourcesAllocatable: prefer nodes by what they have allocatable, whatever their pods take of it.
+"""NodeResourcesAllocatable: prefer nodes by their allocatable amounts, independent of their pods.
 
 From the nodes' allocatable amounts and the weights of resources to scores: with `mode: Least` small nodes are best,
 with `mode: Most` big ones. A node's raw score is the weighted mean of its amounts (milli-CPU, bytes, or counts).
@@ -18,7 +18,7 @@ LARGE = 2**62
 
 @dataclass(frozen=True)
 class ResourceWeight:
-    """A resource that counts, and how much."""
+    """A resource, and its weight."""
 
     name: str
     weight: int
@@ -41,7 +41,7 @@ class NodeResourcesAllocatableArgs:
         names = [resource.name for resource in self.resources]
         twice = next((name for name in names if names.count(name) > 1), "")
         if twice:
-            raise ValueError(f"resources: {twice} is there twice; give each resource one weight")
+            raise ValueError(f"resources: {twice} is given twice; give each resource one weight")
         if not names:
             raise ValueError("resources: the list is empty; name a resource, or leave the field out")
 
@@ -62,15 +62,15 @@ class NodeResourcesAllocatable(ScorePlugin):
         return ()
 
     def score_key(self, pod: PodInfo) -> str:
-        """Return nothing of the pod: the score depends on nodes alone."""
+        """Return no key: the score depends on nodes alone."""
         return ""
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
-        """Return the weighted mean of each node's amounts, negative where the least is best."""
+        """Return the weighted mean of each node's amounts, negative if small nodes are best."""
         weights = {resource.name: resource.weight for resource in self._args.resources}
         amounts = {name: nodes.allocatable(name) for name in weights}
         largest = max((int(amount.max(initial=0)) for amount in amounts.values()), default=0)
-        # a weight has no upper bound: what might exceed 64 bits is computed with Python's integers
+        # a weight has no upper bound: amounts that might exceed 64 bits are computed with Python's integers
         numbers = np.int64 if largest * sum(weights.values()) < LARGE else object
         total = np.zeros(len(nodes), numbers)
         for name, weight in weights.items():
@@ -79,7 +79,7 @@ class NodeResourcesAllocatable(ScorePlugin):
         return -mean if self._args.mode == "Least" else mean
 
     def normalize_scores(self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the scores stretched to 0 to 100: the lowest gets 0, the highest 100; 0 for all if they are equal."""
+        """Return the scores scaled to 0 to 100: the lowest gets 0, the highest 100; 0 for all if they are equal."""
         above = scores - scores.min(initial=LARGE)
         span = int(above.max(initial=0))
         if not span:

@@ -1,7 +1,7 @@
-"""Fields of custom objects that may be anything: lists, and lists of objects.
+"""Fields of custom objects without a schema: lists, and lists of objects.
 
-From a part of an object and the name of a field to its value; what is something else raises InvalidObjectError with the
-field's path.
+From a part of an object and the name of a field to its value; a value of another type raises InvalidObjectError with
+the field's path.
 """
 
 from collections.abc import Iterator, Mapping

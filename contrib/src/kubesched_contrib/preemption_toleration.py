@@ -1,7 +1,7 @@
-"""PreemptionToleration: pods of a PriorityClass tolerate preemption, for a while, by priorities that are not higher.
+"""PreemptionToleration: pods of a PriorityClass tolerate preemption, for a while, up to a priority.
 
-From annotations of PriorityClasses to the victims of a pod that found no node: less important pods, but for those that
-tolerate it. Otherwise as DefaultPreemption, in whose place it stands.
+From annotations of PriorityClasses to the victims of a pod that found no node: less important pods, except those that
+tolerate the preemption. Otherwise it works like DefaultPreemption, which it replaces.
 """
 
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ PERCENT = 100
 
 @dataclass(frozen=True)
 class PreemptionTolerationArgs:
-    """How many candidate nodes are looked for: a percentage of the nodes, and no fewer than a number."""
+    """The number of candidate nodes: a percentage of the nodes, and a minimum."""
 
     min_candidate_nodes_percentage: int = 10
     min_candidate_nodes_absolute: int = 100
@@ -58,7 +58,9 @@ class PreemptionTolerationArgs:
 
 
 class TolerationPolicy(NamedTuple):
-    """Who may preempt at any time, and for how many seconds all others may not; negative means for ever."""
+    """The priority that may preempt at any time, and the seconds for which lower ones may not; negative means for
+    ever.
+    """
 
     minimum_priority: int
     seconds: int
@@ -84,7 +86,7 @@ class PreemptionToleration(PreemptingPlugin):
         self._background = background
         self._log = log
         self._args = args or PreemptionTolerationArgs()
-        # preemptor -> when the next pod that it may evict tolerates it no longer
+        # preemptor -> the end of the next toleration among its possible victims
         self._until: dict[str, datetime] = {}
         background.timer(TICK_SECONDS, self._look_after)
 
@@ -120,7 +122,7 @@ class PreemptionToleration(PreemptingPlugin):
         return PostFilterResult(SUCCESS, self._cluster.best_candidates(candidates)[0], candidates)
 
     def _candidate(self, cycle: CycleState, pod: PodInfo, node: NodeRow) -> Candidate | None:
-        """Return a node with its victims; None if evicting all that may be does not help."""
+        """Return a node with its victims; None if evicting all possible victims does not help."""
         potential = [other for other in node.pods if other.priority < pod.priority and not self._tolerates(other, pod)]
         if not potential:
             return None
@@ -135,7 +137,7 @@ class PreemptionToleration(PreemptingPlugin):
     # -- tolerations
 
     def _tolerates(self, victim: PodInfo, preemptor: PodInfo) -> bool:
-        """Return whether a pod tolerates the preemption by another at this moment."""
+        """Return whether a pod currently tolerates the preemption by another."""
         policy = self._policy(victim)
         if policy is None or preemptor.priority >= policy.minimum_priority:
             return False
@@ -152,7 +154,7 @@ class PreemptionToleration(PreemptingPlugin):
         return True
 
     def _policy(self, pod: PodInfo) -> TolerationPolicy | None:
-        """Return the policy of a pod's PriorityClass, None if it has none; one that cannot be read is logged."""
+        """Return the policy of a pod's PriorityClass, None if it has none; an invalid one is logged."""
         found = self._cluster.get(KIND, pod.spec.priority_class_name) if pod.spec.priority_class_name else None
         if found is None:
             return None
@@ -162,10 +164,10 @@ class PreemptionToleration(PreemptingPlugin):
             self._log.warning("PriorityClass without a valid toleration", extra={"err": str(problem)})
             return None
 
-    # -- from time to time
+    # -- periodically
 
     def _look_after(self) -> None:
-        """Have preemptors tried again when a toleration has ended."""
+        """Activate preemptors when a toleration has ended."""
         if self._until:
             now, pending = self._waits.date(), self._cluster.pending
             over = [uid for uid, end in self._until.items() if end <= now or uid not in pending]
@@ -191,5 +193,5 @@ def toleration_policy(priority_class: Any) -> TolerationPolicy:
 
 
 def after_pod_deletion(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
-    """Return whether a pod that went may have been a victim: it must be less important."""
+    """Return whether a deleted pod may have been a victim: it must be less important."""
     return Hint.when(old is not None and old.priority < pod.priority)

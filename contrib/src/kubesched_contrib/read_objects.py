@@ -1,6 +1,7 @@
-"""Custom objects as they were last read: each version of an object is read once.
+"""Parsed custom objects: each version of an object is parsed once.
 
-From the name of an object to what it says, None if there is none, or if it cannot be read; then the log tells why.
+From the name of an object to its parsed value, None if there is none, or if it is invalid; the log then has the
+reason.
 """
 
 from collections.abc import Callable
@@ -10,12 +11,12 @@ from typing import Any, Generic, TypeVar
 from kubesched import ClusterView, InvalidObjectError
 
 T = TypeVar("T")
-# so many objects are remembered
+# limit on the remembered objects
 MOST_READ = 1024
 
 
 class ReadObjects(Generic[T]):
-    """The objects of a kind, as a function reads them."""
+    """The objects of a kind, as parsed by a function."""
 
     def __init__(self, cluster: ClusterView, kind: str, read: Callable[[Any], T], log: Logger) -> None:
         self._cluster = cluster
@@ -25,7 +26,7 @@ class ReadObjects(Generic[T]):
         self._known: dict[str, tuple[Any, T | None]] = {}
 
     def get(self, full_name: str) -> T | None:
-        """Return what an object says."""
+        """Return the parsed object."""
         obj = self._cluster.get(self._kind, full_name)
         if obj is None:
             self._known.pop(full_name, None)
@@ -44,7 +45,7 @@ class ReadObjects(Generic[T]):
         return said
 
     def first_of(self, namespaces: tuple[str, ...], name: str) -> T | None:
-        """Return what the object of a name says, that in the first namespace which has one."""
+        """Return the parsed object of a name, from the first namespace that has one."""
         for namespace in namespaces:
             if self._cluster.get(self._kind, f"{namespace}/{name}") is not None:
                 return self.get(f"{namespace}/{name}")

@@ -1,9 +1,9 @@
-"""SySched: place a pod where it meets few system calls that it does not need itself, and brings few to others.
+"""SySched: place a pod where it is exposed to few additional system calls, and exposes other pods to few.
 
-From the seccomp profiles of pods (SeccompProfile objects of the Security Profiles Operator) to scores. A pod is exposed
-to the system calls that its node's pods may make and it may not; a node's raw score is the sum over its pods and the
-new one. With U, all calls that pods there may make with the new one among them, that is |U| less a pod's own calls,
-summed over pods. Sets of calls are bits of an integer.
+From the seccomp profiles of pods (SeccompProfile objects of the Security Profiles Operator) to scores. A pod is
+exposed to the system calls that other pods of its node may make and it may not; a node's raw score is the sum over
+its pods and the new one. If U is the set of calls of all these pods, that is |U| less a pod's own calls, summed over
+pods. Sets of calls are bits of an integer.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -32,27 +32,27 @@ KIND = "seccompprofiles.v1beta1.security-profiles-operator.x-k8s.io"
 ANNOTATION = "seccomp.security.alpha.kubernetes.io"
 ALLOWING = ("SCMP_ACT_ALLOW", "SCMP_ACT_LOG")
 MAX_SCORE = 100
-# Linux has less than 500
+# Linux has fewer than 500
 MOST_CALLS = 4096
 _bit_counts = np.frompyfunc(int.bit_count, 1, 1)
 
 
 @dataclass(frozen=True)
 class SySchedArgs:
-    """The profile of pods that have none: usually all system calls."""
+    """The default profile for pods without one: usually all system calls."""
 
     default_profile_namespace: str = "default"
     default_profile_name: str = "all-syscalls"
 
 
 class SystemCalls:
-    """A number for each system call, given when it is first seen."""
+    """A number for each system call, assigned at its first use."""
 
     def __init__(self) -> None:
         self._numbers: dict[str, int] = {}
 
     def bits(self, names: Iterable[str]) -> int:
-        """Return a set of calls; raises InvalidObjectError if there are more than any system has."""
+        """Return a set of calls as bits; raises InvalidObjectError if there are more than any system has."""
         found = 0
         for name in names:
             number = self._numbers.get(name)
@@ -86,14 +86,14 @@ class SySched(ScorePlugin):
         return ()
 
     def _calls_of(self, pod: PodInfo) -> int:
-        """Return the system calls that a pod may make."""
+        """Return the allowed system calls of a pod."""
         found = 0
         for name in profiles_of(pod):
             found |= self._profiles.get(name) or 0
         return found or self._profiles.get(self._default) or 0
 
     def _calls_of_nodes(self, nodes: Nodes) -> NDArray[Any]:
-        """Return the system calls that the pods of each node may make."""
+        """Return the allowed system calls of the pods of each node."""
         found = np.zeros(len(nodes), np.object_)
         for place, node in nodes.numbered():
             for pod in node.pods:
@@ -101,18 +101,18 @@ class SySched(ScorePlugin):
         return found
 
     def _call_counts(self, nodes: Nodes) -> NDArray[np.int64]:
-        """Return how many system calls the pods of each node may make, summed over pods."""
+        """Return the number of allowed system calls of each node's pods, summed over pods."""
         counts = np.zeros(len(nodes), np.int64)
         for place, node in nodes.numbered():
             counts[place] = sum(self._calls_of(pod).bit_count() for pod in node.pods)
         return counts
 
     def score_key(self, pod: PodInfo) -> int:
-        """Return the system calls that the pod may make."""
+        """Return the allowed system calls of the pod."""
         return self._calls_of(pod)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
-        """Return how many system calls pods would be exposed to on each node, summed over pods."""
+        """Return the number of exposed system calls on each node, summed over pods."""
         own = self._calls_of(pod)
         if not own:
             return np.zeros(len(nodes), np.int64)
@@ -152,7 +152,7 @@ def _profile_at(path: str) -> Iterator[str]:
 
 
 def allowed_calls(profile: Any) -> Iterator[str]:
-    """Yield the system calls that a SeccompProfile allows or logs; raises InvalidObjectError if it cannot be read."""
+    """Yield the system calls that a SeccompProfile allows or logs; raises InvalidObjectError if it is invalid."""
     spec: Mapping[str, Any] = object_in(profile.fields, "spec")
     for index, rule in enumerate(objects_in(spec, "syscalls", "spec")):
         if rule.get("action") in ALLOWING:

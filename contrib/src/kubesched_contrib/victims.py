@@ -1,6 +1,6 @@
-"""Preemption by plugins that choose victims by rules of their own: who may preempt, and who has to go.
+"""Preemption by plugins with their own rules for victims: who may preempt, and which pods are evicted.
 
-From a pod that found no node to a refusal, or to those of the pods that may be evicted whose eviction is necessary.
+From a pod that found no node to a refusal, or to the necessary evictions among the possible ones.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +21,7 @@ BUDGETS = "PodDisruptionBudget"
 
 
 class PreemptingPlugin(PreEnqueuePlugin, PostFilterPlugin):
-    """Base of plugins that preempt: a pod is not tried again before its victims are gone."""
+    """Base of preempting plugins: a pod is not retried before its victims have ended."""
 
     def __init__(self, cluster: ClusterView, preemptions: RunningPreemptions) -> None:
         self._cluster = cluster
@@ -34,7 +34,9 @@ class PreemptingPlugin(PreEnqueuePlugin, PostFilterPlugin):
         return None
 
     def refusal(self, pod: PodInfo, potential_victims: Callable[[NodeRow], Iterable[PodInfo]]) -> str:
-        """Return why a pod may not preempt, an empty text if it may; `potential_victims` are those on a node."""
+        """Return why a pod may not preempt, an empty text if it may; `potential_victims` are the possible ones on
+        a node.
+        """
         if pod.spec.preemption_policy == "Never":
             return "not eligible due to preemptionPolicy=Never."
         node = self._cluster.node(pod.status.nominated_node_name)
@@ -44,13 +46,13 @@ class PreemptingPlugin(PreEnqueuePlugin, PostFilterPlugin):
 
 
 def importance(pod: PodInfo) -> tuple[int, float]:
-    """Return a key by which less important pods come first: lower priority, then the later start."""
+    """Return a key that sorts less important pods first: lower priority, then the later start."""
     started = pod.status.start_time
     return pod.priority, -started.timestamp() if started is not None else float("-inf")
 
 
 def eviction_order(cluster: ClusterView) -> Callable[[PodInfo], tuple[bool, int, float]]:
-    """Return a key by which pods whose PodDisruptionBudget lets none go come last, else less important pods first."""
+    """Return a key that sorts pods with an exhausted PodDisruptionBudget last, else less important pods first."""
 
     def key(pod: PodInfo) -> tuple[bool, int, float]:
         return bool(violating_pods(cluster, [pod])), *importance(pod)
@@ -66,9 +68,9 @@ def candidate(
     restore: Callable[[PodInfo], None],
     fits: Callable[[], bool],
 ) -> Candidate | None:
-    """Return a node with those who have to go, most important first; `removed` are all who may, in the order to go.
+    """Return a node with the necessary victims, most important first; `removed` are all possible ones, in order.
 
-    Pods whose PodDisruptionBudget would be violated come back first. None if nobody has to go.
+    Pods whose eviction would violate a PodDisruptionBudget are put back first. None if no eviction is necessary.
     """
     important = list(reversed(removed))
     violating = violating_pods(cluster, important)
@@ -85,12 +87,12 @@ def candidate(
 
 
 def violating_pods(cluster: ClusterView, pods: Iterable[PodInfo]) -> set[str]:
-    """Return the UIDs of the pods that a PodDisruptionBudget does not let go, if they go in this order."""
+    """Return the UIDs of the pods whose eviction, in this order, violates a PodDisruptionBudget."""
     left: dict[str, int] = {}
     found = set()
     for pod in pods:
         for budget in cluster.budgets_of(pod):
-            # one that is being disrupted is counted already
+            # a pod that is being disrupted is counted already
             if pod.name not in budget.status.disrupted_pods:
                 left[budget.full_name] = left.get(budget.full_name, budget.status.disruptions_allowed) - 1
                 if left[budget.full_name] < 0:

@@ -65,7 +65,7 @@ def test_pods_go_where_the_load_is_until_it_is_stale(
     told = [record.message for record in caplog.records if record.message != "Lookup failed"]
     assert told == [
         "Load metrics are older than 300 seconds and dropped: all nodes score 0",
-        "Load metrics are there again",
+        "Load metrics are available again",
     ]
 
 

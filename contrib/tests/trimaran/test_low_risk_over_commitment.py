@@ -92,7 +92,7 @@ def test_a_load_below_limits_that_the_node_has_room_for() -> None:
     [
         ({"smoothing_window_size": 0}, "smoothingWindowSize: must be at least 1, got 0"),
         ({"risk_limit_weights": {"cpu": 1.5}}, r"riskLimitWeights.cpu: must be between 0 and 1, got 1\.5"),
-        ({"risk_limit_weights": {"gpu": 0.5}}, "riskLimitWeights.gpu: only cpu and memory are weighed"),
+        ({"risk_limit_weights": {"gpu": 0.5}}, "riskLimitWeights.gpu: only cpu and memory have weights"),
     ],
 )
 def test_wrong_arguments(written: dict[str, Any], words: str) -> None:

@@ -81,7 +81,7 @@ def test_load_watcher_is_understood(metrics: Any, values: dict[Any, float]) -> N
         pytest.param(replying(text="hello"), "the answer is not JSON", id="no JSON"),
         pytest.param(replying(status=500), "the server answered with status 500", id="500"),
         pytest.param(replying(status=404, text="{}"), "the server answered with status 404", id="404"),
-        pytest.param(replying(text="[]"), "not what was expected: expected an object", id="a list"),
+        pytest.param(replying(text="[]"), "unexpected response: expected an object", id="a list"),
         pytest.param(replying(text="{}"), "expected nodes in `data`", id="no nodes"),
         pytest.param(replying(text='{"data": {"n": {}}}'), "in `window.end`", id="no window"),
         pytest.param(

@@ -12,7 +12,7 @@ from kubesched.api.quantity import BINARY_SI, from_milli_value, from_value, mill
 
 CPU: Final = "cpu"
 _BYTES: Final = ("memory", "ephemeral-storage")
-# a unit is taken from so many bytes on: people compare 847.5Gi with 1,288Gi
+# a unit is used from this number of bytes on: people compare 847.5Gi with 1,288Gi
 _UNITS: Final = (
     (10 << 40, 1 << 40, "Ti"),
     (1 << 30, 1 << 30, "Gi"),
@@ -40,7 +40,7 @@ def amount_text(resource: str, amount: int) -> str:
 
 
 def amount_texts(resource: str, *amounts: int) -> tuple[str, ...]:
-    """Return amounts of a resource that stand beside each other: in one unit, and different if the amounts are."""
+    """Return comparable amounts of a resource: all in one unit, and with different texts if the amounts differ."""
     if resource == CPU:
         return tuple(_number(amount / 1000, _PLACES) for amount in amounts)
     if not counts_bytes(resource):
@@ -54,12 +54,12 @@ def amount_texts(resource: str, *amounts: int) -> tuple[str, ...]:
 
 
 def rounded_down(resource: str, amount: int) -> str:
-    """Return an amount for people that is at most the amount: what a request may be."""
+    """Return an amount for people, rounded down: a valid value for a request."""
     return _rounded(resource, amount, up=False)
 
 
 def rounded_up(resource: str, amount: int) -> str:
-    """Return an amount for people that is at least the amount: what a node has to have."""
+    """Return an amount for people, rounded up: a valid value for a node's capacity."""
     return _rounded(resource, amount, up=True)
 
 

@@ -1,7 +1,7 @@
-"""What all answers have in common: frozen dataclasses, their JSON form, references to objects and changes of them.
+"""What all answers have in common: frozen dataclasses, their JSON form, references to objects and changes of objects.
 
-From values to plain JSON: names of fields in camel case, absent values left out. In notebooks an answer is shown as
-HTML, and becomes a pandas DataFrame.
+From values to plain JSON: names of fields in camel case, absent values left out. Notebooks show an answer as HTML,
+and can turn it into a pandas DataFrame.
 """
 
 import dataclasses
@@ -15,15 +15,15 @@ import msgspec
 from kubesched.common.extras import extra_module
 from kubesched.errors import KubeschedError
 
-# how notebooks show an answer, by its class; filled in by `reports`, which this module does not know
+# renderers for notebooks, by class of answer; filled in by `reports`, which this module does not import
 HTML_FORMS: dict[type["Answer"], Callable[[Any], str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Base of the values that answers are made of.
+    """Base of all answers and of their parts.
 
-    `ROWS` is the field whose values are the rows of the answer's DataFrame; without one the answer is a row itself.
+    `ROWS` is the field whose values are the rows of the answer's DataFrame; without it the answer is one row.
     """
 
     ROWS: ClassVar[str] = ""
@@ -37,10 +37,12 @@ class Answer:
         }
 
     def to_pandas(self, field: str = "") -> Any:
-        """Return a pandas DataFrame with a row for each value of a field: `ROWS`, or another one that has several."""
+        """Return a pandas DataFrame with a row for each value of a field: `ROWS`, or another field with several
+        values.
+        """
         pandas = extra_module("pandas", "pandas", "a DataFrame")
         rows = self._rows(field or self.ROWS)
-        # also if there are none
+        # also for an empty field
         return pandas.DataFrame(rows, columns=list(rows[0]) if rows else _columns(type(self), field or self.ROWS))
 
     def _rows(self, field: str) -> list[dict[str, Any]]:
@@ -55,7 +57,7 @@ class Answer:
         return [_row(value) for value in values]
 
     def _repr_html_(self) -> str | None:
-        """Return the answer as notebooks show it; None leaves it to its repr."""
+        """Return the HTML form for notebooks; None leaves it to the repr."""
         form = HTML_FORMS.get(type(self))
         return form(self) if form is not None else None
 
@@ -78,7 +80,7 @@ class ObjectName(Answer):
 class ObjectChange(Answer):
     """A change of one object: a JSON Patch, or the object to create, or its deletion.
 
-    `recreate`: the patch changes what the API server changes in no object; delete it and create it again, patched.
+    `recreate`: the patch changes an immutable field; delete the object and create it again, patched.
     """
 
     object: ObjectName
@@ -108,7 +110,7 @@ def plain(value: Any) -> Any:
 
 
 def _row(value: Any) -> dict[str, Any]:
-    """Return a value as a row: its fields under their Python names, what is nested as plain JSON."""
+    """Return a value as a row: its fields under their Python names, nested values as plain JSON."""
     if isinstance(value, msgspec.Struct):
         return {name: plain(each) for name, each in msgspec.structs.asdict(value).items()}
     if not isinstance(value, Answer):
@@ -128,6 +130,6 @@ def _columns(kind: type[Answer], field: str) -> list[str]:
 
 
 def camel(name: str) -> str:
-    """Return the name of a field as JSON has it."""
+    """Return the name of a field in JSON."""
     first, *others = name.split("_")
     return first + "".join(word.capitalize() for word in others)

@@ -1,11 +1,11 @@
-"""The rules of the API server for changes: what it refuses is no way to change a cluster.
+"""The rules of the API server for changes: a change that it rejects is not proposed.
 
-    a change ──an API server in memory, which has what admission looks at──▶ a dry run of its request ──▶ the refusal
+    a change ──an API server in memory, with admission's objects──▶ a dry run of its request ──▶ the refusal
 
-From a change and the object that the cluster has to the reason why the API server refuses it, empty if it accepts it. A
-creation is sent as a create, a patch as an update of the object, its status to the subresource, and a recreation as the
-create of the patched object. Objects of a model leave out some fields, so only those problems count that the object
-does not have without the change.
+From a change and the object that the cluster has to the reason why the API server refuses it, empty if it accepts it.
+A creation is sent as a create, a patch as an update of the object, its status to the subresource, and a recreation as
+the create of the patched object. Objects of a model leave out some fields, so only those problems count that the
+object does not have without the change.
 """
 
 from collections.abc import Mapping
@@ -35,7 +35,7 @@ Problems = tuple[str, ...]
 
 
 class ApiRules:
-    """Says whether the API server accepts changes of a model's objects."""
+    """Checks whether the API server accepts changes of a model's objects."""
 
     def __init__(self, model: ClusterModel) -> None:
         self._model = model
@@ -49,7 +49,7 @@ class ApiRules:
             return self.refusal_of_creation(change.create)
         old = self.document_of(change.object)
         if old is None:
-            return f"there is no {change.object}"
+            return f"{change.object} does not exist"
         try:
             new = json_patched(old, list(change.patch or ()))
         except OperationError as error:
@@ -66,7 +66,7 @@ class ApiRules:
         return _first(_added(found, self._updated(old, old))) if found else ""
 
     def refusal_of_recreation(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> str:
-        """Return why the API server refuses another object in place of one that is deleted before."""
+        """Return why the API server refuses to create an object in place of another one, deleted before."""
         found = self._created(new)
         if not found:
             return ""
@@ -75,12 +75,12 @@ class ApiRules:
         return _first(_added(found, before))
 
     def refusal_of_copy(self, document: Mapping[str, Any]) -> str:
-        """Return why the API server refuses to create another object like one that the cluster has."""
+        """Return why the API server refuses to create a copy of an object of the cluster."""
         found = self._created(document)
         return _first(_added(found, self._created(document, imported=True))) if found else ""
 
     def document_of(self, name: ObjectName) -> Document | None:
-        """Return the document of an object or a workload, None if the cluster does not have it."""
+        """Return the document of an object or a workload, None if it is missing in the cluster."""
         for document in self._model.source.workloads:
             meta = document["metadata"]
             same_place = meta.get("namespace", "") == name.namespace and meta.get("name") == name.name
@@ -121,7 +121,7 @@ class ApiRules:
             store.remove(resource.prefix, stored, stored.document())
 
     def _stored(self, resource: Resource, document: Mapping[str, Any]) -> Stored:
-        """Put an object into the store as it is, with the defaults of its kind where it is valid."""
+        """Put an object into the store unchanged, with the defaults of its kind if it is valid."""
         registry = self._server.registry
         request = self._request("POST", resource, document, imported=True)
         response = self._server.handle(request)
@@ -167,7 +167,7 @@ class ApiRules:
         *,
         imported: bool = False,
     ) -> Request:
-        """Return a dry run of a request, in a namespace that is there."""
+        """Return a dry run of a request, in an existing namespace."""
         meta = document["metadata"]
         self._open(meta.get("namespace", ""))
         name = "" if method == "POST" else meta["name"]
@@ -195,7 +195,7 @@ def _status_of(document: Mapping[str, Any]) -> Document:
 
 
 def _added(problems: Problems, before: Problems) -> Problems:
-    """Return the problems that were not there before."""
+    """Return the problems that did not exist before."""
     return tuple(problem for problem in problems if problem not in before)
 
 

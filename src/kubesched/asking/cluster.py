@@ -1,7 +1,8 @@
-"""A cluster to ask about, from Python and from notebooks.
+"""A cluster for questions from Python and from notebooks.
 
-From files, a kubeconfig or objects to answers: frozen values, which notebooks show as HTML. All commands that ask are
-here under their names. Questions about workloads need an API server, whose modules are imported when one is asked.
+From files, a kubeconfig or objects to answers: frozen values, which notebooks show as HTML. Its methods have the
+names of the commands. Questions about workloads need an API server, whose modules are imported at the first such
+question.
 """
 
 import os
@@ -28,7 +29,7 @@ from kubesched.asking.explain.triage_answer import Triage
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.remaining.remaining_answer import RemainingAnswer
 
-# imported for notebooks
+# for notebooks only
 from kubesched.asking.reports import answer_reports as answer_reports
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
@@ -36,7 +37,7 @@ from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.snapshot_file import write_snapshot
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
 from kubesched.asking.workloads.workload_answer import WorkloadAnswer
@@ -60,11 +61,11 @@ Plugins = Iterable[type[Plugin] | Callable[..., Any]]
 
 
 class Cluster:
-    """The objects of a cluster, and the scheduler that answers. Get one by `connect`, `read` or `of`.
+    """The objects of a cluster, and the scheduler that answers. Create one by `connect`, `read` or `of`.
 
-    These take the scheduler's options, too. `config` is a KubeSchedulerConfiguration: the name of a file, or the
-    document; without one the defaults count. `gates` are feature gates, as a mapping or as `--feature-gates` has them.
-    `plugins` are plugins of your own, which the configuration enables.
+    All three take the scheduler's options. `config` is a KubeSchedulerConfiguration, as a file name or a document;
+    without it the defaults apply. `gates` are feature gates, as a mapping or in the form of `--feature-gates`.
+    `plugins` are out-of-tree plugins, which the configuration enables.
     """
 
     def __init__(self, model: ClusterModel) -> None:
@@ -83,9 +84,9 @@ class Cluster:
         gates: Gates = None,
         plugins: Plugins = (),
     ) -> "Cluster":
-        """Read a live cluster: the one that kubectl would use, or by `name` one of `kubesched up`."""
+        """Read a live cluster: kubectl's current cluster, or by `name` a cluster of `kubesched up`."""
         if name and (kubeconfig or context):
-            raise KubeschedError("connect takes the name of a cluster, or a kubeconfig and a context")
+            raise KubeschedError("connect takes either the name of a cluster, or a kubeconfig and a context")
         scheduler = _Scheduler(config, gates, plugins)
         source = ClusterSource(
             cluster=name or "", kubeconfig=os.fspath(kubeconfig or ""), choice=ContextChoice(context=context or "")
@@ -100,9 +101,9 @@ class Cluster:
         gates: Gates = None,
         plugins: Plugins = (),
     ) -> "Cluster":
-        """Return the cluster in files and folders: snapshots, and manifests as `kubectl get -o yaml` writes them."""
+        """Return the cluster in files and folders: snapshots, or manifests in the form of `kubectl get -o yaml`."""
         if not paths:
-            raise KubeschedError("read takes files or folders: snapshots, or manifests")
+            raise KubeschedError("read needs files or folders: snapshots, or manifests")
         scheduler = _Scheduler(config, gates, plugins)
         return cls(scheduler.model(read_files([os.fspath(path) for path in paths], scheduler.custom_kinds)))
 
@@ -115,16 +116,16 @@ class Cluster:
         gates: Gates = None,
         plugins: Plugins = (),
     ) -> "Cluster":
-        """Return the cluster of some objects: structs as `kubesched.testing` makes them, or documents."""
+        """Return the cluster of some objects: structs, such as those of `kubesched.testing`, or documents."""
         scheduler = _Scheduler(config, gates, plugins)
         return cls(scheduler.model(read_objects(objects, scheduler.custom_kinds)))
 
     def snapshot(self, file: PathName, anonymise: bool = False) -> None:
-        """Write the cluster to a file, which `read` reads; `anonymise` replaces names and values by random codes."""
+        """Write the cluster to a file for `read`; `anonymise` replaces names and values by random codes."""
         objects = self._model.source
         if anonymise:
             objects = anonymised(objects, secrets.token_bytes(32))
-        write_snapshot(Path(file), written(objects))
+        write_snapshot(Path(file), snapshot_bytes(objects))
 
     # -- what it has
 
@@ -153,8 +154,8 @@ class Cluster:
     def explain(self, pod: str | Document | Pod | None = None) -> Triage | PodAnswer:
         """Explain why a pod is pending, and what would help; without a pod, everything that is pending, by cause.
 
-        A pod is named (`namespace/name`), or is one that does not exist yet: a struct, or a document; that of a
-        workload stands for its next pod.
+        `pod` is a name (`namespace/name`), or a pod that does not exist yet: a struct or a document. The document of
+        a workload stands for its next pod.
         """
         if pod is None:
             return triage(self._model, self._model.source.taken_at or datetime.now(UTC))
@@ -167,18 +168,18 @@ class Cluster:
         return explain_manifests(self._model, _manifests([pod]))
 
     def explain_node(self, name: str) -> NodeAnswer:
-        """Explain a node: what is free, and which pending pods would fit there."""
+        """Explain a node: its free resources, and the pending pods that would fit."""
         return explain_node(self._model, name)
 
     def explain_workload(self, name: str) -> WorkloadAnswer:
-        """Explain the pods of a workload, `deploy/web` or `deploy/shop/web`: those that wait, and where others are."""
+        """Explain the pods of a workload, `deploy/web` or `deploy/shop/web`: their nodes, or why they are pending."""
         from kubesched.asking.whatif.workloads import parse_name
         from kubesched.asking.workloads.explain_workload import explain_workload
 
         return explain_workload(self._model, parse_name(name), self._model.source.taken_at or datetime.now(UTC))
 
     def remaining(self, *, pool_label: str = "") -> RemainingAnswer:
-        """Return what is left: free amounts in all and by zone and pool, the largest pod, and what is stranded."""
+        """Return the free capacity: amounts in total and by zone and pool, the largest pod, and stranded amounts."""
         from kubesched.asking.remaining.remaining import remaining
 
         return remaining(self._model, pool_label)
@@ -193,11 +194,11 @@ class Cluster:
         nodes: Iterable[Node] = (),
         prices: Mapping[str, float] | None = None,
     ) -> CapacityAnswer:
-        """Count how many replicas of workloads fit: files, documents, or a pod like which more are to be placed.
+        """Count how many replicas of workloads fit. A workload is a file, a document, or a pod to copy.
 
-        `until` (or, with `own_replicas`, the replicas of each) is a target: the answer then says which nodes to add, of
-        the kinds that the cluster has or like `nodes`. `weights` place the workloads in rounds. `prices` are by
-        instance type.
+        `until` (or, with `own_replicas`, the replicas of each) is a target: the answer then says which nodes to add,
+        of the cluster's kinds or copies of `nodes`. `weights` place the workloads in rounds. `prices` are by instance
+        type.
         """
         from kubesched.asking.capacity.capacity import CapacityOptions, capacity
         from kubesched.asking.capacity.node_kinds import NodePrices
@@ -209,12 +210,13 @@ class Cluster:
         return capacity(self._model, read_templates(self._model, _manifests(workloads)), options)
 
     def whatif(self, *, force: bool = False, delete_emptydir_data: bool = False, **operations: Any) -> WhatIfAnswer:
-        """Try operations in the order given, and say what becomes of the pods; the names are those of the options.
+        """Try operations in the given order; return the outcome for the pods. The names are those of the command's
+        options.
 
-        `drain`, `cordon`, `remove`: names of nodes, or a label selector; `taint`: (nodes, taint); `add_nodes`: `3=n1`;
-        `scale`: `deploy/web=9`; `apply`: a file; `delete`: `pod/web`; `reschedule`: `all`. Each may be a list of such.
-        As with kubectl, a drain needs `force` if a pod has no controller, and `delete_emptydir_data` if a pod has an
-        emptyDir volume.
+        `drain`, `cordon`, `remove`: names of nodes, or a label selector; `taint`: (nodes, taint); `add_nodes`:
+        `3=n1`; `scale`: `deploy/web=9`; `apply`: a file; `delete`: `pod/web`; `reschedule`: `all`. Each value may
+        also be a list. As with kubectl, a drain needs `force` if a pod has no controller, and `delete_emptydir_data`
+        if a pod has an emptyDir volume.
         """
         from kubesched.asking.sources.operation_files import FILE_READERS
         from kubesched.asking.whatif.requests import operation_of, with_drain_options
@@ -227,15 +229,18 @@ class Cluster:
     def compare(
         self, *, config: Config = None, gates: Gates = None, plugins: Plugins = (), reschedule_all: bool = False
     ) -> ComparisonAnswer:
-        """Compare this cluster's scheduler with another one on the pods that wait, or on all."""
+        """Compare this cluster's scheduler with another one, on the pending pods or on all pods."""
         from kubesched.asking.whatif.compare import NamedModel, compare
 
         other = _Scheduler(config, gates, plugins).model(self._model.source)
-        models = NamedModel("this configuration", self._model), NamedModel("the other one", other, disposable=True)
+        models = (
+            NamedModel("this configuration", self._model),
+            NamedModel("the other scheduler", other, disposable=True),
+        )
         return compare(*models, reschedule_all=reschedule_all)
 
     def consolidate(self, *, most: int | None = None) -> ConsolidationAnswer:
-        """Say which nodes can be emptied, at most so many, in which order, and where each pod goes."""
+        """Return which nodes can be emptied (at most `most`), in which order, and where each pod goes."""
         from kubesched.asking.whatif.consolidate import consolidate
 
         return consolidate(self._model, most=most)
@@ -259,7 +264,7 @@ def _manifests(workloads: Iterable[PathName | Document | ApiObject]) -> list[Man
 
 
 def _document(obj: ApiObject) -> dict[str, Any]:
-    """Return the document of a struct; a pod made in Python need not name images."""
+    """Return the document of a struct; a pod created in Python may leave out images."""
     document = to_builtins(obj)
     for container in document["spec"]["containers"] if isinstance(obj, Pod) else ():
         container.setdefault("image", "unknown")
@@ -267,7 +272,7 @@ def _document(obj: ApiObject) -> dict[str, Any]:
 
 
 class _Scheduler:
-    """The scheduler that answers: its configuration and the plugins of one's own."""
+    """The scheduler that answers: its configuration and out-of-tree plugins."""
 
     def __init__(
         self,

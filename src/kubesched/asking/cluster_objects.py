@@ -1,6 +1,6 @@
-"""The objects of a cluster at one moment, and what of it could not be read.
+"""The objects of a cluster at one moment, and the parts that could not be read.
 
-From a source (a live cluster, a snapshot, manifests) to the model that questions are asked of.
+From a source (a live cluster, a snapshot, manifests) to the model for questions.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from kubesched.client.rest import RestConfig
 
 
-# the kinds beside those of `api.kinds` by which the API server admits pods, with the version in which they are read
+# more kinds than those of `api.kinds`: the ones by which the API server admits pods, and the version to read
 ADMISSION_KINDS = {"LimitRange": "v1", "ResourceQuota": "v1", "RuntimeClass": "node.k8s.io/v1"}
-# what is uncertain about pods that do not exist yet without a kind by which they are admitted
+# without such a kind, the uncertain part of answers about pods that do not exist yet
 UNADMITTED = {
     "LimitRange": "pods that do not exist yet get no default requests and limits, and none is refused",
     "ResourceQuota": "pods that do not exist yet count, whatever quotas allow",
@@ -25,14 +25,14 @@ UNADMITTED = {
     "PriorityClass": "pods that do not exist yet have no priority by class",
     "StorageClass": "pods with volumes may seem to fit or not to fit; claims get no default class",
 }
-# between a kind and the only namespace in which it could be read
+# separates a kind from the only readable namespace
 OUTSIDE = " outside namespace "
 FORBIDDEN = " is forbidden: "
 
 
 @dataclass(frozen=True, slots=True)
 class Gap(Answer):
-    """Something that was not read: what, why, and what is uncertain because of it."""
+    """An unread part of the cluster: what, why, and the resulting uncertainty."""
 
     what: str
     why: str
@@ -40,7 +40,7 @@ class Gap(Answer):
 
     @property
     def forbidden(self) -> bool:
-        """Return whether the API server refused to list it: in its words, `... is forbidden: User ...`."""
+        """Return whether the API server refused to list it, with the words `... is forbidden: User ...`."""
         return FORBIDDEN in self.why
 
 
@@ -49,13 +49,13 @@ class ClusterObjects:
     """The objects of a cluster.
 
     `objects` are of the kinds that scheduling reads; `workloads` are the documents of Deployments, StatefulSets, Jobs
-    and the like, by which pods are counted and scaled; `admission` are the documents of LimitRanges, ResourceQuotas and
-    RuntimeClasses, by which the API server admits pods. `unread` are kinds of which there may be more objects than the
-    source has, such as those that an export leaves out. `origin` names the source in messages, `kubernetes` is the
-    release of its API server. `namespace` is that of names without one; `only_namespace` is set if one was asked for.
-    `server` is how the API server of a live cluster is reached. `custom_kinds` are the kinds of custom resources that
-    were read, such as `foos.v1.example.com`. `drafted`: manifests that no cluster has stored are among the sources, and
-    no snapshot is, so that no scheduler has tried the pods.
+    and so on, by which pods are counted and scaled; `admission` are the documents of LimitRanges, ResourceQuotas and
+    RuntimeClasses, by which the API server admits pods. `unread` are kinds of which there may be more objects than
+    the source has, such as those that an export leaves out. `origin` names the source in messages, `kubernetes` is
+    the release of its API server. `namespace` is the default for names; `only_namespace` is set if the question is
+    about one namespace. `server` is the connection to the API server of a live cluster. `custom_kinds` are the kinds
+    of custom resources that were read, such as `foos.v1.example.com`. `drafted`: manifests that no cluster has stored
+    are among the sources, and no snapshot is, so that no scheduler has tried the pods.
     """
 
     objects: tuple[ApiObject, ...]

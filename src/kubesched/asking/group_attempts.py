@@ -1,7 +1,7 @@
-"""Attempts to schedule the pods of a group together, as the scheduling loop makes them.
+"""Attempts to schedule the pods of a group together, as the scheduling loop does.
 
 From a pod of a pod group to the group's waiting pods, the scheduler's own cycle for all of them
-(`core.scheduling.groups`), and what becomes of each. The table is as before.
+(`core.scheduling.groups`), and the outcome of each. The table is unchanged at the end.
 """
 
 from collections.abc import Sequence
@@ -30,8 +30,8 @@ GATE = "GenericWorkload"
 class TriedGroup:
     """An attempt to schedule the waiting pods of a group, in the order in which they were tried.
 
-    `failures` are those of the pods that stay without a node, by UID. Without a `profile`, for pods of different
-    schedulers, the group cannot be tried.
+    `failures` are the failures of the pods that stay without a node, by UID. Without a `profile`, for pods of
+    different schedulers, the group cannot be tried.
     """
 
     pods: Sequence[PodInfo]
@@ -41,17 +41,17 @@ class TriedGroup:
 
     @property
     def placed(self) -> list[PodResult]:
-        """Return the pods that get a node, if enough of the group do."""
+        """Return the pods that get a node; empty if too few of the group do."""
         return [pod for pod in self.result.pods if pod.failure is None] if self.result.status.ok else []
 
     @property
     def first_failing(self) -> PodResult | None:
-        """Return the first pod that finds no node beside those before it."""
+        """Return the first pod that finds no node after the pods before it."""
         return next((pod for pod in self.result.pods if pod.failure is not None), None)
 
     @property
     def victims(self) -> list[PodInfo]:
-        """Return the pods that are evicted for the group, if that makes room."""
+        """Return the pods that are evicted for the group, if that makes space."""
         found = {victim.uid: victim for failure in self.failures.values() for victim in _victims(failure)}
         whole = self.result.preemption
         if whole is not None and whole.status.ok:
@@ -60,12 +60,12 @@ class TriedGroup:
 
 
 def is_in_group(model: ClusterModel, pod: PodInfo) -> bool:
-    """Return whether the scheduler schedules a pod together with others of its pod group."""
+    """Return whether the scheduler schedules a pod together with its pod group."""
     return group_of(pod) is not None and model.loaded.gates.enabled(GATE)
 
 
 def group_object(model: ClusterModel, pod: PodInfo) -> PodGroup | None:
-    """Return the pod group that a pod belongs to, if it exists."""
+    """Return the pod group of a pod, if it exists."""
     key = group_of(pod)
     return model.cluster.objects.get(PodGroup, "/".join(key)) if key is not None else None
 
@@ -81,8 +81,8 @@ def members_to_try(model: ClusterModel, pod: PodInfo) -> list[PodInfo]:
 def try_group(context: CycleContext, pods: Sequence[PodInfo], *, may_preempt: bool = True) -> TriedGroup:
     """Try to place pods of a group.
 
-    Without `may_preempt` PostFilter, which takes long, runs only where it counts: a group of which enough pods fit
-    waits nevertheless while evictions make room for another one of them.
+    Without `may_preempt` PostFilter, which takes long, runs only where it matters: even if enough pods of a group
+    fit, the group waits while evictions make space for another of its pods.
     """
     if not pods:
         return TriedGroup((), GroupResult(GROUP_UNSCHEDULABLE), {})
@@ -110,7 +110,7 @@ def _tried(
 
 
 def is_tried(model: ClusterModel, pod: PodInfo) -> bool:
-    """Return whether the scheduler tries a waiting pod: it has a profile, and nothing holds it back."""
+    """Return whether the scheduler tries a waiting pod: it has a profile, and is not held back."""
     profile = model.profile_of(pod)
     return profile is not None and not pod.terminating and not gates_of(profile, pod)
 

@@ -1,7 +1,7 @@
-"""The model: the scheduler's engine over the objects of a cluster, which questions are asked of.
+"""The model: the scheduler's engine over the objects of a cluster, for questions.
 
-From objects and a configuration to an engine, pods and nodes by name, and forks: the cluster with some objects changed,
-reverted at the end. Nothing leaves the model; extenders are not called.
+From objects and a configuration to an engine, pods and nodes by name, and forks: the cluster with some changed
+objects, reverted at the end. The model makes no requests and calls no extenders.
 """
 
 import difflib
@@ -31,15 +31,15 @@ from kubesched.core.queue.pre_enqueue import refusal_of
 from kubesched.errors import InvalidObjectError, KubeschedError
 
 DEFAULT_SCHEDULER = "default-scheduler"
-# of objects that cannot be understood
+# limit on the gaps about invalid objects
 MOST_GAPS = 10
-# names that are compared with one that is unknown
+# limit on the names that are compared with an unknown one
 MOST_COMPARED = 50_000
-NOT_COUNTED = "answers do not count it"
+NOT_COUNTED = "answers ignore it"
 
 
 class UnknownObjectError(KubeschedError):
-    """A pod, node or other object that the cluster does not have; the message names the nearest that it has."""
+    """A pod, node or other object that the cluster does not have; the message suggests the nearest names."""
 
 
 class ClusterModel:
@@ -51,20 +51,20 @@ class ClusterModel:
         self.registry = registry
         self.engine = engine_of(loaded, registry)
         self.cluster = self.engine.cluster
-        # whether somebody asks the extenders about pods of the model
+        # whether the caller asks the extenders about pods of the model
         self.asks_extenders = False
         # pods by `namespace/name`, with and without a node
         self.pods: dict[str, PodInfo] = {}
-        # objects that cannot be understood, and why
+        # invalid objects, and why they are invalid
         self._left_out: dict[ObjectName, str] = {}
         # rows in the order of names, so that equal clusters give equal answers
         for obj in sorted(objects.objects, key=_nodes_first):
-            self.take(name_of_object(obj), obj)
+            self.set_if_valid(name_of_object(obj), obj)
         self._drop_idle_nominations()
 
     @property
     def gaps(self) -> tuple[Gap, ...]:
-        """Return what could not be read or is not asked, with what that makes uncertain."""
+        """Return the unread parts of the cluster, and the resulting uncertainty."""
         gaps = list(self.source.gaps)
         extenders = self.loaded.config.extenders
         if extenders and not self.asks_extenders:
@@ -72,17 +72,17 @@ class ClusterModel:
             gaps.append(Gap(f"extenders {names}", "they are not called", "they may reject more nodes"))
         background = self.engine.services.background
         for plugin in background.idle if isinstance(background, NoBackground) else ():
-            what = f"what plugin {plugin} looks up outside"
-            gaps.append(Gap(what, "it is not looked up here", "the plugin answers as if nothing were known of it"))
+            what = f"data that plugin {plugin} reads from outside"
+            gaps.append(Gap(what, "it is not read here", "the plugin answers without that data"))
         for name, why in islice(self._left_out.items(), MOST_GAPS):
             gaps.append(Gap(str(name), why, NOT_COUNTED))
         if len(self._left_out) > MOST_GAPS:
             more = f"{len(self._left_out) - MOST_GAPS} more objects"
-            gaps.append(Gap(more, "they cannot be understood", NOT_COUNTED))
+            gaps.append(Gap(more, "they are invalid", NOT_COUNTED))
         return tuple(gaps)
 
     def objects_now(self) -> ClusterObjects:
-        """Return the source with the objects that the model has now, after all changes."""
+        """Return the source with the model's current objects, after all changes."""
         objects = self.cluster.objects
         nodes = (node for node in self.cluster.table.nodes if node is not None)
         others = (obj for kind in objects.kinds() for obj in objects.named(kind))
@@ -101,7 +101,7 @@ class ClusterModel:
 
     @property
     def unread_pods(self) -> Gap | None:
-        """Return the gap about pods outside the only namespace in which they may be read, if there is one."""
+        """Return the gap about pods outside the only readable namespace, if there is one."""
         return next((gap for gap in self.gaps if gap.what.startswith(f"{Pod.__name__}{OUTSIDE}")), None)
 
     def _unknown_pod(self, full_name: str) -> UnknownObjectError:
@@ -114,18 +114,18 @@ class ClusterModel:
             self.check_namespace(namespace)
         likely = namesakes or nearest_pods(full_name, self.pods)
         hint = f"; did you mean {' or '.join(likely)}?" if likely else nearest(full_name, self.pods)
-        # those of live clusters are not read
+        # live sources leave out finished pods
         finished = ", or it has finished" if self.source.server is not None else ""
         return UnknownObjectError(f"there is no pod {full_name}{finished}{hint}")
 
     def full_name(self, name: str) -> str:
-        """Return `namespace/name` for the name of a pod as people write it: `web`, `shop/web`, `pod/web`."""
+        """Return `namespace/name` for the name of a pod in one of the forms `web`, `shop/web`, `pod/web`."""
         if name.count("/") == 1:
             name = name.removeprefix("pod/").removeprefix("pods/")
         return name if "/" in name else f"{self.source.namespace}/{name}"
 
     def check_namespace(self, name: str) -> None:
-        """Raise UnknownObjectError if namespaces could be read and none has this name; an empty one means all."""
+        """Raise UnknownObjectError if namespaces are readable and none has this name; an empty name means all."""
         known = {each.name for each in self.cluster.objects.of(Namespace)}
         if known and name and name not in known | {pod.namespace for pod in self.pods.values()}:
             raise UnknownObjectError(f"there is no namespace {name}{nearest(name, known)}")
@@ -145,7 +145,7 @@ class ClusterModel:
         return sorted(table.names[row] for row in table.present_rows().tolist())
 
     def profile_of(self, pod: PodInfo) -> Profile | None:
-        """Return the profile that schedules a pod; None if it is another scheduler's pod."""
+        """Return the profile that schedules a pod; None if the pod belongs to another scheduler."""
         return self.engine.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
 
     def find(self, name: ObjectName) -> ApiObject | None:
@@ -163,30 +163,30 @@ class ClusterModel:
 
     @contextmanager
     def fork(self, changes: Iterable[ObjectChange]) -> Iterator[None]:
-        """Change objects for a while; at the end all are as before. Forks may be nested."""
+        """Change objects until the block ends; then the model is as before. Forks may be nested."""
         before: list[tuple[ObjectName, ApiObject | None]] = []
         try:
             for change in changes:
                 old = self.find(change.object)
                 before.append((change.object, old))
-                self.become(change.object, changed(change, old))
+                self.set_object(change.object, changed(change, old))
             yield
         finally:
             for name, old in reversed(before):
-                self.become(name, old)
+                self.set_object(name, old)
 
     @contextmanager
     def without_pods(self, pods: Iterable[PodInfo]) -> Iterator[None]:
-        """Take pods out of the cluster for a while."""
+        """Take pods out of the cluster until the block ends."""
         with self.fork(ObjectChange(name_of_object(pod.pod), delete=True) for pod in pods):
             yield
 
     def read(self, pod: Pod) -> PodInfo:
-        """Return a pod as plugins get it; it need not be in the cluster."""
+        """Return a pod in the form for plugins; it may be absent from the cluster."""
         return self.cluster.reader.read(pod)
 
-    def become(self, name: ObjectName, obj: ApiObject | None) -> None:
-        """Put an object into the cluster, or remove what is there under its name; `fork` and `Placer` take it back."""
+    def set_object(self, name: ObjectName, obj: ApiObject | None) -> None:
+        """Put an object into the cluster, or remove the object of that name; `fork` and `Placer` undo it."""
         if obj is not None:
             self._put(obj)
             return
@@ -195,16 +195,16 @@ class ClusterModel:
             self.cluster.remove(old)
             self.pods.pop(old.full_name, None)
 
-    def take(self, name: ObjectName, obj: ApiObject | None) -> bool:
-        """Do as `become`, but leave out an object that cannot be understood; return whether it was taken."""
+    def set_if_valid(self, name: ObjectName, obj: ApiObject | None) -> bool:
+        """Do as `set_object`, but leave out an invalid object; return whether it was accepted."""
         self._left_out.pop(name, None)
         try:
-            self.become(name, obj)
+            self.set_object(name, obj)
         except InvalidObjectError as error:
             self._left_out[name] = _why_not_understood(obj, error)
             if self.find(name) is obj:
-                # half of it is there
-                self.become(name, None)
+                # it was added in part
+                self.set_object(name, None)
             return False
         return True
 
@@ -225,7 +225,7 @@ class ClusterModel:
 
 
 def _why_not_understood(obj: ApiObject | None, error: InvalidObjectError) -> str:
-    """Return why an object cannot be understood, with the fields that are no quantities."""
+    """Return why an object is invalid, with the fields that are no quantities."""
     if obj is None or not isinstance(error, InvalidQuantityError):
         return str(error)
     places = [path for path, _ in invalid_quantities(to_builtins(obj))]
@@ -233,7 +233,7 @@ def _why_not_understood(obj: ApiObject | None, error: InvalidObjectError) -> str
 
 
 def name_of_object(obj: ApiObject) -> ObjectName:
-    """Return the name of an object, with the version it is written in."""
+    """Return the name of an object, with the version that it is written in."""
     kind = type(obj).__name__
     return ObjectName(obj.api_version or API_VERSIONS.get(kind, ""), kind, obj.namespace, obj.name)
 
@@ -245,7 +245,7 @@ def changed(change: ObjectChange, old: ApiObject | None) -> ApiObject | None:
     if change.delete:
         return None
     if old is None:
-        raise UnknownObjectError(f"there is no {change.object}, which is to be changed")
+        raise UnknownObjectError(f"{change.object} cannot be changed: it does not exist")
     try:
         return decode(json_patched(to_builtins(old), list(change.patch or ())))
     except OperationError as error:
@@ -258,7 +258,7 @@ def gates_of(profile: Profile, pod: PodInfo) -> list[Status]:
 
 
 def nearest(name: str, known: Collection[str]) -> str:
-    """Return the end of a sentence: the known names that are nearest to one, or how many there are."""
+    """Return the end of a sentence: the known names nearest to a name, or their number."""
     close = difflib.get_close_matches(name, known, n=3, cutoff=0.5) if len(known) <= MOST_COMPARED else []
     if close:
         return f"; did you mean {' or '.join(close)}?"
@@ -266,9 +266,9 @@ def nearest(name: str, known: Collection[str]) -> str:
 
 
 def nearest_pods(full_name: str, known: Collection[str]) -> list[str]:
-    """Return the pods whose names, or those of their workloads, are most like a name: those of its namespace, if any.
+    """Return the pods with the most similar names (or names of workloads), preferring the name's namespace.
 
-    Only as many parts of a name are compared as the looked-for name has: controllers append others.
+    Only as many parts of a name are compared as the wanted name has: controllers append more parts.
     """
     namespace, _, name = full_name.partition("/")
     likely = [pod for pod in known if pod.startswith(f"{namespace}/")] or known

@@ -1,7 +1,7 @@
-"""What is wrong with a node that its controllers keep pods away from.
+"""The trouble of a node that its controllers keep pods away from.
 
-From a node to its trouble in a few words, None if it is well. The taints of a node's lifecycle follow its conditions:
-a controller puts one back that is removed, so such a node has to get well before it takes pods.
+From a node to its trouble in a few words, None if it is healthy. The taints of a node's lifecycle follow its
+conditions: a controller restores a removed one, so such a node must recover before it takes pods.
 """
 
 from typing import Final
@@ -9,7 +9,7 @@ from typing import Final
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 
-# what a taint of the lifecycle says of its node
+# the trouble behind each lifecycle taint
 _SAID: Final = {
     "node.kubernetes.io/not-ready": "not ready",
     "node.kubernetes.io/unreachable": "not ready",
@@ -30,7 +30,7 @@ def is_of_lifecycle(taint: Taint) -> bool:
 
 
 def trouble_of(node: Node) -> str | None:
-    """Return what is wrong with a node, such as `not ready since 2026-05-01T10:00:00Z: ...`; None if it is well."""
+    """Return the trouble of a node, such as `not ready since 2026-05-01T10:00:00Z: ...`; None if it is healthy."""
     ready = next((each for each in node.status.conditions if each.type == READY), None)
     if ready is not None and ready.status != "True":
         since = ready.last_transition_time

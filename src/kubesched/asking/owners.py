@@ -1,7 +1,7 @@
-"""Whose pods these are: the workload at the top of a pod's owners.
+"""The owner of a pod: the workload at the top of its owner references.
 
 From owner references to names such as `Deployment shop/web`. A ReplicaSet of a Deployment and a Job of a CronJob are
-passed over; a ReplicaSet that was not read is known by the label pod-template-hash, which its name ends with.
+skipped; an unread ReplicaSet is recognized by the label pod-template-hash, which its name ends with.
 """
 
 from collections.abc import Mapping
@@ -17,12 +17,12 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 
 TEMPLATE_HASH: Final = "pod-template-hash"
-# owners of owners of owners, and so on: a ring of references ends
+# limit on the depth of owner references, which may form a ring
 MOST_LEVELS: Final = 8
 
 
 class OwnedCluster(Protocol):
-    """A cluster in which owners are looked up: a model, or one that runs."""
+    """A cluster in which owners are looked up: a model, or a running cluster."""
 
     @property
     def cluster(self) -> ClusterState:

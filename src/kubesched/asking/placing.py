@@ -1,9 +1,9 @@
-"""Placing pods on the model, one after the other, as the scheduler would; and taking all of it back.
+"""Placing pods on the model, one after the other, as the scheduler would, and undoing it.
 
 From pods to outcomes of the scheduling cycle, which is the scheduler's own (`core.scheduling.cycle`). A pod of a pod
-group is placed with its group, by the group's cycle (`group_attempts`). Of several best
-nodes the first in the order of names is taken, so that equal questions get equal answers. What is changed on the way
-(pods that leave, nodes that are cordoned) is taken back with the places, the last change first.
+group is placed with its group, by the group's cycle (`group_attempts`). Among several best nodes the first by name is
+chosen, so that equal questions get equal answers. `undo` reverts all changes (places, removed pods, cordoned nodes),
+the last change first.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -31,14 +31,14 @@ from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed, Skipped,
 
 
 class PlacedByPreemption(NamedTuple):
-    """An attempt with preemption: the outcome of each pod that was tried, by UID, and the victims that were evicted."""
+    """An attempt with preemption: the outcome of each tried pod, by UID, and the evicted victims."""
 
     outcomes: Mapping[str, Outcome]
     victims: Sequence[PodInfo]
 
 
 class Placer:
-    """Schedules pods on a model, and changes it; `undo` takes everything back, the last change first.
+    """Schedules pods on a model, and changes it; `undo` reverts everything, the last change first.
 
     Without `preempts`, PostFilter does not run for a pod that fits nowhere.
     """
@@ -51,18 +51,18 @@ class Placer:
         profiles = dict(model.engine.profiles)
         if not preempts:
             profiles = {name: _without_post_filter(profile) for name, profile in profiles.items()}
-        # a manifest need not name the scheduler, which the API server would fill in
+        # a manifest may leave out the scheduler, which the API server would fill in
         if DEFAULT_SCHEDULER in profiles:
             profiles[""] = profiles[DEFAULT_SCHEDULER]
         self._context.profiles = profiles
-        # the places that stand, by UID
+        # the current places, by UID
         self._placed: dict[str, Placed] = {}
         self._taking_back: list[Callable[[], None]] = []
 
     # -- places
 
     def place(self, pod: PodInfo) -> Placed | Failed | Skipped:
-        """Try to schedule a pod that is not on a node, or its group; with success it counts there from now on."""
+        """Try to schedule a pod without a node, or its group; a placed pod counts on its node from now on."""
         if is_in_group(self._model, pod) and pod.uid not in self._model.cluster.table.pods:
             return self.place_group(pod).get(pod.uid, Skipped(QueuedPod(pod, 0.0)))
         before, claims = self._model.cluster.pending.get(pod.uid), claims_of(self._model, pod)
@@ -84,20 +84,20 @@ class Placer:
     # -- groups
 
     def try_group(self, pod: PodInfo, *, may_preempt: bool = True) -> TriedGroup:
-        """Try to schedule the waiting pods of a pod's group; nothing is changed."""
+        """Try to schedule the waiting pods of a pod's group, without any change."""
         cluster, known = self._model.cluster, pod.uid in self._model.cluster.pending
         tried = try_group(self._context, members_to_try(self._model, pod), may_preempt=may_preempt)
         if not known:
-            # a pod that is only asked about
+            # the pod is not in the cluster
             cluster.remove_pod(pod.uid)
         return tried
 
     def place_group(self, pod: PodInfo, *, may_preempt: bool = True) -> dict[str, Outcome]:
-        """Try to schedule the waiting pods of a pod's group together; return what becomes of each, by UID."""
+        """Try to schedule the waiting pods of a pod's group together; return the outcome of each, by UID."""
         return self.take_places(self.try_group(pod, may_preempt=may_preempt))
 
     def take_places(self, tried: TriedGroup) -> dict[str, Outcome]:
-        """Place the pods of a group for which a place was found; return what becomes of each pod, by UID."""
+        """Place the pods of a group for which a place was found; return the outcome of each pod, by UID."""
         outcomes: dict[str, Outcome] = dict(tried.failures)
         for pod in tried.placed:
             assert pod.cycle is not None
@@ -108,7 +108,7 @@ class Placer:
         return outcomes
 
     def hold(self, found: PodResult, tried: TriedGroup) -> Failed | None:
-        """Have a pod of a group count on the node that was found for it; return why it cannot."""
+        """Count a pod of a group on the node that was found for it; return why it cannot."""
         pod, cycle, profile = found.attempt.queued.pod, found.cycle, tried.profile
         assert profile is not None, "pods without a profile are not tried"
         assert cycle is not None, "a pod with a node has a cycle"
@@ -122,7 +122,7 @@ class Placer:
         return None
 
     def hold_before(self, member: PodResult, tried: TriedGroup) -> CycleState | None:
-        """Have the pods of a group that were tried before one count on their nodes; return the cycle of the last."""
+        """Count the group's pods before a pod on their nodes; return the cycle of the last."""
         last = None
         for other in tried.result.pods:
             if other is member:
@@ -135,7 +135,7 @@ class Placer:
     # -- single nodes
 
     def place_on(self, pod: PodInfo, node_name: str) -> bool:
-        """Place a pod on a node if all filters, Reserve and Permit let it; return whether they do."""
+        """Place a pod on a node if all filters, Reserve and Permit accept it; return whether they do."""
         cluster, profile = self._model.cluster, self._model.profile_of(pod)
         row = cluster.table.row_of.get(node_name)
         if profile is None or row is None:
@@ -159,7 +159,7 @@ class Placer:
         self._taking_back.append(lambda: self._leave(uid, before, claims))
 
     def place_or_preempt(self, pod: PodInfo) -> PlacedByPreemption:
-        """Try to schedule a pod or its group; where PostFilter finds victims, evict them and try again."""
+        """Try to schedule a pod or its group; if PostFilter finds victims, evict them and try again."""
         if is_in_group(self._model, pod):
             return self._place_group_or_preempt(pod)
         outcome = self.place(pod)
@@ -192,7 +192,7 @@ class Placer:
             self._drop(pod, placed)
 
     def queue(self, pod: PodInfo) -> None:
-        """Have a pod without a node in the cluster; one of the same name is replaced."""
+        """Add a pod without a node to the cluster, or replace the one of the same name."""
         cluster, pods, name = self._model.cluster, self._model.pods, pod.full_name
         before, known = cluster.pending.get(pod.uid), pods.get(name)
 
@@ -212,28 +212,28 @@ class Placer:
         """Add an object that is not a pod without a node, or replace the one under its name."""
         name = name_of_object(obj)
         old = self._model.find(name)
-        self._model.become(name, obj)
-        self._taking_back.append(lambda: self._model.become(name, old))
+        self._model.set_object(name, obj)
+        self._taking_back.append(lambda: self._model.set_object(name, old))
 
     def remove(self, obj: ApiObject) -> None:
         """Remove an object that is not a pod."""
         name = name_of_object(obj)
-        self._model.become(name, None)
-        self._taking_back.append(lambda: self._model.become(name, obj))
+        self._model.set_object(name, None)
+        self._taking_back.append(lambda: self._model.set_object(name, obj))
 
-    # -- taking back
+    # -- undo
 
     def mark(self) -> int:
-        """Return the present state's number, to which `undo` can go back."""
+        """Return the number of the present state, for `undo`."""
         return len(self._taking_back)
 
     def undo(self, to: int = 0) -> None:
-        """Take back every change since a mark, or all of them."""
+        """Undo every change since a mark, or all of them."""
         while len(self._taking_back) > to:
             self._taking_back.pop()()
 
     def _leave(self, uid: str, before: PodInfo | None, claims: Sequence[ResourceClaim]) -> None:
-        """Take back a place; the pod waits again as before."""
+        """Undo a place; the pod waits again as before."""
         cluster, placed = self._model.cluster, self._placed.pop(uid)
         undo(cluster, placed.profile, placed.cycle, placed.pod, placed.node_name)
         cluster.remove_pod(uid)
@@ -256,7 +256,7 @@ class Placer:
                 return
             waiting = placed.attempt.queued.pod
             taken = commit(cluster, placed.profile, placed.cycle, waiting, placed.node_name)
-            assert taken.failure is None, "it had this place before"
+            assert taken.failure is None, "the pod had this place before"
             self._placed[pod.uid] = placed._replace(pod=taken.pod)
 
         self._taking_back.append(take_back)
@@ -264,12 +264,12 @@ class Placer:
     # -- claims to devices
 
     def _release_claims(self, pod: PodInfo) -> None:
-        """End a pod's reservations; a claim without consumers loses its devices, as its controller has it."""
+        """End a pod's reservations; as its controller does, a claim without consumers loses its devices."""
         for claim in claims_of(self._model, pod):
             left = tuple(user for user in claim.status.reserved_for if user.uid != pod.uid)
             extended = pod.status.extended_resource_claim_status
             if extended is not None and extended.resource_claim_name == claim.name:
-                # made by the scheduler for this pod, it goes with it
+                # created by the scheduler for this pod, so deleted with it
                 self.remove(claim)
             elif left != claim.status.reserved_for:
                 status = msgspec.structs.replace(claim.status, reserved_for=left) if left else ResourceClaimStatus()
@@ -295,7 +295,7 @@ def _without_post_filter(profile: Profile) -> Profile:
 
 
 def claims_of(model: ClusterModel, pod: PodInfo) -> list[ResourceClaim]:
-    """Return the claims to devices that a pod names, those that exist."""
+    """Return the existing claims to devices that a pod names."""
     status = pod.status
     names = [each.resource_claim_name for each in pod.spec.resource_claims]
     names += [each.resource_claim_name for each in status.resource_claim_statuses]

@@ -1,4 +1,4 @@
-"""Who controls a pod, and what that means when the pod leaves its node.
+"""The controller of a pod, and the consequences when the pod leaves its node.
 
 From a pod to whether it belongs to its node, may be evicted, and is created again elsewhere.
 """
@@ -12,7 +12,7 @@ OF_DAEMON_SET, STATIC = "runs on every node (DaemonSet)", "a static pod of the n
 
 
 def bound_to_node(pod: PodInfo) -> str | None:
-    """Return why a pod belongs to its node and is left there by a drain, or None."""
+    """Return why a pod belongs to its node, so that a drain leaves it there, or None."""
     if MIRROR in pod.metadata.annotations:
         return STATIC
     owner = pod.metadata.controller
@@ -27,7 +27,7 @@ def may_not_be_evicted(pod: PodInfo) -> bool:
 
 
 class OwnerNames:
-    """The names of the workloads that pods belong to; remembered, since many pods have the same."""
+    """The names of the workloads that pods belong to, with a cache."""
 
     def __init__(self, model: OwnedCluster) -> None:
         self.owners = Owners(model)

@@ -1,8 +1,8 @@
-"""What the resource quotas of a cluster leave.
+"""The remaining amounts of a cluster's resource quotas.
 
-From quotas, and a pod with the claims that are created with it, to how many more of them the API server accepts, which
-quota refuses the next one, and its sentence. What is used is what the status of a quota says; one without a status is
-counted from the pods and claims of the cluster.
+From quotas, and a pod with the claims that are created with it, to how many more of them the API server accepts,
+which quota rejects the next one, and its message. The used amounts come from the status of a quota; for one without a
+status the pods and claims of the cluster are counted.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -29,7 +29,7 @@ from kubesched.controlplane.server.catalog import built_in
 
 RESOURCE_QUOTA: Final = "ResourceQuota"
 _CATALOG: Final = built_in()
-# the objects that come with a pod, and are charged
+# the objects that are created with a pod, and charged
 _RESOURCES: Final = {
     Pod: _CATALOG.by_prefix["pods"],
     PersistentVolumeClaim: _CATALOG.by_prefix["persistentvolumeclaims"],
@@ -41,7 +41,7 @@ _RESOURCES: Final = {
 class QuotaLimit(Answer):
     """A quota that refuses a further pod, or a claim of it: how many it allows, and which resources run out.
 
-    `message` is the API server's sentence about the first object that is refused.
+    `message` is the API server's message about the first rejected object.
     """
 
     namespace: str
@@ -56,7 +56,7 @@ class QuotaLimit(Answer):
 
 
 class _RefusedError(Exception):
-    """A quota refuses an object."""
+    """A quota rejects an object."""
 
     def __init__(self, refusal: Refusal, namespace: str, message: str) -> None:
         super().__init__(message)
@@ -65,7 +65,7 @@ class _RefusedError(Exception):
 
 
 class _Measured(NamedTuple):
-    """An object that quotas count: its document, its resource, and how its usage is measured."""
+    """An object that quotas count: its document, its resource, and the measure of its usage."""
 
     document: Document
     resource: Resource
@@ -83,9 +83,9 @@ class _Measured(NamedTuple):
 
 
 class QuotaRoom:
-    """What quotas leave while pods and claims are charged and released; the cluster does not change.
+    """The remaining quotas while pods and claims are charged and released; the cluster does not change.
 
-    `objects` returns the objects of the cluster, of which quotas without a status are counted.
+    `objects` returns the objects of the cluster, which are counted for quotas without a status.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class QuotaRoom:
             self._quotas.setdefault(namespace, []).append(self._counted(quota, namespace, objects))
 
     def branch(self) -> "QuotaRoom":
-        """Return a room that is as this one is now, and changes by itself."""
+        """Return an independent copy."""
         other = copy(self)
         other._quotas = deepcopy(self._quotas)
         return other
@@ -128,11 +128,11 @@ class QuotaRoom:
         return None
 
     def charge(self, objects: Sequence[ApiObject], times: int = 1) -> None:
-        """Charge a pod and its claims so many times, whether or not there is room."""
+        """Charge a pod and its claims a number of times, even beyond the quota."""
         self._add(list(self._measured(objects)), times)
 
     def release(self, objects: Sequence[ApiObject], times: int = 1) -> None:
-        """Take back what a pod and its claims were charged with."""
+        """Undo the charge of a pod and its claims."""
         self._add(list(self._measured(objects)), -times)
 
     # -- parts
@@ -198,7 +198,7 @@ class QuotaRoom:
             there |= {_name(quota): quota for quota in found}
 
     def _counted(self, quota: Document, namespace: str, objects: Callable[[], Iterable[ApiObject]]) -> Document:
-        """Return a copy of a quota with its usage, by its status or else counted."""
+        """Return a copy of a quota with its usage, from its status or else counted."""
         status = quota.get("status") or {}
         used, hard = status.get("used") or {}, status.get("hard")
         if hard is not None and all(name in used for name in hard):
@@ -215,7 +215,9 @@ class QuotaRoom:
 
 
 def quota_room(model: ClusterModel, more: Iterable[Document] = ()) -> QuotaRoom:
-    """Return what the quotas of a model's cluster leave, and further ones, which replace those of the same name."""
+    """Return the remaining quotas of a model's cluster, and of `further` quotas, which replace quotas of the same
+    name.
+    """
     documents = (*model.source.admission, *more)
     quotas = {
         (each["metadata"].get("namespace"), each["metadata"]["name"]): each

@@ -1,4 +1,4 @@
-"""What a scheduler remembers of a pod: its decisions, or why they are not known.
+"""A scheduler's record of a pod: its decisions, or why they are unknown.
 
 From `sources`, which reads them from a scheduler, to `explain`. The decisions are those of `/debug/decisions`.
 """
@@ -14,8 +14,8 @@ from kubesched.serving.decisions.records import DecisionRecord
 class PodRecords:
     """The decisions about the pods of one name, the newest first.
 
-    `now` is the scheduler's time when they were read, `since` that of its oldest decision, None if it has none. `gap`
-    is set if they could not be read.
+    `now` is the scheduler's time at the read, `since` the time of its oldest decision, None if it has none. `gap` is
+    set if they could not be read.
     """
 
     decisions: tuple[DecisionRecord, ...] = ()
@@ -24,5 +24,5 @@ class PodRecords:
     gap: Gap | None = None
 
     def of(self, uid: str) -> tuple[DecisionRecord, ...]:
-        """Return the decisions about one pod: another one may have had its name before."""
+        """Return the decisions about one pod: an earlier pod may have had the same name."""
         return tuple(record for record in self.decisions if record.uid == uid)

@@ -1,7 +1,7 @@
-"""Why each node does not take a pod: the rejections of every filter, not only of the first that rejects.
+"""Why each node does not take a pod: the rejections of every filter, not only of the first one.
 
-From an evaluation to columns of status indices, one a filter, the rows that lack least, and what a row lacks. A pod
-that PreFilter rejects is judged by the other filters nevertheless: `pre_filter` comes on top of what a row lacks.
+From an evaluation to columns of status indices, one a filter, the rows that lack least, and the lacks of a row. The
+other filters also judge a pod that PreFilter rejects: `pre_filter` is added to the lacks of each row.
 """
 
 import heapq
@@ -20,7 +20,7 @@ from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 from kubesched.core.plugins.node_resources.fit_request import TOO_MANY_PODS, FitRequest
 
 PODS = "pods"
-# in place of a plugin's name where only nominated pods are in the way
+# stands for a plugin's name if only nominated pods are in the way
 NOMINATED = ""
 
 
@@ -38,7 +38,7 @@ class Shortage(NamedTuple):
 
 
 class FilterColumn(NamedTuple):
-    """What one filter says of every row: status indices, 0 where it does not reject.
+    """The statuses of one filter for every row: indices, 0 where it does not reject.
 
     `plugin` is NOMINATED for rows that the pod would pass without nominated pods: the statuses name their plugins.
     """
@@ -64,7 +64,7 @@ class Rejections:
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
-        """Return by how many filters each row is rejected."""
+        """Return the number of filters that reject each row."""
         counts = np.zeros(self.table.size, np.int64)
         for column in self.columns:
             counts += column.ids != 0
@@ -88,13 +88,13 @@ class Rejections:
         rows = np.flatnonzero(self.present & ((self.counts > 0) | bool(self.pre_filter)))
         names = self.table.names
         if limit >= len(rows):
-            # by name first: sorting by distance keeps the order of rows that are as near
+            # by name first: sorting by distance keeps the order of rows at the same distance
             rows = np.array(sorted(rows.tolist(), key=names.__getitem__), np.intp)
         order = np.lexsort((self._shortfall[rows], self.unresolvable[rows], self.counts[rows]))
         rows = rows[order]
         if limit >= len(rows):
             return rows.tolist()
-        # rows that are as near as the last one that counts are told apart by name
+        # ties with the last row that counts are resolved by name
         tied = np.flatnonzero(self._same_as(rows[limit - 1], rows))
         nearer = sorted(rows[: tied[0]].tolist(), key=lambda row: (*self._distance(row), names[row]))
         return nearer + heapq.nsmallest(limit - len(nearer), rows[tied].tolist(), key=names.__getitem__)
@@ -105,7 +105,7 @@ class Rejections:
         return tuple(statuses[index] for column in self.columns if (index := int(column.ids[row])))
 
     def shortages(self, row: int) -> tuple[Shortage, ...]:
-        """Return the resources that NodeResourcesFit misses on a row, with their amounts."""
+        """Return the resources that NodeResourcesFit lacks on a row, with their amounts."""
         if self._fit is None:
             return ()
         plugin, ids = self._fit
@@ -136,7 +136,7 @@ class Rejections:
         return (FilterColumn(plugin, ids) for plugin, ids in found.items() if ids.any())
 
     def _outside(self, question: FilterQuestion) -> NDArray[np.int16]:
-        """Return the column of a plugin whose PreFilter leaves some nodes only."""
+        """Return the column of a plugin whose PreFilter leaves only some nodes."""
         names = question.node_names or ()
         name = question.plugin.name
         status = unresolvable(f"node(s) didn't satisfy plugin(s) [{name}]")

@@ -1,5 +1,5 @@
 """In: command lines. Out: text for people or JSON, and exit code 0; or 1, with the reasons on standard error.
-Never: logic of scheduling; each command is a module that calls the rooms below.
+Never: scheduling logic; each command is a module that calls the rooms below.
 """
 
 import click
@@ -16,10 +16,10 @@ COMMANDS = {
     "capacity": LazyCommand(
         "kubesched.cli.asking.capacity:capacity_command", "Count how many more pods fit, and which nodes to add."
     ),
-    "completion": LazyCommand(
-        "kubesched.cli.completion:completion", "Print the script that has a shell complete command lines."
+    "completion": LazyCommand("kubesched.cli.completion:completion", "Print the completion script of a shell."),
+    "config": LazyCommand(
+        "kubesched.cli.config:config_group", "Show configurations, or migrate an old scheduler policy."
     ),
-    "config": LazyCommand("kubesched.cli.config:config_group", "Look at configurations, or make one from a policy."),
     "controlplane": LazyCommand(
         "kubesched.cli.controlplane:controlplane", "Start a Kubernetes API server on this machine."
     ),
@@ -35,21 +35,21 @@ COMMANDS = {
     "page": LazyCommand(
         "kubesched.page.command:page", "See a cluster in the browser: nodes, pods, what is pending, and why."
     ),
-    "plugins": LazyCommand("kubesched.cli.plugins:plugins_group", "List, describe, check and begin plugins."),
+    "plugins": LazyCommand("kubesched.cli.plugins:plugins_group", "List, describe, check and create plugins."),
     "record": LazyCommand(
-        "kubesched.record.command:record", "Record what happens on a cluster into a trace file, to be replayed."
+        "kubesched.record.command:record", "Record the events of a cluster into a trace file, for a replay."
     ),
     "run": LazyCommand("kubesched.run.command:run", "Schedule pods on a cluster, in place of kube-scheduler."),
     "shadow": LazyCommand(
         "kubesched.shadow.command:shadow",
-        "Decide every pod beside the cluster's scheduler, without binding, and tell where the two differ.",
+        "Decide every pod beside the cluster's scheduler, without binding, and report where the two differ.",
     ),
     "simulate": LazyCommand(
         "kubesched.simulate.command:simulate_command",
         "Simulate a cluster in virtual time: pods arrive, wait, run and leave, under the real scheduler.",
     ),
     "snapshot": LazyCommand(
-        "kubesched.cli.asking.snapshot:snapshot", "Write a cluster to a file, to ask about it later or elsewhere."
+        "kubesched.cli.asking.snapshot:snapshot", "Write a cluster to a file, for questions later or elsewhere."
     ),
     "sweep": LazyCommand(
         "kubesched.sweep.command:sweep_command",
@@ -58,10 +58,12 @@ COMMANDS = {
     "up": LazyCommand(
         "kubesched.up.command:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."
     ),
-    "version": LazyCommand("kubesched.cli.version:version", "Print the version of kubesched, and of what it runs on."),
+    "version": LazyCommand(
+        "kubesched.cli.version:version", "Print the versions of kubesched, Kubernetes, Python and the main packages."
+    ),
     "whatif": LazyCommand(
         "kubesched.cli.asking.whatif:whatif_command",
-        "Try changes of a cluster or its scheduler: which pods move, stay pending, are preempted.",
+        "Try changes to a cluster or its scheduler: which pods move, stay pending or are preempted.",
     ),
 }
 
@@ -75,11 +77,11 @@ def main() -> None:
     """The Kubernetes scheduler in Python.
 
     \b
-    Begin with a cluster in this process, without Docker or a cluster of your own:
+    Start with a cluster in this process, without Docker or a real cluster:
       kubesched up --once --nodes 3            # add manifests: where does each pod go?
       kubesched explain pod NAME --from FILE   # why is it pending, and what helps?
       kubesched COMMAND --help                 # with examples
 
-    Tutorial and all else: https://kubesched.github.io/kubesched/. The examples that are named in help texts are at
+    Tutorial and documentation: https://kubesched.github.io/kubesched/. The examples in help texts are at
     https://github.com/kubesched/kubesched/tree/main/examples.
     """

@@ -1,7 +1,7 @@
-"""How commands are found and how their errors are told.
+"""How commands are found and how their errors are reported.
 
-A command's module is imported when the command is called for. An error that a person can act on goes to standard
-error, one problem a line, with exit code 1; a traceback is always a bug.
+A command's module is imported when the user calls the command. An error that a user can fix goes to standard error,
+one problem a line, with exit code 1; a traceback is always a bug.
 """
 
 import importlib
@@ -21,19 +21,19 @@ LONGEST_SUMMARY = 1000
 
 
 class LazyCommand(NamedTuple):
-    """A command that is imported when it is called: `module:attribute`, and a sentence about it."""
+    """A command that is imported when it is called: its `module:attribute` and a sentence of help."""
 
     reference: str
     short_help: str
 
 
 def summary(command: click.Command) -> str:
-    """Return the first sentence about a command, whole."""
+    """Return the first sentence of a command's help, not shortened."""
     return command.get_short_help_str(limit=LONGEST_SUMMARY)
 
 
 class CommandGroup(click.Group):
-    """A group that reports KubeschedErrors; `lazy` are commands by name that are imported when they are called."""
+    """A group that reports KubeschedErrors; `lazy` are the commands by name, imported when they are called."""
 
     def __init__(self, *args: Any, lazy: Mapping[str, LazyCommand] | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -44,7 +44,7 @@ class CommandGroup(click.Group):
         return sorted({*super().list_commands(ctx), *self._lazy})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, importing its module if need be."""
+        """Return a command, after importing its module if necessary."""
         lazy = self._lazy.get(cmd_name)
         if lazy is None:
             return super().get_command(ctx, cmd_name)
@@ -55,7 +55,7 @@ class CommandGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Return the command that is called; one that does not exist is refused, with the one that may be meant."""
+        """Return the command of the arguments; an unknown one is an error that suggests the nearest name."""
         names = self.list_commands(ctx)
         if args[0] not in names and (meant := _nearest(args[0], names)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
@@ -67,14 +67,14 @@ class CommandGroup(click.Group):
             formatter.write_dl(self._described(ctx))
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the commands, and the options if one begins; no command is imported for it."""
+        """Return the commands, or the options if the word begins with a hyphen, without importing a command."""
         commands = [
             CompletionItem(name, help=text) for name, text in self._described(ctx) if name.startswith(incomplete)
         ]
         return [*commands, *click.Command.shell_complete(self, ctx, incomplete)]
 
     def _described(self, ctx: click.Context) -> list[tuple[str, str]]:
-        """Return the commands with their descriptions, importing none."""
+        """Return the commands with their descriptions, without importing any."""
         rows = []
         for name in self.list_commands(ctx):
             lazy, command = self._lazy.get(name), super().get_command(ctx, name)
@@ -82,7 +82,7 @@ class CommandGroup(click.Group):
         return rows
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; report what a person can act on."""
+        """Run the command; report errors that the user can fix."""
         try:
             return super().invoke(ctx)
         except KubeschedError as error:
@@ -94,8 +94,8 @@ class CommandGroup(click.Group):
 class CommandWithSubcommands(click.Command):
     """A command with subcommands that also takes arguments: a first argument that names a subcommand calls it.
 
-    A file of such a name can still be given, as ./name. With `takes_command`, the words after `--` are a command to
-    run; they, and the arguments before them, are in the context's `meta`.
+    For a file with the name of a subcommand, users write ./name. With `takes_command`, the words after `--` are a
+    command to run; both parts of the line are in the context's `meta`.
     """
 
     ARGUMENTS, COMMAND = "kubesched.arguments", "kubesched.command"
@@ -114,31 +114,31 @@ class CommandWithSubcommands(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Return the context of this command, or that of another, which is then invoked in its place."""
+        """Return the context of this command, or that of the subcommand, which `invoke` then runs instead."""
         if args and args[0] in self.subcommands:
             return self.subcommands[args[0]].make_context(f"{info_name} {args[0]}", args[1:], parent, **extra)
         if args and (meant := _nearest(args[0], self.subcommands)) and not Path(args[0]).exists():
             hint = f"did you mean `kubesched {info_name} {meant}`?"
-            raise click.UsageError(f"{args[0]!r} is no command and no file; {hint}")
+            raise click.UsageError(f"{args[0]!r} is neither a command nor a file; {hint}")
         command: tuple[str, ...] = ()
         if self._takes_command and "--" in args:
             number = args.index("--")
             args, command = args[:number], tuple(args[number + 1 :])
             if not command:
-                raise click.UsageError("-- is followed by a command, such as -- pytest")
+                raise click.UsageError("missing command after --, such as -- pytest")
         kept = list(args)
         context = super().make_context(info_name, args, parent, **extra)
         context.meta.update({self.ARGUMENTS: kept, self.COMMAND: command})
         return context
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        """Return the subcommands where one may stand, and the options if one begins."""
+        """Return the subcommands where one is possible, or the options if the word begins with a hyphen."""
         found = self.subcommands.items() if not ctx.meta.get(self.ARGUMENTS) else ()
         names = [CompletionItem(name, help=summary(each)) for name, each in found if name.startswith(incomplete)]
         return [*names, *super().shell_complete(ctx, incomplete)]
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return how the command is written."""
+        """Return the usage line."""
         return [*super().collect_usage_pieces(ctx), *(["[-- COMMAND...]"] if self._takes_command else [])]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -149,13 +149,13 @@ class CommandWithSubcommands(click.Command):
 
 
 def _nearest(word: str, names: Iterable[str]) -> str:
-    """Return the name that is most like a word; empty if none is."""
+    """Return the most similar name, empty if no name is similar."""
     return next(iter(get_close_matches(word, tuple(names), 1, 0.75)), "")
 
 
 def problems(error: KubeschedError) -> list[str]:
     """Return the problems of an error, each in one line."""
-    # a ConfigError has several; its class is not imported, since whatever prints help does not need it
+    # a ConfigError has several; its class is not imported, which keeps --help fast
     texts: Sequence[str] = getattr(error, "errors", ()) or (str(error),)
-    # Problems quote what they complain about, but a parser's own words may hold line breaks.
+    # Problems quote the input on one line, but messages of parsers may contain line breaks.
     return [" ".join(text.split("\n")) for text in texts]

@@ -1,6 +1,6 @@
-"""All commands: from a command to itself and whatever is below it, with their names.
+"""All commands: from a command to itself and the commands below it, with their names.
 
-Documents that are made from commands walk over them: the reference page, manual pages.
+The generated documents walk over them: the reference page, the manual pages.
 """
 
 from collections.abc import Iterator, Mapping
@@ -11,7 +11,7 @@ from kubesched.cli.command_group import CommandWithSubcommands
 
 
 def all_commands(path: tuple[str, ...], command: click.Command) -> Iterator[tuple[tuple[str, ...], click.Command]]:
-    """Yield a command and all below it."""
+    """Yield a command and all commands below it."""
     yield path, command
     for name, each in subcommands(command).items():
         yield from all_commands((*path, name), each)

@@ -1,4 +1,4 @@
-"""`kubesched config`: look at a configuration as the scheduler would understand it.
+"""`kubesched config`: show a configuration as the scheduler understands it.
 
 In: a KubeSchedulerConfiguration file, `-` for standard input, or nothing for the defaults. Out: the completed
 configuration and the plugins of every extension point. Problems with the input are KubeschedErrors, which the command
@@ -38,7 +38,7 @@ OUTPUTS = ("table", "yaml", "json")
 
 
 class UnreadableError(KubeschedError):
-    """An input that cannot be read; the text names it."""
+    """An input file that cannot be read; the message names it."""
 
 
 @click.group(
@@ -46,25 +46,25 @@ class UnreadableError(KubeschedError):
     cls=CommandGroup,
     lazy={
         "migrate": LazyCommand(
-            "kubesched.cli.migrate:migrate", "Make a configuration from a policy of v1.21 or earlier."
+            "kubesched.cli.migrate:migrate", "Translate a policy of v1.21 or earlier to a configuration."
         )
     },
-    short_help="Look at configurations, or make one from a policy.",
+    short_help="Show configurations, or migrate an old scheduler policy.",
 )
 def config_group() -> None:
-    """Look at scheduler configurations, and make them from policies."""
+    """Show scheduler configurations, and translate old policies to them."""
 
 
 @config_group.command("show", short_help="Print a configuration with all defaults, and its plugins.")
 @click.argument("file", required=False)
-@click.option("-o", "--output", type=click.Choice(OUTPUTS), default="table", show_default=True, help="How to print.")
+@click.option("-o", "--output", type=click.Choice(OUTPUTS), default="table", show_default=True, help="Output format.")
 @gate_options
 @plugin_option
 def show_command(file: str | None, output: str, gates: FeatureGates, registry: Registry) -> None:
     """Print FILE completed with all defaults, and which plugins run where.
 
-    FILE is a KubeSchedulerConfiguration in YAML or JSON, - is standard input; without FILE the defaults are shown. What
-    is wrong in it is named field by field, with exit code 1.
+    FILE is a KubeSchedulerConfiguration in YAML or JSON, or - for standard input. Without FILE the command prints the
+    defaults. If FILE is invalid, it prints one error for each wrong field and exits with code 1.
 
     \b
     Examples:
@@ -81,14 +81,15 @@ def show_command(file: str | None, output: str, gates: FeatureGates, registry: R
 
 
 def _with_args_of_plugins(loaded: Loaded, registry: Registry, source: str) -> Loaded:
-    """Return the configuration with the typed arguments of out-of-tree plugins completed.
+    """Return the configuration with the arguments of out-of-tree plugins completed.
 
-    The plugins are constructed, so that they check their arguments; in-tree ones are checked already.
+    It constructs these plugins, so that they check their arguments. The arguments of in-tree plugins are already
+    checked.
     """
     enabled = {plugin.name for profile in loaded.profiles for point in profile.points.values() for plugin in point}
     if enabled.isdisjoint(registry):
         return loaded
-    # they bring the columns and their libraries along
+    # plugins import numpy
     from kubesched.core.assembly import engine_of
     from kubesched.core.framework.typed_configuration import with_typed_args
 
@@ -100,7 +101,7 @@ def _with_args_of_plugins(loaded: Loaded, registry: Registry, source: str) -> Lo
 
 
 def read(file: str) -> bytes:
-    """Return the content of a file or of standard input; UnreadableError with the reason otherwise."""
+    """Return the content of a file or of standard input; raise UnreadableError with the reason otherwise."""
     try:
         if file == "-":
             return read_stream_at_most(sys.stdin.buffer, MAX_BYTES)
@@ -114,7 +115,7 @@ def _plugins(loaded: Loaded) -> dict[str, Any]:
 
 
 def _shown(loaded: Loaded) -> Mapping[str, Any]:
-    """Return the configuration as it is written, without secrets."""
+    """Return the configuration as plain values, without secrets."""
     return without_secrets(to_wire(loaded.config))
 
 

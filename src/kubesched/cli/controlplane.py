@@ -1,7 +1,7 @@
 """`kubesched controlplane`: an API server on this machine, without a cluster.
 
-In: manifests and, if what happens is to be kept, a folder. Out: a server that clients reach with the kubeconfig it
-writes, until it is told to end. The token is in that file alone.
+In: manifests and optionally a data folder. Out: a server that runs until a signal, and a kubeconfig for its clients.
+The token is in that file alone.
 """
 
 import asyncio
@@ -33,14 +33,14 @@ from kubesched.controlplane.transport.kubeconfig import kubeconfig, offered
 FAULTS = "\n".join(f"  {name + '=' + kind.form:<34}{kind.does}" for name, kind in KINDS.items())
 HELP = f"""Start a Kubernetes API server on this machine: no cluster, no etcd, no kubelets.
 
-Nodes are simulated: they become ready and run the pods that are bound to them. Nothing is scheduled by itself: start
+Nodes are simulated: they become ready and run the pods that are bound to them. No scheduler runs: start
 a scheduler of your choice with the kubeconfig, or with that of --scheduler-kubeconfig, which allows it no more than a
 cluster would.
 
 FILES are manifests in YAML or JSON: files with one or several documents, folders, - for standard input. They are loaded
-before the server listens; objects of a cluster (they have a UID) are taken as they are, with status, age and UID:
-`kubesched up --help` has a command that exports one. Everything is in memory and gone when the server ends,
-unless there is --data.
+before the server listens; exported objects of a cluster (they have a UID) keep their status, age and UID:
+`kubesched up --help` has a command that exports one. Without --data, all objects are in memory and
+are lost when the server ends.
 
 \b
 Example:
@@ -49,20 +49,19 @@ Example:
   kubectl get nodes
   kubectl get pods -A -w
 
-With --data DIR everything is kept, and a server that is started again with DIR goes on where it was: under the same
-address if that is free, for clients with the same kubeconfig (DIR/kubeconfig, DIR/scheduler-kubeconfig). Nothing is
-answered before it is kept: kill -9 loses nothing, though a power failure may cost the last moments. Objects in FILES
-that are there already stay as they are. DIR is for its owner's eyes alone, and for one server at a time.
+With --data DIR the server keeps all objects in DIR, and continues from there when you start it again: at the same
+address if that is free, for clients with the same kubeconfig (DIR/kubeconfig, DIR/scheduler-kubeconfig). It stores a
+change before it answers: kill -9 loses nothing, though a power failure may lose the last moments. Objects in FILES that
+exist already stay unchanged. Only its owner can read DIR, and only one server at a time can use it.
 
 \b
 Faults (--fault), each optionally followed by ` on VERB RESOURCE`, ` on VERB` or ` on RESOURCE`:
 {FAULTS}
 For example: --fault 'conflict=0.1 on create pods/binding,slow=0.1:200ms,outage=30s:5s'
 
-Go clients (kubectl, kube-scheduler) send a token over TLS only; --no-tls is for clients that also send it without.
+Go clients (kubectl, kube-scheduler) send a token over TLS only; --no-tls is for clients that also send it over HTTP.
 
-Exit code: 0 when it is ended by SIGINT or SIGTERM; 1 if a manifest cannot be loaded, or if DIR or the address cannot be
-had.
+Exit code: 0 if SIGINT or SIGTERM ends it; 1 if a manifest cannot be loaded, or DIR or the address is not available.
 """
 
 
@@ -74,7 +73,7 @@ def _faults(context: click.Context, option: click.Parameter, texts: tuple[str, .
         raise click.BadParameter(str(error), context, option) from None
 
 
-class _Asked(NamedTuple):
+class _Options(NamedTuple):
     """The options of `kubesched controlplane`, parsed."""
 
     files: tuple[str, ...]
@@ -92,7 +91,7 @@ class _Asked(NamedTuple):
 
 
 class _Serving(NamedTuple):
-    """Where and how to serve; the path of the first token's kubeconfig is printed."""
+    """The endpoint and the TLS option; the command prints the path of the first token's kubeconfig."""
 
     host: str
     port: int
@@ -105,31 +104,31 @@ class _Serving(NamedTuple):
 @click.command("controlplane", help=HELP, short_help="Start a Kubernetes API server on this machine.")
 @click.argument("files", nargs=-1, type=click.Path(allow_dash=True, readable=False))
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to listen on; 0, the default: a free one.")
-@click.option("--bind-address", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--tls/--no-tls", default=True, show_default=True, help="Serve HTTPS, with a certificate of its own.")
+@click.option("--bind-address", default="127.0.0.1", show_default=True, help="IP address or host name to listen on.")
+@click.option("--tls/--no-tls", default=True, show_default=True, help="Serve HTTPS, with a self-signed certificate.")
 @click.option(
     "--kubeconfig",
     "config_file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the kubeconfig; by default one in the user's state directory, removed at the end, or in DIR.",
+    help="File for the kubeconfig; by default in DIR, or in the user's state directory until the server ends.",
 )
 @click.option(
     "--scheduler-kubeconfig",
     "scheduler_file",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for another kubeconfig, with which a scheduler may do what its roles allow and no more.",
+    help="File for a second kubeconfig, with only the rights of kube-scheduler's roles.",
 )
 @click.option(
     "--data",
     type=FolderPath(),
     metavar="DIR",
-    help="Folder in which everything is kept, made if need be.",
+    help="Folder that keeps all objects, created if missing.",
 )
 @click.option(
     "--simulate/--no-simulate",
     default=True,
     show_default=True,
-    help="Have nodes run the pods bound to them, volumes provisioned, claims made, and whatever else a cluster does.",
+    help="Simulate nodes that run their pods, and run the controllers, such as those for volumes and claims.",
 )
 @click.option(
     "--fault",
@@ -137,56 +136,56 @@ class _Serving(NamedTuple):
     multiple=True,
     callback=_faults,
     metavar="TEXT",
-    help="What goes wrong: NAME=VALUE,... (see above).",
+    help="Faults to inject: NAME=VALUE,... (see above).",
 )
-@click.option("--fault-seed", type=int, help="Seed of the faults; by default a random one, which is printed.")
+@click.option("--fault-seed", type=int, help="Seed of the faults; by default a random one, which the command prints.")
 @click.option(
     "--history",
     type=click.IntRange(min=1),
     default=HISTORY,
     show_default=True,
-    help="Changes of each kind that a watch can resume from.",
+    help="Number of changes of each kind that a watch can resume from.",
 )
 @validate_option
 def controlplane(**options: Any) -> None:
     """Run the embedded API server."""
-    asked = _Asked(**options)
-    if not asked.bind_address.isascii() or not asked.bind_address:
+    parsed = _Options(**options)
+    if not parsed.bind_address.isascii() or not parsed.bind_address:
         raise click.BadParameter("expected an address or a host name", param_hint="--bind-address")
-    if asked.data is None:
-        _start(asked, None)
+    if parsed.data is None:
+        _start(parsed, None)
         return
-    with opened(asked.data, asked.history) as folder:
-        _start(asked, folder)
+    with opened(parsed.data, parsed.history) as folder:
+        _start(parsed, folder)
 
 
-def _start(asked: _Asked, folder: DataFolder | None) -> None:
+def _start(parsed: _Options, folder: DataFolder | None) -> None:
     """Load the manifests, and serve."""
-    files = asked.config_file, asked.scheduler_file
+    files = parsed.config_file, parsed.scheduler_file
     tokens = new_tokens(*files) if folder is None else kept_tokens(folder, *files)
     users = {each.token: each.user for each in tokens}
     certificates = None
-    if asked.tls:
-        certificates = make_tls([asked.bind_address], authority=None if folder is None else folder.authority())
+    if parsed.tls:
+        certificates = make_tls([parsed.bind_address], authority=None if folder is None else folder.authority())
     authority = certificates.authority if certificates is not None else b""
-    store = Store(asked.history) if folder is None else folder.store
+    store = Store(parsed.history) if folder is None else folder.store
     signer = None if folder is None else folder.authority()
-    # a start that fails leaves nothing behind
+    # a failed start leaves no files behind
     with store.together():
         server = new_server(users, authority=authority, store=store, note=_note, signer=signer)
-        loaded = load_manifests(server, asked.files, validation=asked.validation)
-    dice = _dice(asked)
-    simulation = Simulation(server, note=_note) if asked.simulate else None
-    port = asked.port if folder is None else asked.port or folder.port(asked.bind_address)
-    run_loop(_serve(server, loaded, _Serving(asked.bind_address, port, certificates, tokens, dice, simulation)))
+        loaded = load_manifests(server, parsed.files, validation=parsed.validation)
+    dice = _dice(parsed)
+    simulation = Simulation(server, note=_note) if parsed.simulate else None
+    port = parsed.port if folder is None else parsed.port or folder.port(parsed.bind_address)
+    run_loop(_serve(server, loaded, _Serving(parsed.bind_address, port, certificates, tokens, dice, simulation)))
 
 
-def _dice(asked: _Asked) -> Dice | None:
-    if not asked.faults:
+def _dice(parsed: _Options) -> Dice | None:
+    if not parsed.faults:
         return None
-    seed = secrets.randbits(32) if asked.fault_seed is None else asked.fault_seed
-    click.echo(f"Faults go by --fault-seed {seed}.", err=True)
-    return Dice(asked.faults, seed)
+    seed = secrets.randbits(32) if parsed.fault_seed is None else parsed.fault_seed
+    click.echo(f"The faults depend on --fault-seed {seed}.", err=True)
+    return Dice(parsed.faults, seed)
 
 
 def _note(line: str) -> None:
@@ -198,7 +197,7 @@ async def _serve(server: ApiServer, loaded: int, serving: _Serving) -> None:
     ended = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM):
         asyncio.get_running_loop().add_signal_handler(number, ended.set)
-    # requests make many objects that go without the collector's help; connections do not
+    # the objects of requests are freed without the collector; connections are not
     collection = asyncio.create_task(GarbageCollection(lambda: False, SERVERS_LATEST_SECONDS).run())
     context, authority = serving.tls or (None, b"")
     async with running(
@@ -209,7 +208,7 @@ async def _serve(server: ApiServer, loaded: int, serving: _Serving) -> None:
                 stack.enter_context(offered(each.file, http.port, kubeconfig(http.url, each.token, authority)))
                 for each in serving.tokens
             ]
-            click.echo(f"API server at {http.url}; objects loaded: {loaded}. It ends with Ctrl-C.")
+            click.echo(f"API server at {http.url}; objects loaded: {loaded}. Press Ctrl-C to end it.")
             click.echo(f"export KUBECONFIG={shlex.quote(str(files[0]))}")
             sys.stdout.flush()
             await ended.wait()

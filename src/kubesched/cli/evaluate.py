@@ -1,7 +1,7 @@
-"""`kubesched evaluate`: lines of the conformance formats in, the reference's verdicts out.
+"""`kubesched evaluate`: from lines of the conformance formats to the computed verdicts.
 
-Reads files (.gz too) or standard input, a JSON object a line, and writes the computed `expected` object of each, a line
-each, in order; with --check compares it to the `expected` of the line instead.
+Reads one JSON object a line from files (.gz too) or standard input, and writes the computed `expected` object of each
+line, in order. With --check it compares it to the `expected` of the line instead.
 """
 
 import gzip
@@ -20,12 +20,12 @@ from kubesched.conformance.corpus import answer, differences
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
 
-# a device without line breaks has no end
+# an input without line breaks could be endless
 LONGEST_LINE = 1 << 28
 
 
 class NumberedLine(NamedTuple):
-    """A line with the place it comes from."""
+    """A line and its place in the input."""
 
     source: str
     number: int
@@ -35,13 +35,13 @@ class NumberedLine(NamedTuple):
 @click.command()
 @click.argument("files", nargs=-1, type=click.Path(path_type=Path, allow_dash=True, readable=False))
 @click.option("--check", is_flag=True, help="Compare with the `expected` of each line instead of printing the answers.")
-@click.option("--only", metavar="TEXT", default="", help="Only lines whose name contains TEXT.")
+@click.option("--only", metavar="TEXT", default="", help="Evaluate only lines whose name contains TEXT.")
 @click.option(
     "--most",
     type=click.IntRange(min=0),
     default=20,
     show_default=True,
-    help="With --check: differences shown per line at most.",
+    help="Largest number of differences to print for each line, with --check.",
 )
 @plugin_option
 def evaluate(files: tuple[Path, ...], check: bool, only: str, most: int, registry: Registry) -> None:
@@ -49,16 +49,16 @@ def evaluate(files: tuple[Path, ...], check: bool, only: str, most: int, registr
 
     Each line of FILES (or of standard input; .gz is unpacked) is a JSON object: a cluster with pods to judge, a
     configuration, a quantity, ... A field `expected` is ignored, unless --check compares with it. For each line the
-    computed answer is written as one line of JSON. A line that cannot be read gives a line with an `error` that names
-    it; the others still run.
+    computed answer is written as one line of JSON. For a line that cannot be read the command writes a line with an
+    `error`, and continues with the next line.
 
-    A cluster with pods to judge has `objects` (Kubernetes objects, or lists of them), `pods` (namespace/name of those
-    to judge, each by itself on the cluster as it is; with `sequence: true` one after the other), `config` (a
-    KubeSchedulerConfiguration, as an object or as a text) and `featureGates`. Objects of kinds that scheduling does not
-    read, such as Deployments, are counted as `ignored`; those that plugins look up are not.
+    A cluster with pods to judge has `objects` (Kubernetes objects, or lists of them), `pods` (namespace/name of the
+    pods to judge, each alone on the given cluster; with `sequence: true` one after the other), `config` (a
+    KubeSchedulerConfiguration, as an object or as a text) and `featureGates`. Objects of kinds that scheduling does
+    not read, such as Deployments, are counted as `ignored`, unless a plugin looks them up.
 
     A file that ends in .yaml or .yml, or in .json with more than a line, is one such object; or it has manifests, as
-    `kubectl get -o yaml` writes them, and all pods in it that have no node are judged. `kubesched up --once` places
+    `kubectl get -o yaml` writes them, and all pods in it without a node are judged. `kubesched up --once` places
     them.
 
     \b
@@ -76,7 +76,7 @@ def evaluate(files: tuple[Path, ...], check: bool, only: str, most: int, registr
 
 
 def _answer(lines: Iterable[NumberedLine], registry: Registry) -> int:
-    """Print the answer to every line; return how many could not be answered."""
+    """Print the answer to every line; return the number of lines that could not be answered."""
     failed = 0
     encoder = msgspec.json.Encoder(order="sorted")
     for line in lines:
@@ -92,7 +92,7 @@ def _answer(lines: Iterable[NumberedLine], registry: Registry) -> int:
 
 
 def _check(lines: Iterable[NumberedLine], registry: Registry, most: int) -> int:
-    """Print how the answers differ from the lines' own; return how many lines do."""
+    """Print the differences between the answers and the lines' `expected`; return the number of lines that differ."""
     passed = failed = 0
     for line in lines:
         try:
@@ -132,7 +132,9 @@ def _place(line: NumberedLine) -> str:
 
 
 def _selected(lines: Iterable[NumberedLine], only: str) -> Iterator[NumberedLine]:
-    """Yield the lines whose name contains a text, or is not known since they cannot be read; there must be one."""
+    """Yield the lines whose name contains a text, and the unreadable ones, whose name is unknown. Raise if there
+    is none.
+    """
     found = False
     for line in lines:
         if not only or (only.encode() in line.text and only in _name(line, default=only)):

@@ -1,6 +1,6 @@
-"""The event loop of commands: the fastest there is.
+"""The event loop of commands: uvloop if it is installed.
 
-In: a coroutine. Out: what it returns.
+In: a coroutine. Out: its result.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 def run_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns, on uvloop where there is one; threads that the loop waits for have a moment."""
+    """Run a coroutine, on uvloop if it is installed, and return its result; threads get a moment to end."""
     with ExitStack() as ending, asyncio.Runner(loop_factory=_factory()) as runner:
         quiet_closed_connections(runner.get_loop())
         result = runner.run(work)

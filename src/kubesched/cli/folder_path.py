@@ -1,6 +1,6 @@
 """Folders on a command line.
 
-In: a text. Out: the path of a folder that need not be there yet; exit code 2 if the text is empty.
+In: a text. Out: the path of a folder that may not exist yet; exit code 2 if the text is empty.
 """
 
 from pathlib import Path
@@ -10,7 +10,7 @@ import click
 
 
 class FolderPath(click.Path):
-    """A path that is not empty: Python takes an empty one for the current folder."""
+    """A path that must not be empty: Python takes an empty one for the current folder."""
 
     def __init__(self) -> None:
         super().__init__(path_type=Path)
@@ -18,5 +18,5 @@ class FolderPath(click.Path):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
         """Return the path."""
         if value == "":
-            self.fail("is empty: name a folder", param, ctx)
+            self.fail("is empty; give the path of a folder", param, ctx)
         return super().convert(value, param, ctx)

@@ -1,7 +1,7 @@
 """`kubectl kubesched`: the commands that ask about a cluster, as a plugin of kubectl.
 
-In: a command line, with kubectl's own flags for context, cluster, user and namespace. Out: as `kubesched` writes it; or
-what kubectl wants to hear when it completes a command line.
+In: a command line, with kubectl's own flags for context, cluster, user and namespace. Out: the output of `kubesched`;
+or the completions of a command line, in the format that kubectl reads.
 """
 
 import sys
@@ -17,15 +17,15 @@ from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED, with_kubectl_h
 from kubesched.cli.command_group import CommandGroup
 
 ASKING = ("capacity", "explain", "snapshot", "whatif")
-# directives of the library that kubectl completes with
+# directives of cobra, kubectl's library for completion
 FILES, NO_FILES = 0, 4
 
 
 class KubectlPlugin(CommandGroup):
-    """The commands as a plugin of kubectl: an option that only kubectl has is told from one that nobody has."""
+    """The commands as a plugin of kubectl; errors about options that only kubectl has say what to do instead."""
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; report what a person can act on."""
+        """Run the command; report errors that the user can fix."""
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
@@ -39,17 +39,17 @@ class KubectlPlugin(CommandGroup):
 )
 @click.version_option(__version__, prog_name=KUBECTL_KUBESCHED, message="%(prog)s %(version)s")
 def kubectl_kubesched() -> None:
-    """Ask the scheduler: why is it pending, what would help, how many more, what if.
+    """Ask the scheduler: why is a pod pending, what would help, how many more pods fit, what if?
 
     The cluster is the one of kubectl. --kubeconfig, --context, --cluster, --user, -n, --as, --as-group, --as-uid,
     --request-timeout, --server, --token, --certificate-authority, --insecure-skip-tls-verify, --tls-server-name,
-    --client-certificate and --client-key mean what they mean there, and are written after the command. --from asks
-    about a snapshot or manifests instead.
+    --client-certificate and --client-key have kubectl's meaning, and come after the command. --from asks about a
+    snapshot or manifests instead.
     """
 
 
 def complete(words: Sequence[str]) -> None:
-    """Print what the last word may become, as kubectl asks the completion of a plugin."""
+    """Print the completions of the last word, in the format that kubectl expects from a plugin."""
     *before, incomplete = words or [""]
     completing = ShellComplete(kubectl_kubesched, {}, KUBECTL_KUBESCHED, "_KUBECTL_KUBESCHED_COMPLETE")
     items = completing.get_completions(list(before), incomplete)
@@ -62,6 +62,6 @@ def complete(words: Sequence[str]) -> None:
 
 
 def complete_command_line() -> None:
-    """Be `kubectl_complete-kubesched`."""
+    """Run `kubectl_complete-kubesched`."""
     complete(sys.argv[1:])
     sys.exit(0)

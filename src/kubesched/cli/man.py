@@ -1,6 +1,6 @@
 """`kubesched man`: manual pages of all commands.
 
-In: a folder of manual pages. Out: files in its section 1, as `man` finds them.
+In: a folder of manual pages. Out: files in its section 1, where `man` finds them.
 """
 
 from pathlib import Path
@@ -12,8 +12,8 @@ from kubesched.cli.migrate import UnwritableError
 
 HELP = """Write the manual pages of all commands into DIR/man1.
 
-They say what --help says. Pages of the same names are replaced. man looks into ~/.local/share/man if ~/.local/bin is on
-PATH; MANPATH names other folders.
+They have the text of --help. Existing pages of the same names are replaced. man searches ~/.local/share/man if
+~/.local/bin is on PATH; set MANPATH for other folders.
 
 \b
 Example:
@@ -26,7 +26,7 @@ Example:
 @click.argument("folder", metavar="DIR", type=FolderPath())
 def man(folder: Path) -> None:
     """Write the manual pages."""
-    # imports all commands
+    # this imports all commands
     from kubesched.cli.manual import SECTION, pages
 
     target = folder / f"man{SECTION}"
@@ -37,5 +37,5 @@ def man(folder: Path) -> None:
             (target / name).write_text(text, "utf-8")
     except OSError as error:
         where, reason = error.filename or target, (error.strerror or str(error)).lower()
-        raise UnwritableError(f"{where}: {reason}; name a folder that can be written") from None
-    click.echo(f"{len(written)} manual pages are in {target}; man finds them with MANPATH={folder}:")
+        raise UnwritableError(f"{where}: {reason}; give a writable folder") from None
+    click.echo(f"{len(written)} manual pages written to {target}; to let man find them, set MANPATH={folder}:")

@@ -1,6 +1,6 @@
-"""Manifests that are named on a command line, loaded into a server.
+"""Manifests from a command line, loaded into a server.
 
-In: files, folders, `-` for standard input. Out: how many objects; or exit code 1, with a line for each problem.
+In: files, folders, `-` for standard input. Out: the number of objects; or exit code 1, with a line for each problem.
 """
 
 import gc
@@ -18,11 +18,11 @@ from kubesched.controlplane.server.server import ApiServer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# from here on it is shown how far loading has got
+# from this number of objects on, progress is printed
 MANY_OBJECTS = 500
 MOST_PROBLEMS = 100
 MOST_WARNINGS = 20
-# as kubectl has it, which also calls them true and false
+# kubectl's values; it also accepts true and false
 _VALIDATIONS = {"strict": STRICT, "true": STRICT, "warn": WARN, "ignore": IGNORE, "false": IGNORE}
 
 
@@ -47,15 +47,17 @@ def load_manifests(
     others: Others = lambda manifests: (),
     validation: str = STRICT,
 ) -> int:
-    """Load manifests, after added ones; return the number of objects; exit with 1 and all problems if some failed."""
+    """Load manifests, after the added ones; return the number of objects. Exit with 1 and all problems if some
+    failed.
+    """
     report = load(server, files, _with_bar, others, validation)
     if report.problems:
         _complain(report)
         sys.exit(1)
-    _tell(report.warnings)
+    _print_warnings(report.warnings)
     for line in _notes(report):
         click.echo(line, err=True)
-    # what was loaded stays: the collector need not look at it again
+    # loaded objects stay: the collector need not visit them again
     gc.collect()
     gc.freeze()
     return report.loaded
@@ -68,7 +70,7 @@ def _complain(report: LoadReport) -> None:
     if len(report.problems) > MOST_PROBLEMS:
         click.echo(f"... and {_counted(len(report.problems) - MOST_PROBLEMS, 'line')} more", err=True)
     if any('unknown field "' in problem for problem in report.problems):
-        click.echo("Fields that do not exist are loaded all the same with --validate warn.", err=True)
+        click.echo("To load objects with unknown fields, use --validate warn.", err=True)
     if report.given:
         click.echo(
             f"{_counted(report.loaded, 'object')} could be loaded, {_counted(report.refused, 'problem')}",
@@ -77,9 +79,9 @@ def _complain(report: LoadReport) -> None:
 
 
 def _notes(report: LoadReport) -> Iterator[str]:
-    """Yield what became of objects that were neither loaded nor refused."""
+    """Yield a line for each outcome other than loaded or refused."""
     if report.kept:
-        were, stay = ("was", "stays as it is") if report.kept == 1 else ("were", "stay as they are")
+        were, stay = ("was", "stays unchanged") if report.kept == 1 else ("were", "stay unchanged")
         yield f"{_counted(report.kept, 'object')} {were} there already and {stay}."
     if report.namespaces:
         were = "was" if report.namespaces == 1 else "were"
@@ -91,7 +93,7 @@ def _notes(report: LoadReport) -> Iterator[str]:
         yield f"{_counted(number, 'object')} of kinds that are not served here {were} left out: {kinds}."
 
 
-def _tell(warnings: Sequence[str]) -> None:
+def _print_warnings(warnings: Sequence[str]) -> None:
     for warning in warnings[:MOST_WARNINGS]:
         click.echo(f"Warning: {warning}", err=True)
     if len(warnings) > MOST_WARNINGS:

@@ -1,7 +1,7 @@
-"""Manual pages: what `--help` says, in the language of `man`.
+"""Manual pages: the text of `--help` in roff.
 
-From commands to texts in roff, by name of the file. Commands write their help into a formatter; this one writes roff
-instead of columns, so a page cannot say anything else than `--help`.
+From commands to texts in roff, by file name. Commands write their help into a formatter; this one writes roff instead
+of columns, so a page always equals `--help`.
 """
 
 import re
@@ -18,17 +18,17 @@ from kubesched.cli.kubectl import kubectl_kubesched
 
 SECTION = "1"
 RUN, KUBE_SCHEDULER, KUBECTL_PLUGIN = ("kubesched", "run"), ("kube-scheduler",), ("kubectl-kubesched",)
-# how click marks a paragraph whose lines stay as they are
+# click's mark of a paragraph whose lines are not wrapped
 AS_IT_IS = "\b"
-# between paragraphs is an empty line, or a mark
+# an empty line or a mark separates paragraphs
 _PARAGRAPHS = re.compile(rf"\n[ \t]*\n|\n(?=[ \t]*{AS_IT_IS}[ \t]*\n)")
 
 
 class ManualFormatter(click.HelpFormatter):
-    """Takes what a command writes as its help; `getvalue` is the text in roff."""
+    """Formats the help of a command as roff; `getvalue` returns the text."""
 
     def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        """Write the synopsis, and the heading of the description that follows."""
+        """Write the synopsis, and the heading of the next section, the description."""
         self.write(f".SH SYNOPSIS\n.B {roff(prog)}\n{roff(args)}\n.SH DESCRIPTION\n")
 
     def write_heading(self, heading: str) -> None:
@@ -36,10 +36,10 @@ class ManualFormatter(click.HelpFormatter):
         self.write(f".SH {roff(heading.upper())}\n")
 
     def write_paragraph(self) -> None:
-        """Begin a paragraph; `write_text` does."""
+        """Do nothing: `write_text` begins paragraphs."""
 
     def write_text(self, text: str) -> None:
-        """Write paragraphs; the lines of an indented one, or of one marked with \\b, are not wrapped."""
+        """Write paragraphs; the lines of an indented paragraph, or of one marked with \b, are not wrapped."""
         for paragraph in _PARAGRAPHS.split(text.strip("\n")):
             lines = paragraph.strip("\n").split("\n")
             marked = lines[0].strip() == AS_IT_IS
@@ -48,19 +48,19 @@ class ManualFormatter(click.HelpFormatter):
             self.write(begin + "".join(f"{roff(line)}\n" for line in lines[marked:]) + end)
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        """Write names with what they mean."""
+        """Write terms with their definitions."""
         for name, text in rows:
             self.write(f".TP\n.B {roff(name)}\n{roff(' '.join(text.split()))}\n")
 
     @contextmanager
     def section(self, name: str) -> Iterator[None]:
-        """Write a heading; what follows is below it."""
+        """Write a heading for the block's content."""
         self.write_heading(name)
         yield
 
 
 def roff(text: str) -> str:
-    """Return a line of text as roff has it, in which a backslash, a hyphen and a first dot mean something else."""
+    """Return a line of text in roff, with backslashes, hyphens and a leading dot escaped."""
     escaped = text.replace("\\", r"\e").replace("-", r"\-").replace("~", r"\(ti").replace("^", r"\(ha")
     return rf"\&{escaped}" if escaped[:1] in (".", "'") else escaped
 

@@ -1,7 +1,7 @@
-"""`kubesched config migrate`: a scheduler policy of v1.21 in, the KubeSchedulerConfiguration that does the same out.
+"""`kubesched config migrate`: from a scheduler policy of v1.21 to the equivalent KubeSchedulerConfiguration.
 
-The configuration goes to standard output or a file, warnings to standard error. Nothing is written if the policy cannot
-be translated as a whole.
+The configuration goes to standard output or a file, warnings to standard error. If a part of the policy has no
+translation, nothing is written.
 """
 
 from pathlib import Path
@@ -18,26 +18,32 @@ from kubesched.errors import KubeschedError
 
 
 class UnwritableError(KubeschedError):
-    """A file that cannot be written; the text names it."""
+    """A file that cannot be written; the message names it."""
 
 
-@click.command(short_help="Make a configuration from a policy of v1.21 or earlier.")
+@click.command(short_help="Translate a policy of v1.21 or earlier to a configuration.")
 @click.argument("policy", required=False)
-@click.option("-o", "--output", metavar="FILE", help="Write there instead of to standard output.")
-@click.option("--algorithm-provider", "provider", metavar="NAME", help=f"Instead of POLICY: {' or '.join(PROVIDERS)}.")
+@click.option("-o", "--output", metavar="FILE", help="File to write instead of standard output.")
+@click.option(
+    "--algorithm-provider",
+    "provider",
+    metavar="NAME",
+    help=f"Provider to translate instead of POLICY: {' or '.join(PROVIDERS)}.",
+)
 @gate_options
 def migrate(policy: str | None, output: str | None, provider: str | None, gates: FeatureGates) -> None:
     """Translate POLICY, a scheduler policy of v1.21 or earlier, to a configuration for --config.
 
     POLICY is a file of kind Policy in JSON or YAML, as for --policy-config-file, or a ConfigMap that holds one under
-    policy.cfg, as for --policy-configmap; - is standard input. What is lost in translation is said on standard error.
+    policy.cfg, as for --policy-configmap; - is standard input. Settings that are lost in the translation are listed
+    on standard error.
 
     \b
     Examples:
       kubesched config migrate policy.json > config.yaml
       kubectl -n kube-system get configmap scheduler-policy -o yaml | kubesched config migrate - -o config.yaml
 
-    Exit code: 0; 1 if there is something that cannot be translated or read; 2 for a wrong command line.
+    Exit code: 0; 1 if the policy cannot be read or translated; 2 for a wrong command line.
     """
     if (policy is None) == (provider is None):
         raise click.UsageError("give either POLICY or --algorithm-provider")
@@ -51,7 +57,7 @@ def migrate(policy: str | None, output: str | None, provider: str | None, gates:
 
 
 def _migration(file: str, gates: FeatureGates) -> Migration:
-    """Return what the policy in a file amounts to; problems name the file."""
+    """Return the translation of the policy in a file; problems name the file."""
     text = read(file)
     try:
         return translate(text, gates)
@@ -65,4 +71,4 @@ def _write(file: str, text: str) -> None:
         Path(file).write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
-        raise UnwritableError(f"{file}: {reason}; name a file that can be written") from None
+        raise UnwritableError(f"{file}: {reason}; give a writable file") from None

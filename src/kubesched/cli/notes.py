@@ -1,4 +1,4 @@
-"""Lines to people, on standard error: fit for terminals, whatever names and messages of servers they quote."""
+"""Lines for users, on standard error. Control characters in quoted names and messages are escaped."""
 
 import click
 

@@ -1,4 +1,4 @@
-"""What there is to know about plugins: where from, which extension points, arguments, events.
+"""Descriptions of plugins: origin, extension points, arguments, events.
 
 From a registry, and a configuration if there is one, to plain values for `kubesched plugins`.
 """
@@ -19,7 +19,7 @@ from kubesched.errors import KubeschedError, PluginError
 
 
 class ListedPlugin(NamedTuple):
-    """A plugin, where it comes from, its extension points, and the profiles that enable it."""
+    """A plugin, its origin, its extension points, and the profiles that enable it."""
 
     name: str
     source: str
@@ -45,7 +45,7 @@ def listed_plugins(registry: Registry, config: str | None) -> list[ListedPlugin]
 
 
 def described_plugin(registry: Registry, name: str) -> dict[str, Any]:
-    """Return what a plugin is like; PluginError with the nearest name if there is none."""
+    """Return the description of a plugin; PluginError with the nearest name if there is none."""
     everything = with_in_tree(registry)
     if name not in everything:
         near = difflib.get_close_matches(name, list(everything), n=1)
@@ -80,7 +80,7 @@ def _groups(reads: int) -> str:
 
 
 def _events(factory: type[Plugin]) -> list[str]:
-    """Return the events of a plugin whose constructor needs nothing, or why they are not known."""
+    """Return the events of a plugin whose constructor needs no arguments, or why they are unknown."""
     try:
         registrations = factory().events_to_register()
         return [f"{each.event.resource}/{each.event.action.name}" for each in registrations]

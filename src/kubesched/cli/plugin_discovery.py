@@ -1,8 +1,8 @@
 """Where out-of-tree plugins come from: installed packages, modules, and loaded files.
 
-From entry points, `module:attribute` texts and loaded modules to a registry. Whatever is wrong is a PluginError of one
-sentence that names the source and the fix; nothing that a foreign module does while it is imported gets through as a
-traceback. The names of in-tree plugins are taken, as upstream.
+From entry points, `module:attribute` texts and loaded modules to a registry. Each problem is a PluginError of one
+sentence that names the source and the fix; no exception of a foreign module surfaces as a traceback. As upstream, the
+names of in-tree plugins are reserved.
 """
 
 import importlib
@@ -23,7 +23,7 @@ from kubesched.core.framework.texts import described
 from kubesched.errors import PluginError
 
 ENTRY_POINT_GROUP = "kubesched.plugins"
-# modules of files that --plugin names
+# modules of the files of --plugin
 OF_FILE = "kubesched_plugins_"
 _PACKAGE = str(Path(__file__).resolve().parents[1]) + os.sep
 
@@ -31,14 +31,14 @@ T = TypeVar("T")
 
 
 class SourcedRegistry(Registry):
-    """A registry of out-of-tree plugins that remembers where each came from."""
+    """A registry of out-of-tree plugins that remembers the origin of each."""
 
     def __init__(self) -> None:
         super().__init__()
         self._sources: dict[str, tuple[str, type[Plugin]]] = {}
 
     def add(self, plugin: type[Plugin], source: str) -> None:
-        """Register a plugin class; the same class from a second source is no clash."""
+        """Register a plugin class; the same class from a second source is no conflict."""
         name = plugin.name
         earlier = self._sources.get(name)
         if earlier is not None and _is_the_same(earlier[1], plugin):
@@ -56,12 +56,12 @@ class SourcedRegistry(Registry):
         self._sources[name] = (source, plugin)
 
     def source(self, name: str) -> str:
-        """Return where a plugin comes from."""
+        """Return the origin of a plugin."""
         return self._sources[name][0] if name in self._sources else ""
 
 
 def _is_the_same(earlier: type[Plugin], plugin: type[Plugin]) -> bool:
-    """Return whether two classes are one plugin: the same class, or that of a file which is installed, too."""
+    """Return whether two classes are one plugin: the same class, or a file's class that is also installed."""
     if earlier is plugin:
         return True
     modules = earlier.__module__, plugin.__module__
@@ -83,7 +83,7 @@ def discover_installed(
 ) -> None:
     """Register the plugins that installed packages declare in the entry point group `kubesched.plugins`.
 
-    A package that is broken need not be one that somebody wants to use: with `warn`, the others are still registered.
+    With `warn`, a broken package is reported to it, and the plugins of all other packages are still registered.
     """
     if entry_points is None:
         entry_points = importlib.metadata.entry_points(group=ENTRY_POINT_GROUP)
@@ -105,7 +105,9 @@ def add_reference(registry: SourcedRegistry, reference: str, source: str) -> Non
 
 
 def add_from_module(registry: SourcedRegistry, module: ModuleType, attribute: str, source: str) -> None:
-    """Register an attribute of a module (`a.b` goes deeper), or without one all plugin classes defined there."""
+    """Register one attribute of a module (`a.b` is nested), or without an attribute all plugin classes of the
+    module.
+    """
     if not attribute:
         classes = plugin_classes(module)
         if not classes:
@@ -120,7 +122,7 @@ def add_from_module(registry: SourcedRegistry, module: ModuleType, attribute: st
     for part in attribute.split("."):
         if not hasattr(value, part):
             there = ", ".join(plugin.__qualname__ for plugin in plugin_classes(module)) or "none"
-            raise PluginError(f"{source}: it has no attribute {attribute}; plugins in it: {there}")
+            raise PluginError(f"{source}: no attribute {attribute}; plugins of the module: {there}")
         value = getattr(value, part)
     if isinstance(value, ModuleType):
         add_from_module(registry, value, "", source)
@@ -129,7 +131,7 @@ def add_from_module(registry: SourcedRegistry, module: ModuleType, attribute: st
         classes = declared_plugins(value)
     except PluginError:
         raise PluginError(
-            f"{source}: {attribute} is no kubesched plugin but of type {type(value).__name__}; "
+            f"{source}: {attribute} is not a kubesched plugin but of type {type(value).__name__}; "
             "expected a class derived from FilterPlugin, ScorePlugin, ..., or a list of such classes"
         ) from None
     for plugin in classes:
@@ -139,8 +141,7 @@ def add_from_module(registry: SourcedRegistry, module: ModuleType, attribute: st
 def plugin_classes(module: ModuleType) -> list[type[Plugin]]:
     """Return the plugin classes that a module or package defines itself, in order.
 
-    Those whose name begins with an underscore are private, and those that only serve as a base for others are not
-    plugins of their own.
+    Classes whose name begins with an underscore are private. Classes that only serve as a base are no plugins.
     """
     own = (module.__name__, module.__name__ + ".")
     classes = [
@@ -162,25 +163,24 @@ def plugin_classes(module: ModuleType) -> list[type[Plugin]]:
 def imported(name: str, source: str) -> ModuleType:
     """Return a module by its name."""
     if not name or name.startswith("."):
-        raise PluginError(f"{source}: names no module; write module:Class or path/to/file.py")
+        raise PluginError(f"{source}: not a module; write module:Class or path/to/file.py")
 
     def load() -> ModuleType:
         try:
             return importlib.import_module(name)
         except ModuleNotFoundError as error:
-            # A module that the plugin's own module misses is another matter.
+            # A missing module that the plugin's module imports is reported below.
             if error.name is None or not f"{name}.".startswith(f"{error.name}."):
                 raise
             raise PluginError(
-                f"{source}: there is no module {error.name}; install the package that has it, "
-                "or run where it can be found"
+                f"{source}: no module {error.name}; install the package that contains it, or run in its folder"
             ) from None
 
     return guarded_load(load, source)
 
 
 def guarded_load(load: Callable[[], T], source: str) -> T:
-    """Return what `load` returns; whatever foreign code raises while it is loaded becomes a PluginError."""
+    """Return the result of `load`; turn any exception of the foreign code into a PluginError."""
     try:
         return load()
     except PluginError as error:
@@ -196,7 +196,7 @@ def guarded_load(load: Callable[[], T], source: str) -> T:
 
 
 def _place(error: BaseException) -> str:
-    """Return the line of foreign code that failed: the first that is neither ours nor the import machinery's."""
+    """Return the line of foreign code that failed: the first outside kubesched and the import machinery."""
     for frame in traceback.extract_tb(error.__traceback__):
         ours = frame.filename.startswith((_PACKAGE, "<frozen importlib", importlib.__file__))
         if not ours:
@@ -213,6 +213,6 @@ def _one_line(text: str | None) -> str:
 
 
 def make_importable(folder: str) -> None:
-    """Let modules in a folder be imported, after everything that is found already."""
+    """Make the modules in a folder importable, after everything on the path."""
     if folder not in sys.path:
         sys.path.append(folder)

@@ -1,7 +1,7 @@
 """`--plugin`, the option of every command that runs plugins.
 
-In: texts such as `my_package.plugins:QuietNodes` or `my_plugins.py`. Out: a registry with those and with what
-installed packages declare under `kubesched.plugins`. Reading files is done here; the rest is `plugin_discovery`.
+In: texts such as `my_package.plugins:QuietNodes` or `my_plugins.py`. Out: a registry of these and of the plugins that
+installed packages declare under `kubesched.plugins`. This module reads files; `plugin_discovery` does the rest.
 """
 
 import functools
@@ -46,7 +46,7 @@ def plugin_option(command: F) -> F:
         "plugins",
         multiple=True,
         metavar="SOURCE",
-        help="Plugins of your own: module:Class, or all of a module or of a Python file. May be repeated.",
+        help="Out-of-tree plugins: module:Class, or all plugins of a module or a Python file. May be repeated.",
     )
     @functools.wraps(command)
     def with_registry(*args: Any, plugins: tuple[str, ...], **kwargs: Any) -> Any:
@@ -58,7 +58,7 @@ def plugin_option(command: F) -> F:
 def load_plugins(sources: Iterable[str] = ()) -> Registry:
     """Return the out-of-tree plugins, first of `sources`, then of installed packages.
 
-    A plugin that is also installed, as its author has it, is the one of `sources`.
+    If a plugin is in `sources` and installed, as with its author, the one in `sources` counts.
     """
     registry = SourcedRegistry()
     for source in dict.fromkeys(sources):
@@ -68,7 +68,7 @@ def load_plugins(sources: Iterable[str] = ()) -> Registry:
 
 
 def check_enabled(registry: Registry, loaded: Loaded, note: Callable[[str], None]) -> None:
-    """Warn of each `--plugin` without an enabled plugin: plugins do nothing unless a profile enables them."""
+    """Warn of each `--plugin` of which no plugin is enabled: plugins have no effect unless a profile enables them."""
     enabled = {plugin.name for profile in loaded.profiles for point in profile.points.values() for plugin in point}
     by_source: dict[str, list[str]] = {}
     for name in registry:
@@ -76,12 +76,12 @@ def check_enabled(registry: Registry, loaded: Loaded, note: Callable[[str], None
     for source, names in by_source.items():
         if source.startswith(OPTION) and enabled.isdisjoint(names):
             example = f"profiles: [{{plugins: {{multiPoint: {{enabled: [{{name: {names[0]}}}]}}}}}}]"
-            note(f"{source}: no profile enables {' or '.join(names)}; in a file for --config: {example}")
+            note(f"{source}: no profile enables {' or '.join(names)}; enable it in the file of --config:  {example}")
 
 
 def with_plugin_hint(error: ConfigError) -> ConfigError:
-    """Return an error about an unknown plugin with a hint to --plugin; other errors unchanged."""
-    hint = "; plugins of your own come with --plugin FILE.py, --plugin module:Class or an installed package"
+    """Return an error about an unknown plugin with a hint to --plugin; return any other error unchanged."""
+    hint = "; add out-of-tree plugins with --plugin FILE.py, --plugin module:Class or an installed package"
     return ConfigError(
         error.stage, [f"{problem}{hint}" if _UNKNOWN.search(problem) else problem for problem in error.errors]
     )
@@ -106,22 +106,22 @@ def _split_file(text: str) -> tuple[str, str]:
 
 
 def _module_in(path: Path, source: str) -> ModuleType:
-    """Return the module that a Python file defines, executed anew."""
+    """Return the module that a Python file defines, executed again."""
     try:
         resolved = path.resolve(strict=True)
         if not resolved.is_file():
-            raise PluginError(f"{source}: is not a file; give a Python file or module:Class")
+            raise PluginError(f"{source}: not a file; give a Python file or module:Class")
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise PluginError(f"{source}: {reason}; give a Python file or module:Class") from None
-    # Two files may have one name; a stable one of its own keeps them apart.
+    # Two files may have the same name; a stable unique name keeps them apart.
     name = f"{OF_FILE}{path.stem.replace('.', '_')}_{sha256(str(resolved).encode()).hexdigest()[:8]}"
     spec = importlib.util.spec_from_file_location(name, resolved)
     if spec is None or spec.loader is None:
-        raise PluginError(f"{source}: is no Python file; its name must end in .py")
+        raise PluginError(f"{source}: not a Python file; its name must end in .py")
     make_importable(str(resolved.parent))
     module = importlib.util.module_from_spec(spec)
-    # Before it is executed, as an import statement does: classes look up their own module.
+    # Registered before it is executed, as an import statement does: classes look up their own module.
     sys.modules[name] = module
     loader = spec.loader
     try:

@@ -13,7 +13,7 @@ from kubesched.errors import KubeschedError, PluginError
 
 _NAME = re.compile("[A-Z][A-Za-z0-9]{1,62}")
 
-# kind -> the base class, what else is imported, and the hook
+# kind -> the base class, the other imports, and the hook
 _KINDS: dict[str, tuple[str, str, str]] = {
     "prefilter": (
         "PreFilterPlugin",
@@ -189,9 +189,11 @@ jobs:
 
 
 def write_package(name: str, kind: str, directory: Path | None) -> list[Path]:
-    """Write a package for a new plugin; return its files. KubeschedError if the name or the directory is taken."""
+    """Write a package for a new plugin; return its files. KubeschedError if the name is invalid or taken, or the
+    directory is not empty.
+    """
     if not _NAME.fullmatch(name):
-        raise PluginError(f"{name!r} is no name for a plugin; write it like QuietNodes: letters and digits, no others")
+        raise PluginError(f"{name!r} is not a plugin name; use letters and digits, such as QuietNodes")
     if name in IN_TREE:
         raise PluginError(f"a plugin named {name} already exists (in-tree); choose another name")
     words = re.findall("[A-Z]+(?![a-z])|[A-Z]?[a-z0-9]+|[A-Z]", name)
@@ -209,7 +211,7 @@ def write_package(name: str, kind: str, directory: Path | None) -> list[Path]:
     }
     try:
         if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-            raise KubeschedError(f"{folder}: is there already; give --directory an empty or a new one")
+            raise KubeschedError(f"{folder}: already exists; set --directory to an empty or new folder")
         for path, template in files.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(template.substitute(known))

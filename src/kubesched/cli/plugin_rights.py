@@ -1,4 +1,4 @@
-"""`kubesched plugins rights`: what to grant before plugins run on a cluster.
+"""`kubesched plugins rights`: the RBAC rights to grant before plugins run on a cluster.
 
 In: a configuration and plugins. Out: rules for the Helm chart, or a ClusterRole with its binding.
 """
@@ -21,27 +21,29 @@ _NAME = "kubesched:plugins"
 
 
 @click.command("rights", short_help="Print the rights that enabled plugins need beyond those of every scheduler.")
-@click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
+@click.option(
+    "--config", metavar="FILE", help="A KubeSchedulerConfiguration file; without it, the built-in defaults apply."
+)
 @click.option(
     "-o",
     "--output",
     type=click.Choice(("values", "manifest")),
     default="values",
     show_default=True,
-    help="values of the Helm chart, or a ClusterRole with its binding to apply.",
+    help="values for the Helm chart, or a ClusterRole with its binding.",
 )
 @click.option(
     "--service-account",
     metavar="NAMESPACE/NAME",
     default="kube-system/kubesched",
     show_default=True,
-    help="Who gets the rights, for -o manifest.",
+    help="Service account that gets the rights, for -o manifest.",
 )
 @plugin_option
 def rights_command(config: str | None, output: str, service_account: str, registry: Registry) -> None:
     """Print the rights that enabled plugins need beyond those of every scheduler.
 
-    These are reading the custom resources that they look up, and writing what they declare.
+    They allow plugins to read the custom resources that they look up, and to write the kinds that they declare.
 
     \b
     Examples:
@@ -51,7 +53,9 @@ def rights_command(config: str | None, output: str, service_account: str, regist
     """
     namespace, slash, name = service_account.partition("/")
     if not (namespace and slash and name):
-        raise click.BadParameter("write NAMESPACE/NAME, such as kube-system/kubesched", param_hint="--service-account")
+        raise click.BadParameter(
+            "expected NAMESPACE/NAME, such as kube-system/kubesched", param_hint="--service-account"
+        )
     rules = enabled_rules(config, registry)
     if output == "values":
         click.echo(_text({"rbac": {"pluginRules": rules}}))

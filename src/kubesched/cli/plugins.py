@@ -1,6 +1,7 @@
 """`kubesched plugins`: for authors of plugins.
 
-In: plugins, by name or source. Out: what there is, what a plugin is like, whether it is right, and new ones.
+In: plugins, by name or source. Out: a list of plugins, a description of one, a check of its contract, or a new
+package.
 """
 
 import json
@@ -21,34 +22,36 @@ from kubesched.core.framework.registry import Registry
     lazy={
         "check": LazyCommand(
             "kubesched.testing.check_command:check",
-            "Hold plugins to the contract: each finding with a minimal example.",
+            "Check plugins against the contract; each finding has a minimal example.",
         ),
         "rights": LazyCommand(
             "kubesched.cli.plugin_rights:rights_command",
             "Print the rights that enabled plugins need beyond those of every scheduler.",
         ),
     },
-    short_help="List, describe, check and begin plugins.",
+    short_help="List, describe, check and create plugins.",
 )
 def plugins_group() -> None:
-    """List, describe, check and begin plugins."""
+    """List, describe, check and create plugins."""
 
 
 @plugins_group.command("list", short_help="List in-tree and installed plugins, and where they are enabled.")
-@click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
 @click.option(
-    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="How to print."
+    "--config", metavar="FILE", help="A KubeSchedulerConfiguration file; without it, the built-in defaults apply."
+)
+@click.option(
+    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="Output format."
 )
 @plugin_option
 def list_command(config: str | None, output: str, registry: Registry) -> None:
-    """List plugins: name, where from, extension points, and the profiles that enable them.
+    """List plugins: name, origin, extension points, and the profiles that enable them.
 
     \b
     Examples:
       kubesched plugins list
       kubesched plugins list --plugin cheapest.py --config cheapest.yaml
     """
-    # they bring the columns and their libraries along
+    # plugins import numpy
     from kubesched.cli.plugin_descriptions import listed_plugins
 
     rows = listed_plugins(registry, config)
@@ -64,11 +67,11 @@ def list_command(config: str | None, output: str, registry: Registry) -> None:
 @plugins_group.command("show", short_help="Describe a plugin: extension points, arguments, what it reads, events.")
 @click.argument("name")
 @click.option(
-    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="How to print."
+    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="Output format."
 )
 @plugin_option
 def show_command(name: str, output: str, registry: Registry) -> None:
-    """Describe the plugin NAME, in-tree, installed or of --plugin.
+    """Describe the plugin NAME: an in-tree one, an installed one, or one of --plugin.
 
     \b
     Example:
@@ -89,12 +92,16 @@ def show_command(name: str, output: str, registry: Registry) -> None:
             click.echo(f"{title}: {value}")
 
 
-@plugins_group.command("new", short_help="Begin a package with a plugin that passes its own test.")
+@plugins_group.command("new", short_help="Create a package with a plugin that passes its own test.")
 @click.argument("name")
-@click.option("--kind", type=click.Choice(KINDS), default="filter", show_default=True, help="What the plugin does.")
-@click.option("--directory", type=click.Path(path_type=Path), help="Where to; by default a new folder of its name.")
+@click.option(
+    "--kind", type=click.Choice(KINDS), default="filter", show_default=True, help="Extension point of the plugin."
+)
+@click.option(
+    "--directory", type=click.Path(path_type=Path), help="Folder to write to; by default a new folder of its name."
+)
 def new_command(name: str, kind: str, directory: Path | None) -> None:
-    """Begin the plugin NAME, such as QuietNodes: a package with an entry point, typed arguments, and a test.
+    """Create the plugin NAME, such as QuietNodes: a package with an entry point, typed arguments, and a test.
 
     \b
     Example:

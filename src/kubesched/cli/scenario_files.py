@@ -1,4 +1,4 @@
-"""Scenarios that are files and no lines: YAML, and JSON as people and kubectl write it.
+"""Scenarios in whole files: YAML, and JSON as people and kubectl write it.
 
 In: a file. Out: a line for `kubesched evaluate`; manifests become a scenario that judges all pods without a node.
 """
@@ -12,12 +12,14 @@ from kubesched.controlplane.loading.manifests import Manifest, read
 from kubesched.errors import KubeschedError
 
 YAML_SUFFIXES = (".yaml", ".yml")
-# a scenario is no object: it has no kind, but one of these
+# a scenario is not an object: it has no kind, but one of these fields
 _SCENARIO_FIELDS = frozenset({"objects", "pods", "config", "plugin", "expression", "table", "input"})
 
 
 def whole_document(path: Path) -> bytes | None:
-    """Return what a file has to ask, as a line; None if it is one of lines. KubeschedError if it cannot be read."""
+    """Return the question in a file as one line; None if the file has one scenario a line. KubeschedError if it is
+    unreadable.
+    """
     if path.suffix not in YAML_SUFFIXES and not _is_long_json(path):
         return None
     manifests, problems = read([str(path)])
@@ -30,7 +32,7 @@ def whole_document(path: Path) -> bytes | None:
 
 
 def _is_long_json(path: Path) -> bool:
-    """Return whether a file is one JSON document over many lines: none of its lines is one."""
+    """Return whether a file is one JSON document over many lines."""
     if path.suffix != ".json":
         return False
     try:
@@ -39,18 +41,18 @@ def _is_long_json(path: Path) -> bool:
     except msgspec.DecodeError:
         return True
     except (OSError, UnicodeDecodeError):
-        # reported where lines are read
+        # the reader of lines reports it
         return False
     return False
 
 
 def _scenario(source: str, manifests: list[Manifest]) -> dict[str, Any]:
-    """Return the objects of a file, and which of them are to be judged."""
+    """Return the scenario of manifests: the objects, and the pods to judge."""
     pods = [each.document for each in manifests if each.kind == "Pod"]
     waiting = [_name(pod) for pod in pods if not _spec(pod).get("nodeName") and not _is_over(pod)]
     if not waiting:
         raise KubeschedError(
-            f"{source}: no pod in it is without a node, so there is nothing to judge; a scenario names pods under "
+            f"{source}: every pod in it has a node, so there is nothing to judge; a scenario names pods under "
             "`pods`, and `kubesched up --once` places pods of Deployments and the like"
         )
     objects = [_in_namespace(each.document) for each in manifests]
@@ -74,7 +76,7 @@ def _name(pod: dict[str, Any]) -> str:
 
 
 def _in_namespace(document: dict[str, Any]) -> dict[str, Any]:
-    """Return an object as an API server would have it: a pod has a namespace and a scheduler."""
+    """Return an object with a server's defaults: a pod gets a namespace and a scheduler."""
     meta = document.get("metadata")
     if document.get("kind") != "Pod" or not isinstance(meta, dict):
         return document

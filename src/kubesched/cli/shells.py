@@ -1,6 +1,6 @@
-"""What shells are told when they complete a line.
+"""Completions for zsh and fish, with whole and accurate descriptions.
 
-From what a line may go on with to click's answers for zsh and fish, with whole and fitting descriptions.
+From the possible next words to click's answers for zsh and fish.
 """
 
 from click.shell_completion import CompletionItem, FishComplete, ShellComplete, ZshComplete, add_completion_class
@@ -9,10 +9,12 @@ NEGATIVE = "--no-"
 
 
 class _Describing(ShellComplete):
-    """Has the second option of a pair (`--tls/--no-tls`) described as such: click gives it the words of the first."""
+    """Describes the second option of a pair (`--tls/--no-tls`) as the opposite: click repeats the help of the
+    first.
+    """
 
     def get_completions(self, args: list[str], incomplete: str) -> list[CompletionItem]:
-        """Return what may come next."""
+        """Return the possible next words."""
         found = super().get_completions(args, incomplete)
         negative = [item for item in found if item.value.startswith(NEGATIVE)]
         if negative:
@@ -29,12 +31,12 @@ class Zsh(_Describing, ZshComplete):
 
 
 class Fish(_Describing, FishComplete):
-    """Completion in fish; a comma in a description does not end it."""
+    """Completion in fish; descriptions may contain commas."""
 
     source_template = FishComplete.source_template.replace('string split ","', 'string split --max 1 ","')
 
 
 def register() -> None:
-    """Have click answer with these."""
+    """Register these classes with click."""
     add_completion_class(Zsh)
     add_completion_class(Fish)

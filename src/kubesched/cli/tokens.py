@@ -16,7 +16,9 @@ from kubesched.controlplane.transport.kubeconfig import new_token
 
 
 class UserToken(NamedTuple):
-    """A user, its token and its kubeconfig; None stands for a file in the user's state, removed at the end."""
+    """A user, its token and its kubeconfig file; None means a file in the user's state directory, removed at the
+    end.
+    """
 
     user: User
     token: str
@@ -45,5 +47,7 @@ def _checked(tokens: Sequence[UserToken]) -> list[UserToken]:
     users: dict[Path, User] = {}
     for each in tokens:
         if each.file is not None and users.setdefault(each.file.resolve(), each.user) != each.user:
-            raise click.BadParameter(f"{each.file} is for another kubeconfig", param_hint="--scheduler-kubeconfig")
+            raise click.BadParameter(
+                f"{each.file} is already used for another kubeconfig", param_hint="--scheduler-kubeconfig"
+            )
     return list(tokens)

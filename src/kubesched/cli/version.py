@@ -1,4 +1,4 @@
-"""`kubesched version`: what is installed here, for people, programs and reports of faults.
+"""`kubesched version`: the installed version, for people, programs and bug reports.
 
 From the package's metadata to a few lines, JSON or YAML.
 """
@@ -16,29 +16,31 @@ import kubesched
 from kubesched.api.release import GIT_VERSION
 from kubesched.common.platform_name import platform_name
 
-# the packages whose versions matter to a report of a fault
+# the packages whose versions matter in a bug report
 PACKAGES = ("aiohttp", "msgspec", "numpy", "uvloop")
 GIT_SECONDS = 5.0
-HELP = """Print the version of kubesched, and of what it runs on.
+HELP = """Print the versions of kubesched, Kubernetes, Python and the main packages.
 
-The commit is known in a checkout, and if pip has installed from a repository.
+The output has the commit in a checkout, and after pip has installed from a repository.
 
 \b
 Example:
   kubesched version
-  kubesched version -o yaml          # for a report of a fault
+  kubesched version -o yaml          # for a bug report
   kubesched version -o json | jq -r .kubernetesVersion
 """
 
 
-@click.command("version", help=HELP, short_help="Print the version of kubesched, and of what it runs on.")
+@click.command(
+    "version", help=HELP, short_help="Print the versions of kubesched, Kubernetes, Python and the main packages."
+)
 @click.option(
     "-o",
     "--output",
     type=click.Choice(("text", "json", "yaml")),
     default="text",
     show_default=True,
-    help="How to print.",
+    help="Output format.",
 )
 def version(output: str) -> None:
     """Print the version."""
@@ -54,7 +56,7 @@ def version(output: str) -> None:
 
 
 def versions() -> dict[str, Any]:
-    """Return the versions by name; gitCommit is missing where it is not known."""
+    """Return the versions by name; gitCommit is missing where it is unknown."""
     commit = git_commit()
     return {
         "version": kubesched.__version__,
@@ -86,12 +88,12 @@ def _installed(name: str) -> str:
 
 
 def git_commit() -> str:
-    """Return the commit that the package was installed from, or that of the checkout it is in; empty if unknown."""
+    """Return the commit that the package was installed from, or that of its checkout; empty if unknown."""
     return _installed_commit() or _checked_out_commit(Path(kubesched.__file__).parents[2])
 
 
 def _installed_commit() -> str:
-    """Return the commit that pip has installed from (PEP 610)."""
+    """Return the commit that pip installed from (PEP 610)."""
     try:
         origin = json.loads(metadata.distribution("kubesched").read_text("direct_url.json") or "{}")
         return str(origin.get("vcs_info", {}).get("commit_id", ""))
@@ -100,7 +102,7 @@ def _installed_commit() -> str:
 
 
 def _checked_out_commit(folder: Path) -> str:
-    """Return the commit of a checkout of this repository; an empty text if the folder is none."""
+    """Return the commit of a checkout of this repository; empty if the folder is not one."""
     if not (folder / ".git").exists() or not (folder / "src" / "kubesched").is_dir():
         return ""
     try:

@@ -1,4 +1,3 @@
-"""Small parts that every room may use: named files, PEM blocks, repeated log lines, loop errors, garbage collection,
-virtual time, names that are imported late.
-Never: knowledge of Kubernetes.
+"""Small parts that every room may use: user-named files, PEM blocks, repeated log lines, loop errors, garbage
+collection, virtual time, lazy imports. Never: knowledge of Kubernetes.
 """

@@ -1,6 +1,6 @@
-"""Long work beside an event loop, which a process that ends does not wait for.
+"""Long work beside an event loop, which does not keep a process from ending.
 
-From a function to a future of the loop. `asyncio.to_thread` is for short work: a process that ends waits for it.
+From a function to a future of the loop. `asyncio.to_thread` is for short work: the process waits for it at the end.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 
 def on_thread(work: Callable[[], T]) -> "asyncio.Future[T]":
-    """Do something on a thread that does not keep the process from ending."""
+    """Run a function on a thread that does not keep the process from ending."""
     done: Future[T] = Future()
     done.set_running_or_notify_cancel()
 

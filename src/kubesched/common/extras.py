@@ -1,6 +1,6 @@
-"""Libraries that not everybody needs: extras of the distribution, imported when they are used.
+"""Optional libraries: extras of the distribution, imported when they are used.
 
-From a module's name to the module, or to one sentence that says what to install.
+From a module's name to the module, or to a sentence with the pip command that installs it.
 """
 
 from importlib import import_module
@@ -10,7 +10,7 @@ from kubesched.errors import KubeschedError
 
 
 def extra_module(name: str, extra: str, purpose: str) -> Any:
-    """Return a module of an extra; raises KubeschedError, which names what needs it and how to install it."""
+    """Return a module of an extra; raises KubeschedError, which names the purpose and the pip command."""
     try:
         return import_module(name)
     except ImportError:

@@ -1,8 +1,8 @@
-"""Files that an operator named: a file is read as a whole, unless it is too large; one to write is looked at before
-the work that its content takes.
+"""Files that an operator named: reads a whole file, unless it is too large; checks a file for writing before the work
+on its content.
 
-A file may be a pipe (`<(...)` of a shell is one): reading waits for its writer, and signals end the process meanwhile.
-A named pipe that nobody opens for writing is given up after a while. A pipe in a folder of files is refused (`oddity`).
+A file may be a pipe (such as `<(...)` of a shell): reading waits for its writer, and signals end the process
+meanwhile. A named pipe without a writer times out. A pipe in a folder of files is refused (`oddity`).
 """
 
 import os
@@ -52,7 +52,7 @@ FileStamp = tuple[int, int, int, int, int, int]
 
 
 def file_stamp(path: str | os.PathLike[str]) -> FileStamp | None:
-    """Return a file's mtime, size, inode, mode and owners, to see changes by; follows links; None without a file."""
+    """Return a file's mtime, size, inode, mode and owners, to detect changes; follows links; None without a file."""
     try:
         found = os.stat(path)
     except OSError:
@@ -61,7 +61,7 @@ def file_stamp(path: str | os.PathLike[str]) -> FileStamp | None:
 
 
 def read_at_most(path: str | os.PathLike[str], most: int) -> bytes:
-    """Return the contents of a file of at most so many bytes; UnusableFileError otherwise."""
+    """Return the contents of a file of at most `most` bytes; UnusableFileError otherwise."""
     with _problems_told(), opened(path) as file:
         return read_stream_at_most(file, most)
 
@@ -71,12 +71,12 @@ def read_regular(path: str | os.PathLike[str], most: int) -> bytes:
     with _problems_told():
         odd = oddity(path)
     if odd:
-        raise UnusableFileError(f"is {odd}", "name a regular file")
+        raise UnusableFileError(f"is {odd}", "give a regular file")
     return read_at_most(path, most)
 
 
 def read_stream_at_most(stream: BinaryIO, most: int) -> bytes:
-    """Return the contents of a stream of at most so many bytes; UnusableFileError otherwise."""
+    """Return the contents of a stream of at most `most` bytes; UnusableFileError otherwise."""
     with _problems_told():
         contents = stream.read(most + 1)
     if len(contents) > most:
@@ -86,18 +86,18 @@ def read_stream_at_most(stream: BinaryIO, most: int) -> bytes:
 
 @contextmanager
 def _problems_told() -> Iterator[None]:
-    """Raise UnusableFileError for errors of reading."""
+    """Raise UnusableFileError for read errors."""
     try:
         yield
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         problem = MissingFileError if isinstance(error, FileNotFoundError) else UnusableFileError
-        raise problem(reason, "name a file that can be read") from None
+        raise problem(reason, "give a readable file") from None
 
 
 @contextmanager
 def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
-    """Open a file for as long as a block lasts; OSError if it cannot be."""
+    """Open a file until the block ends; OSError if it cannot be opened."""
     if oddity(path):
         with ended_by_signals(), open(_with_writer(path), "rb") as file:
             yield file
@@ -107,7 +107,7 @@ def opened(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 
 
 def _with_writer(path: str | os.PathLike[str]) -> int:
-    """Return the descriptor of a pipe or device; OSError if nobody opens a named pipe for writing in time."""
+    """Return the descriptor of a pipe or device; OSError if a named pipe gets no writer in time."""
     found: Future[int] = Future()
 
     def open_it() -> None:
@@ -131,11 +131,13 @@ def _with_writer(path: str | os.PathLike[str]) -> int:
         if not found.cancel():
             return found.result()
         _end_waiting(path, thread)
-        raise OSError(0, f"a named pipe that nobody opened for writing within {WRITER_SECONDS:g} s") from None
+        raise OSError(0, f"a named pipe without a writer for {WRITER_SECONDS:g} s") from None
 
 
 def _end_waiting(path: str | os.PathLike[str], thread: threading.Thread) -> None:
-    """End a thread that waits for a pipe's writer by opening the pipe for writing, so that it takes no later writer."""
+    """End a thread that waits for a pipe's writer: open the pipe for writing, so that the thread takes no later
+    writer.
+    """
     with suppress(OSError):
         os.close(os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC))
         thread.join(1.0)
@@ -154,7 +156,7 @@ def ended_by_signals() -> Iterator[None]:
         return
     before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        # a signal that is ignored, as under nohup, stays ignored
+        # an ignored signal, as under nohup, stays ignored
         if before[signal.SIGINT] is not signal.SIG_IGN:
             signal.signal(signal.SIGINT, signal.default_int_handler)
         if before[signal.SIGTERM] is not signal.SIG_IGN:
@@ -167,7 +169,7 @@ def ended_by_signals() -> Iterator[None]:
 
 
 def writing_problem(file: Path) -> str:
-    """Return why a file cannot be written; empty if nothing is known to be in the way."""
+    """Return why a file cannot be written; empty without a known problem."""
     if not file.parent.is_dir():
         return f"there is no folder {file.parent}"
     if file.is_dir():

@@ -1,9 +1,9 @@
 """Full passes of Python's garbage collector, run while the process is idle.
 
 A full pass looks at every tracked container and blocks the loop meanwhile: too long with thousands of bindings in
-flight. The objects of the start and of the lists are frozen, so that no pass looks at them; full passes wait until the
-process is idle, up to a limit. The young generation is collected as usual. Every few minutes caches forget what was not
-used meanwhile. Freed memory goes back to the system.
+flight. The objects of the start and of the lists are frozen, so that no pass looks at them; full passes wait until
+the process is idle, up to a limit. The young generation is collected as usual. Every few minutes caches drop entries
+that were not used meanwhile. Freed memory goes back to the system.
 
 Servers wait less long: a closed connection is garbage of few containers and many bytes.
 """
@@ -14,28 +14,28 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NoReturn
 
-# a pass over the young generation (a hundredth of a second) follows so many new containers; passes over older
-# generations are only made here
+# number of new containers before a pass over the young generation (a hundredth of a second); passes over older
+# generations happen only here
 THRESHOLDS = (20_000, 1_000_000, 1_000_000)
 # at the start nearly all objects are kept: with the usual thresholds full passes would take a fifth of the time
 START_THRESHOLDS = (50_000, 20, 50)
 LOOK_EVERY_SECONDS = 2.0
-# so many passes over the young generation make a full pass worthwhile
+# number of passes over the young generation that make a full pass worthwhile
 WORTH_WHILE = 5
 # a full pass is also due if memory has grown by this factor since the last one: few containers may hold much
 MORE_MEMORY = 1.2
-# a full pass is made after so long even if the process is always busy
+# after this time a full pass happens even if the process is always busy
 LATEST_SECONDS = 300.0
 SERVERS_LATEST_SECONDS = 20.0
 
 
 def collect_seldom() -> None:
-    """Collect garbage seldom while the process starts."""
+    """Collect garbage rarely while the process starts."""
     gc.set_threshold(*START_THRESHOLDS)
 
 
 class GarbageCollection:
-    """Runs full collections while the process is not `busy`, or after so many seconds."""
+    """Runs full collections while the process is not `busy`, or after a time limit."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class GarbageCollection:
         latest_seconds: float = LATEST_SECONDS,
         forget: Callable[[], int] = lambda: 0,
     ) -> None:
-        """`forget` drops what was not used since its last call, and returns how much that was."""
+        """`forget` drops entries that were not used since its last call, and returns their number."""
         self._busy = busy
         self._latest_seconds = latest_seconds
         self._forget = forget
@@ -58,7 +58,7 @@ class GarbageCollection:
         gc.freeze()
 
     async def run(self) -> NoReturn:
-        """Check periodically whether a full pass is due, and make it."""
+        """Check periodically whether a full pass is due, and run it."""
         now = asyncio.get_running_loop().time
         last, memory = now(), resident_pages()
         last_forgot, forgotten = now(), 0
@@ -85,8 +85,8 @@ def resident_pages() -> int:
 
 
 def give_back() -> None:
-    """Give free memory back to the system, where the C library would keep it."""
-    # imported here, since nothing else needs it
+    """Return free memory to the system, since the C library would keep it."""
+    # imported here, since only this function needs it
     import ctypes
 
     trim = getattr(ctypes.CDLL(None), "malloc_trim", None)

@@ -1,7 +1,7 @@
-"""The last resort: a process that has finished exits, even if threads of plugins are still running.
+"""The last resort: a finished process exits, even if threads of plugins are still running.
 
 From the end of a command to the end of its process. Python waits for ever for every thread that is no daemon and for
-threads of executors; plugins may have left some running.
+threads of executors, and plugins may have left some running.
 """
 
 import os
@@ -11,12 +11,12 @@ from threading import Event, Thread, current_thread, main_thread
 from threading import enumerate as all_threads
 from types import TracebackType
 
-# how long running threads may take to end
+# time limit for running threads to end
 PATIENCE_SECONDS = 3.0
 
 
 class LastResort:
-    """Ends the process with an exit code after a while, unless the `with` block is left before."""
+    """Ends the process with an exit code after a while, unless the `with` block ends before."""
 
     def __init__(self, code: object, seconds: float = PATIENCE_SECONDS) -> None:
         self._code = 0 if code is None else code if isinstance(code, int) else 1
@@ -41,7 +41,7 @@ class LastResort:
         ours = (main_thread(), current_thread())
         names = sorted(thread.name for thread in all_threads() if not thread.daemon and thread not in ours)
         with suppress(OSError, ValueError):
-            print(f"ended without waiting any longer for threads: {', '.join(names)}", file=sys.stderr)
+            print(f"ended without waiting longer for threads: {', '.join(names)}", file=sys.stderr)
         for stream in (sys.stdout, sys.stderr):
             with suppress(OSError, ValueError):
                 stream.flush()

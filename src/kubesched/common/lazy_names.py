@@ -10,7 +10,7 @@ from typing import Any
 
 
 def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package; `homes` are modules below it, each with its names in one text."""
+    """Return the `__getattr__` of a package; `homes` maps modules below it to their names in one text."""
     home_of = {name: home for home, names in homes.items() for name in names.split()}
 
     def get(name: str) -> Any:
@@ -18,7 +18,7 @@ def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
         if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
         value = getattr(import_module(f"{package}.{home}"), name)
-        # found without this function from now on
+        # Python finds it without this function from now on
         setattr(sys.modules[package], name, value)
         return value
 

@@ -1,7 +1,7 @@
 """Errors that an event loop reports outside of any task.
 
-Closing a TLS connection whose peer is closing it, too, can fail in the loop's own code. The connection is closed
-nevertheless, so such errors are logged at DEBUG; all others are logged as errors, as usual.
+If both sides close a TLS connection at once, this can fail in the loop's own code. The connection is closed
+nevertheless, so such errors are logged at DEBUG, and all other errors as errors.
 """
 
 import asyncio

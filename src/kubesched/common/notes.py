@@ -1,6 +1,6 @@
-"""Log lines that come again and again: the same line, or lines of one kind, are written once a minute.
+"""Repeated log lines: the same line, or lines of one kind, are written once a minute.
 
-From lines to fewer lines. A bounded number of lines is remembered, since clients and servers can cause any number.
+From lines to fewer lines. A limited number of lines is remembered, since clients and servers can cause any number.
 """
 
 from collections import OrderedDict
@@ -37,7 +37,7 @@ class OncePerMinute:
 
 
 def seldom(note: Note, clock: Clock) -> Note:
-    """Return a `note` that writes the same line at most once a minute."""
+    """Return a function that writes the same line at most once a minute."""
     repetition = OncePerMinute(clock)
 
     def write(line: str) -> None:
@@ -48,7 +48,7 @@ def seldom(note: Note, clock: Clock) -> Note:
 
 
 def sampled(note: Note, clock: Clock) -> Note:
-    """Return a `note` for lines of one kind, which writes one a minute, with the number of omitted lines."""
+    """Return a function for lines of one kind, which writes one a minute, with the number of omitted lines."""
     repetition = OncePerMinute(clock)
     left_out = 0
 
@@ -57,7 +57,7 @@ def sampled(note: Note, clock: Clock) -> Note:
         if not repetition.due(""):
             left_out += 1
             return
-        note(f"{line} (and {left_out} times more, of this pod or others)" if left_out else line)
+        note(f"{line} (and {left_out} more, for this or other pods)" if left_out else line)
         left_out = 0
 
     return write

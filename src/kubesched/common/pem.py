@@ -14,7 +14,7 @@ def certificate_blocks(pem: bytes) -> list[bytes]:
     while start >= 0:
         stop = pem.find(end, start)
         if stop < 0:
-            # no later beginning has an end either
+            # later blocks have no end either
             break
         stop += len(end)
         found.append(pem[start:stop])

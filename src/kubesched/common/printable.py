@@ -1,7 +1,7 @@
-"""Texts of objects, made fit for terminals and pages.
+"""Texts of objects, made safe for terminals and pages.
 
-From whatever a name or a message holds to one line without characters that steer terminals or turn the direction of
-writing: they are replaced, so that they are seen.
+From a name or a message to one line. Characters that control terminals or change the direction of writing are
+replaced by visible ones.
 """
 
 import re
@@ -13,7 +13,7 @@ _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 
 
 def printable(value: object) -> str:
-    """Return a text in one line that any output bears."""
+    """Return a text as one line that every output can show."""
     text = str(value)
-    # nearly all texts are fit
+    # nearly all texts are safe
     return text if text.isprintable() else _UNFIT.sub(_REPLACEMENT, _SPACES.sub(" ", text))

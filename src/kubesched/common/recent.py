@@ -7,12 +7,12 @@ from typing import Final, Generic, TypeVar, cast
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
-# the key of the mark: entries before it were not used since `forget_unused` was called
+# the key of the mark: entries before it were not used since the last call of `forget_unused`
 _MARK: Final = object()
 
 
 class Recent(Generic[K, V]):
-    """Values by key; one that is too heavy by itself is not kept."""
+    """Values by key; a value that exceeds the weight alone is not kept."""
 
     __slots__ = ("_entries", "_heaviest", "limit", "weight")
 
@@ -26,11 +26,11 @@ class Recent(Generic[K, V]):
         return len(self._entries) - (_MARK in self._entries)
 
     def values(self) -> Iterator[V]:
-        """Yield all values, which counts as no use."""
+        """Yield all values, which does not count as a use."""
         return (cast("V", value) for key, (value, _) in self._entries.items() if key is not _MARK)
 
     def get(self, key: K) -> V | None:
-        """Return the value, which is now the most recently used one."""
+        """Return the value, and make it the most recently used one."""
         entry = self._entries.get(key)
         if entry is None:
             return None
@@ -52,7 +52,7 @@ class Recent(Generic[K, V]):
             self._forget_oldest()
 
     def forget_unused(self) -> int:
-        """Forget the entries that were not used since the last call; return how many there were."""
+        """Drop the entries that were not used since the last call; return their number."""
         before = len(self)
         while _MARK in self._entries:
             self._forget_oldest()
@@ -61,7 +61,7 @@ class Recent(Generic[K, V]):
         return gone
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Drop all entries."""
         self._entries.clear()
         self.weight = 0
 

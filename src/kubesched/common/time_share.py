@@ -1,6 +1,6 @@
-"""A share of the time, for work that can wait.
+"""A share of the time, for deferrable work.
 
-From a clock to whether such work may begin now. The share of idle time is saved up, to a limit, and spent by the work.
+From a clock to whether such work may begin now. Unused time is saved, up to a limit, and spent by the work.
 """
 
 import math
@@ -11,7 +11,7 @@ T = TypeVar("T")
 
 
 class TimeShare:
-    """Saves up `share` of the time, at most `most_seconds`; `again_at` is when there is something to spend."""
+    """Saves `share` of the time, at most `most_seconds`; `again_at` is when some of it is available again."""
 
     __slots__ = ("_clock", "_most_seconds", "_seconds", "_seen", "_share", "again_at")
 
@@ -23,7 +23,7 @@ class TimeShare:
 
     @property
     def available(self) -> bool:
-        """Return whether there is something to spend."""
+        """Return whether time is available."""
         return self._clock() >= self.again_at
 
     def spend(self, work: Callable[[], T]) -> T:
@@ -34,7 +34,7 @@ class TimeShare:
         return found
 
     def charge(self, began: float, ended: float) -> None:
-        """Subtract the duration of work that was done."""
+        """Subtract the duration of finished work."""
         saved = min(self._most_seconds, self._seconds + (began - self._seen) * self._share)
         self._seconds = saved - (ended - began)
         self._seen = began

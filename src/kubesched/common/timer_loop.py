@@ -1,4 +1,5 @@
-"""An asyncio loop of callbacks and timers alone, in virtual time: for simulations, where each pod costs some of both.
+"""An asyncio loop of callbacks and timers only, in virtual time: for simulations, in which each pod needs some of
+both.
 
 From a coroutine to its result. Time stands still while anything can run and jumps to the next timer when nothing can.
 There is no input: no sockets, no processes, no signals, no threads. A callback that raises ends the run.
@@ -17,13 +18,13 @@ from typing import Any, NoReturn, TypeVar
 
 T = TypeVar("T")
 _log = logging.getLogger(__name__)
-# cancelled timers are dropped from the heap once there are so many, and they are most of it
+# cancelled timers are dropped from the heap when they reach this number and are most of it
 MOST_CANCELLED = 1000
 NO_NETWORK = "a simulation has no network"
 
 
 class _Callback:
-    """A function to call, and whether that was cancelled."""
+    """A function to call, and whether it was cancelled."""
 
     __slots__ = ("args", "context", "function", "loop")
 
@@ -45,7 +46,7 @@ class _Callback:
         self.args = ()
 
     def cancelled(self) -> bool:
-        """Return whether it was cancelled."""
+        """Return whether the call was cancelled."""
         return self.function is None
 
 
@@ -71,7 +72,7 @@ class _Timer(_Callback):
         return self.at
 
     def cancel(self) -> None:
-        """Do not call the function; its place in the heap is freed some time later."""
+        """Cancel the call; its place in the heap is freed later."""
         if self.function is not None:
             super().cancel()
             if self.in_heap:
@@ -79,7 +80,7 @@ class _Timer(_Callback):
 
 
 class TimerLoop(asyncio.AbstractEventLoop):
-    """A loop in virtual time without input; each turn, which calls what is ready, takes `turn_seconds`."""
+    """A loop in virtual time without input; each turn, which runs all ready callbacks, takes `turn_seconds`."""
 
     def __init__(self, start: float = 0.0, turn_seconds: float = 0.0) -> None:
         self._now = start
@@ -90,7 +91,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
         self._cancelled = 0
         self._running = self._closed = False
 
-    # -- what coroutines, tasks and futures ask for
+    # -- the interface for coroutines, tasks and futures
 
     def time(self) -> float:
         """Return the virtual time."""
@@ -119,7 +120,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
     def call_soon(  # type: ignore[override]
         self, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
     ) -> _Callback:
-        """Call a function as soon as all callbacks that are ready by now have run."""
+        """Call a function after all callbacks that are ready now."""
         found = _Callback(self, callback, args, context)
         self._ready.append(found)
         return found
@@ -127,19 +128,19 @@ class TimerLoop(asyncio.AbstractEventLoop):
     def call_later(  # type: ignore[override]
         self, delay: float, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
     ) -> _Timer:
-        """Call a function after so many seconds."""
+        """Call a function after some seconds."""
         return self.call_at(self._now + delay, callback, *args, context=context)
 
     def call_at(  # type: ignore[override]
         self, when: float, callback: Callable[..., Any], *args: Any, context: contextvars.Context | None = None
     ) -> _Timer:
-        """Call a function at a time; those of one time are called in the order in which they were set."""
+        """Call a function at a time; calls at the same time keep their order."""
         timer = _Timer(self, when, callback, args, context)
         heappush(self._timers, (when, next(self._numbers), timer))
         return timer
 
     def timer_cancelled(self) -> None:
-        """Count a timer that was cancelled; drop such timers when they are most of the heap."""
+        """Count a cancelled timer; drop cancelled timers when they are most of the heap."""
         self._cancelled += 1
         if self._cancelled > MOST_CANCELLED and 2 * self._cancelled > len(self._timers):
             self._timers = [entry for entry in self._timers if entry[2].function is not None]
@@ -153,7 +154,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
         return called_at_once(self, func, *args)
 
     def call_exception_handler(self, context: dict[str, Any]) -> None:
-        """Log an error that no coroutine awaits, such as that of a task which failed."""
+        """Log an error that no coroutine awaits, such as that of a failed task."""
         _log.error("%s", context.get("message", "an error in the loop"), exc_info=context.get("exception"))
 
     async def getaddrinfo(self, *args: Any, **options: Any) -> NoReturn:
@@ -170,20 +171,20 @@ class TimerLoop(asyncio.AbstractEventLoop):
     # -- running
 
     def run_until_complete(self, future: Coroutine[Any, Any, T]) -> T:  # type: ignore[override]
-        """Return what a coroutine returns."""
+        """Return the result of a coroutine."""
         task = self.create_task(future)
         try:
             self._run(task)
         except (KeyboardInterrupt, SystemExit):
-            # it is raised here: asyncio need not log it, too, as an exception that was never retrieved
+            # it is raised here, so asyncio must not also log it as never retrieved
             _know(task)
             raise
         return task.result()
 
     def cancel_all(self) -> None:
-        """Cancel the tasks that are left, and run until they are done.
+        """Cancel the remaining tasks, and run until they are done.
 
-        An interrupt that one of them met comes up again in those that wait for it.
+        An interrupt in one of them is raised again in the tasks that wait for it.
         """
         left = asyncio.all_tasks(self)
         for task in left:
@@ -204,7 +205,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
             self._running = False
 
     def _run_until_done(self, task: "asyncio.Task[Any]") -> None:
-        """Call what is ready, then let time pass until the next timer, until a task is done."""
+        """Run ready calls, then let time pass until the next timer, until a task is done."""
         ready = self._ready
         while not task.done():
             if not ready:
@@ -213,7 +214,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
             self._now += self._turn_seconds
 
     def _call_ready(self) -> None:
-        """Call what is ready or due now; what that adds is called after the timers that are due by then."""
+        """Run the calls that are ready or due now; new calls run after the timers that are due by then."""
         ready, timers = self._ready, self._timers
         while timers and timers[0][0] <= self._now:
             timer = heappop(timers)[2]
@@ -240,7 +241,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
         return not self._ready and self.next_time() > self._now
 
     def next_time(self) -> float:
-        """Return when the next timer is due that was not cancelled, infinity without one."""
+        """Return when the next active timer is due, infinity without one."""
         timers = self._timers
         while timers and timers[0][2].function is None:
             heappop(timers)
@@ -248,7 +249,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
         return timers[0][0] if timers else math.inf
 
     def turn(self) -> None:
-        """Call once what is ready or due now."""
+        """Run the calls that are ready or due now, once."""
         asyncio._set_running_loop(self)
         try:
             self._call_ready()
@@ -256,25 +257,25 @@ class TimerLoop(asyncio.AbstractEventLoop):
             asyncio._set_running_loop(None)
 
     def advance(self, to: float) -> None:
-        """Let time pass, at most until the next timer; nothing is called."""
+        """Let time pass, at most until the next timer, without running calls."""
         self._now = max(self._now, min(to, self.next_time()))
 
     def _jump(self) -> None:
-        """Let time pass until the next timer that was not cancelled."""
+        """Let time pass until the next active timer."""
         at = self.next_time()
         if at == math.inf:
-            raise RuntimeError("everybody waits for something that cannot happen in virtual time")
+            raise RuntimeError("all tasks wait for something that cannot happen in virtual time")
         self._now = max(self._now, at)
 
     def close(self) -> None:
-        """Drop what is left."""
+        """Drop the remaining calls."""
         self._closed = True
         self._ready.clear()
         self._timers.clear()
 
 
 def called_at_once(loop: asyncio.AbstractEventLoop, function: Callable[..., T], *args: Any) -> "asyncio.Future[T]":
-    """Return a future with what a function returns or raises, which is called now."""
+    """Call a function now; return a future with its result or its exception."""
     done: asyncio.Future[T] = loop.create_future()
     try:
         done.set_result(function(*args))
@@ -284,8 +285,8 @@ def called_at_once(loop: asyncio.AbstractEventLoop, function: Callable[..., T], 
 
 
 def run_on_timers(work: Coroutine[Any, Any, T], start: float = 0.0, *, turn_seconds: float = 0.0) -> T:
-    """Return what a coroutine returns, run in virtual time without input; tasks that are left are cancelled."""
-    # abstract are the methods of input alone, which raise NotImplementedError
+    """Return the result of a coroutine, run in virtual time without input; remaining tasks are cancelled."""
+    # only the methods for input are abstract; they raise NotImplementedError
     loop = TimerLoop(start, turn_seconds)  # type: ignore[abstract]
     try:
         return loop.run_until_complete(work)
@@ -295,6 +296,6 @@ def run_on_timers(work: Coroutine[Any, Any, T], start: float = 0.0, *, turn_seco
 
 
 def _know(task: "asyncio.Task[Any]") -> None:
-    """Take note of an exception, so that nobody tells that it was not retrieved."""
+    """Retrieve a task's exception, so that asyncio does not warn about it."""
     if task.done() and not task.cancelled():
         task.exception()

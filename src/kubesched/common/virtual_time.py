@@ -22,17 +22,17 @@ BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class _JumpingSelector(selectors.SelectSelector):
-    """Never waits for input; tells the loop to jump instead."""
+    """Never waits for input; makes the loop jump instead."""
 
     loop: "VirtualTimeLoop"
 
     def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
-        # the loop itself has one, for signals and other threads, of which there are none
+        # the loop has one for signals and other threads, which do not occur here
         ready = super().select(0) if len(self._fd_to_key) > 1 else []  # type: ignore[attr-defined]
         if not ready and timeout:
             self.loop.jump(timeout)
         elif not ready and timeout is None:
-            raise RuntimeError("everybody waits for something that cannot happen in virtual time")
+            raise RuntimeError("all tasks wait for something that cannot happen in virtual time")
         return ready
 
 
@@ -61,7 +61,7 @@ class VirtualTimeLoop(asyncio.SelectorEventLoop):
 
 
 def run_in_virtual_time(work: Coroutine[Any, Any, T], start: float = START) -> T:
-    """Return what a coroutine returns, run in virtual time."""
+    """Return the result of a coroutine, run in virtual time."""
     loop = VirtualTimeLoop(start)
     try:
         return loop.run_until_complete(work)
@@ -70,7 +70,7 @@ def run_in_virtual_time(work: Coroutine[Any, Any, T], start: float = START) -> T
 
 
 class VirtualTime:
-    """A stretch of virtual time, from the first of January 2026 on; a `with` block closes it."""
+    """A period of virtual time that starts on 1 January 2026; a `with` block closes it."""
 
     def __init__(self) -> None:
         self.loop = VirtualTimeLoop()
@@ -78,7 +78,7 @@ class VirtualTime:
 
     @property
     def seconds(self) -> float:
-        """Return how much time has passed."""
+        """Return the elapsed time."""
         return self.loop.time() - self._began
 
     @property
@@ -87,15 +87,15 @@ class VirtualTime:
         return BEGINNING + timedelta(seconds=self.seconds)
 
     def run(self, seconds: float = 30.0) -> None:
-        """Let time pass, in which everything happens that is due."""
+        """Let time pass, with all events that are due."""
         self.wait_for(asyncio.sleep(seconds))
 
     def wait_for(self, work: Coroutine[Any, Any, T]) -> T:
-        """Return what a coroutine returns; time passes until it does."""
+        """Return the result of a coroutine; time passes until it ends."""
         return self.loop.run_until_complete(work)
 
     def call(self, function: Callable[..., T], *args: Any) -> T:
-        """Return what a function returns, called on the loop, where it may set timers; no time passes."""
+        """Return the result of a function, called on the loop, where it may set timers; no time passes."""
 
         async def work() -> T:
             return function(*args)
@@ -103,7 +103,7 @@ class VirtualTime:
         return self.wait_for(work())
 
     def close(self) -> None:
-        """End everything that is still under way."""
+        """End all work under way."""
         if self.loop.is_closed():
             return
         left = asyncio.all_tasks(self.loop)

@@ -120,7 +120,7 @@ def _lock_file(folder: Path) -> int:
             # the former owner may have removed the folder in between
             if not isinstance(error, FileNotFoundError) or time.monotonic() >= deadline:
                 reason = "is a file, and no folder" if isinstance(error, FileExistsError) else error.strerror
-                raise NamedClusterError(f"{folder}: {reason}; XDG_STATE_HOME leads to another folder") from None
+                raise NamedClusterError(f"{folder}: {reason}; set XDG_STATE_HOME to use another folder") from None
         else:
             if _is_ours(lock):
                 return lock

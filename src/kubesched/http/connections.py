@@ -2,9 +2,10 @@
 
     socket ──▶ a client's first byte ──▶ TLS ──▶ protocol
 
-A client that is slow, silent or speaks no TLS does not delay others. Handshakes have a time limit, and a connection
-whose handshake has not begun costs a descriptor and next to no memory. At the limit, or without descriptors, the
-connection that has been idle for longest is closed; connections with a request in progress are closed last.
+A client that is slow, silent or speaks no TLS does not delay other clients. Handshakes have a time limit, and a
+connection whose handshake has not begun costs a descriptor and next to no memory. At the limit, or without
+descriptors, the connection that has been idle for longest is closed; connections with a request in progress are
+closed last.
 """
 
 # upstream: apiserver/pkg/server/secure_serving.go (v1.36)
@@ -32,13 +33,13 @@ _GONE = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)
 
 
 def most_connections(wanted: int) -> int:
-    """Return the limit of connections: as many as wanted, but only a share of the process's descriptors."""
+    """Return the limit of connections: the wanted number, but only a share of the process's descriptors."""
     soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
     return wanted if soft == resource.RLIM_INFINITY else max(4, min(wanted, int(soft * _SHARE)))
 
 
 class Connections:
-    """Accepts connections on a socket, and keeps their number in bounds."""
+    """Accepts connections on a socket, and limits their number."""
 
     def __init__(
         self,
@@ -53,7 +54,7 @@ class Connections:
         self._protocol = protocol
         self._note = note
         self._most = most
-        # the connection that has been idle for longest comes first
+        # the connection that has been idle longest comes first
         self._open: OrderedDict[asyncio.Protocol, socket.socket] = OrderedDict()
         # the transports of established connections
         self._transports: dict[asyncio.Protocol, asyncio.Transport] = {}
@@ -88,12 +89,12 @@ class Connections:
         greeting.add_done_callback(self._greetings.discard)
 
     def heard(self, protocol: asyncio.Protocol) -> None:
-        """A connection has received data."""
+        """Record that a connection has received data."""
         if protocol in self._open:
             self._open.move_to_end(protocol)
 
     def lost(self, protocol: asyncio.Protocol) -> None:
-        """A connection is closed."""
+        """Record that a connection is closed."""
         self._open.pop(protocol, None)
         self._cut.discard(protocol)
         self._transports.pop(protocol, None)
@@ -107,7 +108,7 @@ class Connections:
         self._listener.close()
 
     async def closed(self) -> None:
-        """Cancel handshakes, wait until all connections are closed, and abort those that are not closed in time."""
+        """Cancel handshakes, wait until all connections are closed, and abort connections that take too long."""
         # each handshake task has to start, so that it closes its socket when cancelled
         await asyncio.sleep(0)
         for greeting in list(self._greetings):
@@ -138,7 +139,7 @@ class Connections:
         try:
             transport = await (_connect(accepted, protocol) if tls is None else _connect_tls(accepted, protocol, tls))
         except OSError:
-            # no TLS, too slow, or closed: nothing for the log, since an operator could do nothing about it
+            # no TLS, too slow, or closed: not logged, since an operator could not act on it
             self.lost(protocol)
         except asyncio.CancelledError:
             self.lost(protocol)
@@ -151,7 +152,7 @@ class Connections:
                 self._transports[protocol] = transport
 
     def _cut_quietest(self) -> None:
-        """Cut the connection that has been idle for longest; if all are in use, the one that was heard last."""
+        """Cut the connection that has been idle longest; if all are in use, the one with the most recent data."""
         for protocol in self._open:
             if not getattr(protocol, "in_use", False):
                 break

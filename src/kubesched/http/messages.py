@@ -1,7 +1,7 @@
 """Requests and responses of aiohttp's low-level server: targets decoded, bodies bounded, responses sent in pieces.
 
-A malformed target is a ValueError; a body that is too large is a BodyTooLargeError, one that does not arrive in time a
-TimeoutError.
+A malformed target is a ValueError; a body that is too large is a BodyTooLargeError, one that does not arrive in time
+a TimeoutError.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ _BAD_ESCAPE = re.compile(r"%(?![0-9A-Fa-f]{2}).{0,2}", re.DOTALL)
 
 
 class BodyTooLargeError(Exception):
-    """A body of more bytes than the server reads."""
+    """A body larger than the server's limit."""
 
 
 def readable(text: str) -> str:
-    """Return a text of a request; bytes that are no UTF-8 become replacement characters."""
+    """Return a text of a request; bytes that are not UTF-8 become replacement characters."""
     return text if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
@@ -34,7 +34,7 @@ def decode_path(path: str) -> str:
 
 
 def parse_query(query: str, most: int) -> Mapping[str, list[str]]:
-    """Return the parameters of a query; ValueError if they are more than `most`."""
+    """Return the parameters of a query; ValueError if there are more than `most`."""
     if not query:
         return {}
     try:
@@ -80,7 +80,7 @@ async def send(
     length: int,
     seconds: float | None = None,
 ) -> web.StreamResponse:
-    """Send a response piece by piece, as fast as the client reads; `seconds` is how long each piece may take."""
+    """Send a response piece by piece, as fast as the client reads; `seconds` is the time limit for each piece."""
     response = web.StreamResponse(status=code, headers=headers)
     response.content_length = length
     await response.prepare(message)

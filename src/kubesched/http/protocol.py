@@ -52,7 +52,7 @@ class Handlers(web.Server):
 
     connection_class: "type[HttpConnection]"
 
-    # whether a request is given up when its client has left
+    # whether a request is cancelled when its client has left
     handler_cancellation = True
 
     def __init__(self, answer: Any, **options: Any) -> None:
@@ -87,7 +87,7 @@ class Handlers(web.Server):
             self.accepted.lost(handler)
 
     def has_room(self, unfinished: int) -> bool:
-        """Return whether a connection with so many bytes of incomplete headers may send more of them."""
+        """Return whether a connection may send more bytes of incomplete headers."""
         return unfinished <= ALWAYS_LET_IN or (unfinished <= LARGEST_HEADERS and self.unfinished <= MOST_UNFINISHED)
 
 

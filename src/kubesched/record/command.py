@@ -67,7 +67,7 @@ def record(
     selector: str,
     source: ClusterSource,
 ) -> None:
-    """Record the events of a cluster into a trace file, to be replayed.
+    """Record the events of a cluster into a trace file, for a replay.
 
     FILE ends in .jsonl, or in .jsonl.gz to be compressed. It begins with all nodes, pods, volumes, claims, classes and
     budgets, with the fields that the scheduler reads. Then come the events with their times: pods that arrive, change

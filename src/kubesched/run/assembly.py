@@ -32,7 +32,7 @@ from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 
 
 class Dependencies(msgspec.Struct, frozen=True):
-    """What a scheduler needs from its process: clients, log, observers, clock and randomness."""
+    """A scheduler's dependencies on its process: clients, log, observers, clock and randomness."""
 
     scheduling: Rest
     events: Rest

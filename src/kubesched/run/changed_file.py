@@ -1,9 +1,9 @@
-"""A file that is followed: when it was changed or replaced, also behind the symbolic links of a ConfigMap mount.
+"""A watched file: reports when it was changed or replaced, also behind the symbolic links of a ConfigMap mount.
 
-From a path to the moments when it is worth reading. The kubelet swaps the link `..data` of a mounted ConfigMap, an
-editor replaces a file or writes it in place, an operator lets it be read: in each case modification time, size, inode
-or mode differ. A file is reported only after it has not changed for one look, so that one that is being written is not
-read by half.
+From a path to the moments when it should be read. The kubelet swaps the link `..data` of a mounted ConfigMap, an
+editor replaces a file or writes it in place, an operator makes it readable: in each case modification time, size,
+inode or mode differ. A file is reported only after one check without a change, so that a file under construction is
+not read.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ LOOK_EVERY_SECONDS = 0.25
 
 
 class ChangedFile:
-    """Tells when a file differs from the one that was read last; `stamp` is of before it was read at first."""
+    """Detects when a file differs from its last read; `stamp` is its stamp before the first read."""
 
     def __init__(self, path: str, stamp: FileStamp | None, look_every_seconds: float = LOOK_EVERY_SECONDS) -> None:
         self._path = path
@@ -28,9 +28,9 @@ class ChangedFile:
         self._asked.set()
 
     async def change(self, at_most_seconds: float = math.inf) -> bool:
-        """Wait until the file has changed and stays as it is, or `ask` was called; it counts as read from then on.
+        """Wait until the file has changed and is stable, or `ask` was called; it then counts as read.
 
-        Returns False if neither was so for `at_most_seconds`.
+        Returns False after `at_most_seconds` without either.
         """
         until = asyncio.get_running_loop().time() + at_most_seconds
         seen, changed = self._read, True
@@ -42,7 +42,7 @@ class ChangedFile:
             if asyncio.get_running_loop().time() >= until:
                 changed = False
                 break
-        # taken before it is read: a change meanwhile is seen the next time
+        # taken before the read: a change meanwhile is detected the next time
         self._read = file_stamp(self._path)
         return changed
 

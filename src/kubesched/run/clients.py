@@ -1,4 +1,4 @@
-"""The clients of one process, each with its own rate limit, so that none waits for another.
+"""The clients of one process, each with its own rate limit, so that none delays another.
 
 From the configuration to clients for scheduling, for events and for leader election.
 """
@@ -36,7 +36,7 @@ class Clients(msgspec.Struct, frozen=True):
 
 
 def api_server(connection: ClientConnection, flags: ParsedFlags, note: Note) -> RestConfig:
-    """Return the API server that the configuration or the flags lead to; names a --kubeconfig that is ignored."""
+    """Return the API server of the configuration or the flags; warn about an ignored --kubeconfig."""
     if connection.kubeconfig or flags["master"] or not (flags["config"] and flags["kubeconfig"]):
         return load_rest_config(connection.kubeconfig, flags["master"], note=note)
     ignored = (

@@ -1,7 +1,7 @@
-"""`kubesched run`, which is also installed as `kube-scheduler`: the scheduler as an operator runs it.
+"""`kubesched run`, also installed as `kube-scheduler`: the scheduler as an operator runs it.
 
-In: the flags of kube-scheduler. Out: its exit codes, its log, its messages. Flags are not click's: Go programs take
-them in other forms.
+In: the flags of kube-scheduler. Out: its exit codes, its log, its messages. click does not parse the flags, since Go
+programs accept other forms.
 """
 
 import signal
@@ -22,26 +22,26 @@ PROGRAM = "kubesched run"
 PURPOSE = """\
 The Kubernetes scheduler, in Python: a drop-in for kube-scheduler v1.36.
 
-It watches pods without a node, finds the nodes that they fit on, ranks these, and binds each pod to the best. Give it
-the flags and the configuration file that kube-scheduler has; replicas elect a leader.
+It watches pods without a node, finds the nodes that fit, ranks them, and binds each pod to the best one. It takes the
+flags and the configuration file of kube-scheduler; replicas elect a leader.
 
   kubesched run --kubeconfig ~/.kube/config --leader-elect=false
   kubesched run --config scheduler.yaml -v 2"""
 
 
 class RunCommand(click.Command):
-    """`kubesched run` among click's commands: its flags and its help are those of a Go program."""
+    """`kubesched run` among click's commands, with the flags and the help of a Go program."""
 
     def get_help(self, ctx: click.Context) -> str:
-        """Return what --help prints."""
+        """Return the text of --help."""
         return help_text(ctx.info_name or PROGRAM, PURPOSE, GROUPS).rstrip()
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        """Return how the command is written."""
+        """Return the usage line."""
         return ["[flags]"]
 
     def format_help_text(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what the command does."""
+        """Write the description of the command."""
         formatter.write_text(PURPOSE)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -64,7 +64,7 @@ def run(arguments: tuple[str, ...]) -> None:
 
 
 def kube_scheduler() -> None:
-    """Be kube-scheduler."""
+    """Run `kube-scheduler`."""
     sys.exit(main(sys.argv[1:], "kube-scheduler"))
 
 
@@ -90,7 +90,7 @@ def main(arguments: Sequence[str], program: str) -> int:
 
 def _run(flags: ParsedFlags) -> int:
     if flags["reload"]:
-        # until the loop listens to it; what has changed by then is seen by the file
+        # ignored until the loop handles it; the file watcher detects earlier changes
         signal.signal(signal.SIGHUP, lambda number, frame: None)
     collect_seldom()
     # slow imports, which help and errors do not need

@@ -1,7 +1,7 @@
 """The swap of a running scheduler's configuration: its plugins, extenders and watched kinds, then its profiles.
 
-From a validated configuration to the one in force, or to an error after which everything is as before. Whoever calls
-makes one swap at a time.
+From a validated configuration to the one in force, or to an error that leaves everything unchanged. The caller makes
+one swap at a time.
 """
 
 import asyncio
@@ -17,12 +17,12 @@ from kubesched.core.loop.scheduler import Scheduler
 from kubesched.errors import KubeschedError
 from kubesched.run.assembly import extender_client_for
 
-# how long a kind that new plugins look up may take to be listed
+# time limit for listing a kind that new plugins look up
 LISTED_WITHIN_SECONDS = 30.0
 
 
 class ReloadError(KubeschedError):
-    """A configuration that is valid, and yet cannot be put in force."""
+    """A valid configuration that cannot be put in force."""
 
 
 class ConfigurationSwap:
@@ -41,8 +41,8 @@ class ConfigurationSwap:
         scheduler.configurations.when_released = self._leave_kinds
 
     async def put_in_force(self, loaded: Loaded) -> None:
-        """Put a configuration in force; raises KubeschedError if that cannot be done, and nothing has changed then."""
-        # 1. Build its plugins and what calls its extenders.
+        """Put a configuration in force; raises KubeschedError, without any change, if that is impossible."""
+        # 1. Build its plugins and the client of its extenders.
         prepared = self._prepare(loaded)
         # 2. List the kinds that new plugins look up.
         try:
@@ -89,7 +89,7 @@ class ConfigurationSwap:
             raise ReloadError(_not_listed(missing[0]))
 
     def _leave_kinds(self) -> None:
-        """Stop watching the kinds that no plugin needs any more; binding cycles of old plugins have ended."""
+        """Stop watching the kinds that no plugin needs any more, after binding cycles of old plugins have ended."""
         engines = self._scheduler.configurations.in_use()
         self._informers.keep(
             {kind.name for each in engines for kind in watched_kinds(each.profiles, each.loaded.gates)}

@@ -1,6 +1,7 @@
-"""The flags of `kubesched run`: those of kube-scheduler v1.36, under their names, types and defaults.
+"""The flags of `kubesched run`: kube-scheduler v1.36's, with its names, types and defaults.
 
-Data only; the modules that read the flags decide their effect. Flags without a meaning here are accepted, with a note.
+Data only; the modules that read the flags decide their effect. Flags without a meaning here are accepted, with a
+note.
 """
 
 # upstream: cmd/kube-scheduler/app/options, apiserver/pkg/server/options, component-base (v1.36)
@@ -18,11 +19,11 @@ MISC = FlagGroup(
         Flag(
             "reload",
             "bool",
-            "Take a changed --config file, or a ConfigMap that is mounted there, without a restart; SIGHUP reads it at "
+            "Apply a changed --config file, or a mounted ConfigMap, without a restart; SIGHUP reads it at "
             "once. A bad file is refused as a whole, and the last good configuration stays in force. Needs --config. "
             "kubesched only.",
         ),
-        Flag("master", "string", "Address of the Kubernetes API server; overrides what the kubeconfig says."),
+        Flag("master", "string", "Address of the Kubernetes API server; overrides the kubeconfig."),
         Flag("write-config-to", "string", "Write the completed configuration to this file and exit."),
         Flag(
             "plugin",
@@ -121,19 +122,19 @@ AUTHENTICATION = FlagGroup(
         Flag(
             "authentication-kubeconfig",
             "string",
-            "kubeconfig for TokenReviews; without it no token is accepted from anybody.",
+            "kubeconfig for TokenReviews; without it all tokens are rejected.",
         ),
         Flag("authentication-skip-lookup", "bool", "Do not look up client CAs in the cluster."),
-        Flag("authentication-token-webhook-cache-ttl", "duration", "How long TokenReviews are remembered.", "10s"),
+        Flag("authentication-token-webhook-cache-ttl", "duration", "How long TokenReviews are cached.", "10s"),
         Flag(
             "authentication-tolerate-lookup-failure",
             "bool",
             "Start even if client CAs cannot be looked up in the cluster.",
             "true",
         ),
-        Flag("client-ca-file", "string", "CAs whose client certificates say who asks."),
-        Flag("requestheader-allowed-names", "strings", "Common names of proxies that may say who asks."),
-        Flag("requestheader-client-ca-file", "string", "CAs of proxies that may say who asks."),
+        Flag("client-ca-file", "string", "CAs of client certificates that authenticate users."),
+        Flag("requestheader-allowed-names", "strings", "Common names of proxies that may authenticate users."),
+        Flag("requestheader-client-ca-file", "string", "CAs of proxies that may authenticate users."),
         Flag(
             "requestheader-extra-headers-prefix",
             "strings",
@@ -151,12 +152,12 @@ AUTHORIZATION = FlagGroup(
         Flag(
             "authorization-always-allow-paths",
             "strings",
-            "Paths that everybody may ask for.",
+            "Paths that need no authorization.",
             "[/healthz,/readyz,/livez]",
         ),
         Flag("authorization-kubeconfig", "string", "kubeconfig for SubjectAccessReviews."),
-        Flag("authorization-webhook-cache-authorized-ttl", "duration", "How long a yes is remembered.", "10s"),
-        Flag("authorization-webhook-cache-unauthorized-ttl", "duration", "How long a no is remembered.", "10s"),
+        Flag("authorization-webhook-cache-authorized-ttl", "duration", "How long an allowed request is cached.", "10s"),
+        Flag("authorization-webhook-cache-unauthorized-ttl", "duration", "How long a denied request is cached.", "10s"),
     ),
 )
 DEPRECATED = FlagGroup(
@@ -184,7 +185,7 @@ DEPRECATED = FlagGroup(
         Flag(
             "pod-max-in-unschedulable-pods-duration",
             "duration",
-            "How long a pod waits for an event that may help before it is tried again anyway.",
+            "How long a pod waits for a helpful event before it is tried again anyway.",
             "5m0s",
             "",
             "yes",
@@ -195,11 +196,13 @@ DEPRECATED = FlagGroup(
 LEADER_ELECTION = FlagGroup(
     "Leader election",
     (
-        Flag("leader-elect", "bool", "Schedule only while holding the Lease, so that several can run.", "true"),
+        Flag(
+            "leader-elect", "bool", "Schedule only while holding the Lease, so that several replicas can run.", "true"
+        ),
         Flag(
             "leader-elect-lease-duration",
             "duration",
-            "How long others wait after a renewal before they take the Lease.",
+            "How long other replicas wait after a renewal before they take the Lease.",
             "15s",
         ),
         Flag(
@@ -225,7 +228,7 @@ FEATURE_GATES = FlagGroup(
         Flag(
             "feature-gates",
             "colonSeparatedMultimapStringString",
-            "Gates to switch, e.g. DRAConsumableCapacity=false; kube:Name=true is the same.",
+            "Feature gates, e.g. DRAConsumableCapacity=false; kube:Name=true is the same.",
         ),
         Flag("min-compatibility-version", "strings", "Accepted; at most the emulated version."),
     ),
@@ -234,7 +237,7 @@ METRICS = FlagGroup(
     "Metrics",
     (
         Flag("allow-metric-labels", "stringToString", "Values that a label of a metric may have.", "[]"),
-        Flag("allow-metric-labels-manifest", "string", "File with such values under allowListMapping."),
+        Flag("allow-metric-labels-manifest", "string", "File with allowed label values under allowListMapping."),
         Flag("disabled-metrics", "strings", "Metrics to leave out, by their full names."),
         Flag("show-hidden-metrics-for-version", "string", "Show metrics hidden since this minor version."),
     ),
@@ -248,7 +251,7 @@ LOGS = FlagGroup(
         Flag("log-text-info-buffer-size", "quantity", "Text with split streams: bytes to buffer."),
         Flag("log-text-split-stream", "bool", "Text: errors to standard error, the rest to standard output."),
         Flag("logging-format", "string", 'The log format: "json" or "text".', "text"),
-        Flag("v", "Level", "How much is logged: 0 to 10.", "0", "v"),
+        Flag("v", "Level", "Log verbosity, 0 to 10.", "0", "v"),
         Flag("vmodule", "pattern=N,...", "Levels for some modules (text format only)."),
     ),
 )

@@ -1,4 +1,4 @@
-"""Flags as Go programs take them: `--flag=value`, `--flag value`, bare booleans, `-v=2`, in groups with help.
+"""Flags in the forms of Go programs: `--flag=value`, `--flag value`, bare booleans, `-v=2`, in groups with help.
 
 From a command line to values by name. Errors are `FlagError`s with the messages of kube-scheduler.
 """
@@ -209,7 +209,7 @@ def _parsed(flag: Flag, text: str) -> Value:
 
 
 def help_text(program: str, purpose: str, groups: Iterable[FlagGroup], width: int = 100) -> str:
-    """Return what --help prints."""
+    """Return the text of --help."""
     lines = [purpose, "", "Usage:", f"  {program} [flags]"]
     for group in groups:
         lines += ["", f"{group.name} flags:", ""]
@@ -227,7 +227,7 @@ def _start(flag: Flag) -> str:
 
 
 def described_flag(flag: Flag) -> tuple[str, str]:
-    """Return how a flag is written, and what it does."""
+    """Return the notation of a flag, and its help."""
     text = f"DEPRECATED: {flag.help}" if flag.deprecated else flag.help
     if flag.default and flag.default not in ("false", "[]"):
         shown = f'"{flag.default}"' if flag.kind == "string" else flag.default

@@ -49,7 +49,7 @@ _LEADER_ELECTION = {
 
 
 class RunOptions(msgspec.Struct, frozen=True):
-    """The options of `kubesched run`; `flags` has those that are used as they are."""
+    """The options of `kubesched run`; `flags` has the flags that are used unchanged."""
 
     loaded: Loaded
     registry: Registry
@@ -78,7 +78,7 @@ def read_options(flags: ParsedFlags, registry: Registry, note: Note) -> RunOptio
     record_bytes(flags)
     from_file = bool(flags["config"])
     if flags["reload"] and not from_file:
-        raise OptionError("--reload: there is no file that could change; name one with --config")
+        raise OptionError("--reload needs a file to watch: add --config FILE")
     stamp = file_stamp(flags["config"]) if from_file else None
     return RunOptions(_load(flags, gates, registry, note), registry, flags, serving, stamp)
 
@@ -144,4 +144,4 @@ def write_config(path: str, config: KubeSchedulerConfiguration) -> None:
             file.write(dump(wire))
     except OSError as error:
         reason = error.strerror or error
-        raise OptionError(f"--write-config-to {path}: {reason}; name a file that can be written") from None
+        raise OptionError(f"--write-config-to {path}: {reason}; give a writable file") from None

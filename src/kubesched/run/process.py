@@ -35,7 +35,7 @@ from kubesched.serving.metrics.catalog import LOOP_LAG
 from kubesched.serving.metrics.options import read_metric_options
 from kubesched.serving.metrics.process_metrics import measure_lag
 
-# how long the end waits for bindings under way, and for the lease to be released; how long for pending events
+# time limits at the end, for bindings under way and the release of the lease, and for pending events
 LAST_SECONDS = 5.0
 LAST_NEWS_SECONDS = 3.0
 STUCK = "the scheduling loop stood still"
@@ -122,7 +122,7 @@ class SchedulerProcess:
         # imported here, since it imports TLS libraries
         from kubesched.run.secure_serving import build_server
 
-        reload = self._reloader.reports.shown if self._reloader is not None else None
+        reload = self._reloader.reports.configz_fields if self._reloader is not None else None
         server = build_server(self._options, self.parts, self._instruments, self._state, reload)
         server.start()
         stack.push_async_callback(asyncio.to_thread, server.stop)
@@ -152,14 +152,14 @@ class SchedulerProcess:
         os._exit(1)
 
     def _objection(self) -> str:
-        """Return why nothing may be written to the API server, an empty text if it may."""
+        """Return why writes to the API server are forbidden, an empty text if they are allowed."""
         if self._state.loop_problem() is not None:
             return STUCK
         return "" if self.leader is None or not self._leads or self.leader.holds else LOST
 
     async def _schedule(self, *, leads: bool) -> None:
         config = self._options.config
-        # events are handled from the start, lest they pile up in a long wait for the lease
+        # events are handled from the start, so that they do not accumulate while waiting for the lease
         self.scheduler.hold()
         collection = GarbageCollection(
             lambda: self.scheduler.busy, forget=lambda: self.scheduler.engine.forget_unused()
@@ -216,12 +216,12 @@ class SchedulerProcess:
             self._state.stopping = True
             self._stop.set()
 
-        def tell() -> None:
+        def dump_state() -> None:
             self.scheduler.inbox.between_cycles(lambda: dump(self.scheduler, self.informers.objects(), self._log))
 
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, end)
-        loop.add_signal_handler(signal.SIGUSR2, tell)
+        loop.add_signal_handler(signal.SIGUSR2, dump_state)
         if self._reloader is not None:
             loop.add_signal_handler(signal.SIGHUP, self._reloader.file.ask)
 

@@ -1,7 +1,7 @@
-"""What an operator learns of a reload: one line in the log, metrics, an event, and what /configz adds.
+"""The reports of a reload: one line in the log, metrics, an event, and additions to /configz.
 
-From the outcome of a reload to each of them. The event regards the Lease of the leader election; without one it regards
-the scheduler's pod, if it runs in one.
+From the outcome of a reload to each of them. The event regards the Lease of the leader election; without one it
+regards the scheduler's pod, if it runs in one.
 """
 
 import os
@@ -30,9 +30,9 @@ NAMESPACE_FILE = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
 
 
 class ReloadOutcome(msgspec.Struct, frozen=True):
-    """What became of a configuration that was read; `needs_restart` are the fields that keep their values.
+    """The outcome of a configuration that was read; `needs_restart` are the fields that keep their values.
 
-    `again` says that the file is valid and may be put in force later: what it depends on is missing.
+    `again` means that the file is valid and may be put in force later: a dependency is missing.
     """
 
     result: str
@@ -42,7 +42,7 @@ class ReloadOutcome(msgspec.Struct, frozen=True):
 
 
 class ReloadReports:
-    """Tells of reloads; the pages of another thread may read `shown` at any time."""
+    """Reports reloads; pages in other threads may read `configz_fields` at any time."""
 
     def __init__(
         self, file: str, log: Log, registry: MetricRegistry, recorder: EventRecorder, regarding: ApiObject | None
@@ -68,12 +68,12 @@ class ReloadReports:
         self._since.value = since.timestamp()
         self._in_force = {"file": self._file, "generation": generation, "inForceSince": _time(since)}
 
-    def shown(self) -> Mapping[str, Any]:
-        """Return what /configz says beside the configuration."""
+    def configz_fields(self) -> Mapping[str, Any]:
+        """Return the additions to the configuration in /configz."""
         return {**self._in_force, **({"lastReload": self._last} if self._last is not None else {})}
 
-    def tell(self, outcome: ReloadOutcome, generation: int, now: datetime, reporter: str) -> None:
-        """Tell of a reload: a line, an event unless nothing changed, metrics."""
+    def report(self, outcome: ReloadOutcome, generation: int, now: datetime, reporter: str) -> None:
+        """Report a reload: a line, an event unless nothing changed, metrics."""
         # an error of a plugin may contain a password, which events and /configz must not show
         outcome = msgspec.structs.replace(outcome, reason=without_secrets(outcome.reason))
         self._reloads.number(outcome.result).value += 1

@@ -3,8 +3,8 @@
     the file changes, SIGHUP ─▶ read, validate ─▶ build plugins, extenders ─▶ list new kinds ─▶ swap between two cycles
                                        └─────────────── anything is wrong: refused, the last good one stays ──┘
 
-From one configuration to the next, one at a time. What needs a restart keeps its value and is named. A file that is
-valid and was refused, since a plugin could not be built or a kind could not be listed, is tried again.
+From one configuration to the next, one at a time. Fields that need a restart keep their value and are reported. A
+valid file that was refused, because a plugin could not be built or a kind could not be listed, is tried again.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ from kubesched.run.restart_fields import with_restart_fields_of
 
 IDENTIFIED_WITHIN_SECONDS = 2.0
 MOST_PROFILES = 100
-# when a valid file that was refused is tried again; each time after twice as long
+# delay before a valid refused file is tried again; it doubles each time
 AGAIN_AFTER_SECONDS = 60.0
 AGAIN_AFTER_AT_MOST_SECONDS = 960.0
 
@@ -50,9 +50,9 @@ class Reloader:
         self._show()
 
     async def run(self) -> None:
-        """Reload whenever the file has changed, until cancelled; tell what became of it."""
+        """Reload whenever the file has changed, until cancelled; report each outcome."""
         async for outcome in outcomes(self.file, self._reloaded):
-            await self._tell(outcome)
+            await self._report(outcome)
 
     async def close(self) -> None:
         """Close the connections of extenders that came with a reload."""
@@ -62,13 +62,13 @@ class Reloader:
         file, in_force = self._options.flags["config"], self._scheduler.engine.loaded
         return await reloaded(file, lambda: reload_options(self._options), in_force, self._swap)
 
-    async def _tell(self, outcome: ReloadOutcome) -> None:
+    async def _report(self, outcome: ReloadOutcome) -> None:
         engine = self._scheduler.engine
         if outcome.result == APPLIED:
             self._instruments.expect(engine.profiles.values())
         self._show()
         await self._identify()
-        self.reports.tell(outcome, engine.generation, datetime.now(UTC), next(iter(engine.profiles)))
+        self.reports.report(outcome, engine.generation, datetime.now(UTC), next(iter(engine.profiles)))
 
     async def _identify(self) -> None:
         """Read the UID of the object that events regard, once: `kubectl describe` finds events by it."""
@@ -88,7 +88,7 @@ class Reloader:
 
 
 async def outcomes(file: ChangedFile, reload: Callable[[], Awaitable[ReloadOutcome]]) -> AsyncIterator[ReloadOutcome]:
-    """Reload whenever a file has changed, and a valid one that was refused again; yield what has to be told."""
+    """Reload whenever a file has changed, and retry a valid refused one; yield the outcomes to report."""
     patience, last = math.inf, None
     while True:
         changed = await file.change(patience)
@@ -103,7 +103,7 @@ async def outcomes(file: ChangedFile, reload: Callable[[], Awaitable[ReloadOutco
 
 
 async def reloaded(file: str, read: Callable[[], Loaded], in_force: Loaded, swap: ConfigurationSwap) -> ReloadOutcome:
-    """Read and validate a configuration, beside the loop, and put it in force; return what became of it."""
+    """Read and validate a configuration, beside the loop, and put it in force; return the outcome."""
     valid = False
     try:
         _refuse_endless(file)
@@ -132,7 +132,7 @@ def _compared(read: Callable[[], Loaded], in_force: Loaded) -> tuple[Loaded | No
 
 
 def _refuse_endless(file: str) -> None:
-    """Raise KubeschedError for a named pipe or a device, which may never end; a missing file is told by reading."""
+    """Raise KubeschedError for a named pipe or a device, which may never end; the reader reports a missing file."""
     with suppress(OSError):
         if kind := oddity(file):
             raise KubeschedError(f"--config {file} is {kind}, which cannot be read again: put a regular file there")

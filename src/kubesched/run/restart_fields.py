@@ -1,7 +1,7 @@
-"""What of a configuration can change without a restart, and what cannot.
+"""The parts of a configuration that can change without a restart.
 
-From a new configuration and the one in force to the one that is put in force, and to the names of the fields that keep
-their values until the process is started again.
+From a new configuration and the one in force to the resulting one, and to the names of the fields that keep their
+values until the process is restarted.
 """
 
 from typing import Any
@@ -11,7 +11,7 @@ import msgspec
 from kubesched.config.encoding import to_wire
 from kubesched.config.types import KubeSchedulerConfiguration
 
-# everything else was used when the process started: clients, leader election, served pages
+# all other fields were used when the process started: clients, leader election, served pages
 RELOADED = (
     "profiles",
     "extenders",
@@ -24,7 +24,9 @@ RELOADED = (
 def with_restart_fields_of(
     in_force: KubeSchedulerConfiguration, new: KubeSchedulerConfiguration
 ) -> tuple[KubeSchedulerConfiguration, list[str]]:
-    """Return the new configuration with the fields that need a restart as they are, and the names of those."""
+    """Return the new configuration with the old values of fields that need a restart, and the names of these
+    fields.
+    """
     changed = {name: getattr(new, name) for name in RELOADED}
     merged = msgspec.structs.replace(in_force, **changed)
     return merged, sorted(_differences(to_wire(merged), to_wire(new), ""))

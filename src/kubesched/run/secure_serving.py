@@ -1,7 +1,8 @@
 """The server of a scheduler process: health, metrics, configuration.
 
-From the parts of a running scheduler to the pages of the server, which has a thread of its own. Pages are written in
-that thread; values that only the scheduler's loop may read are read on it, and the last value counts while it is busy.
+From the parts of a running scheduler to the pages of the server, which runs in a separate thread. Pages are written
+in that thread; values that only the scheduler's loop may read are read on the loop, and while it is busy the last
+value is used.
 """
 
 # upstream: cmd/kube-scheduler/app/server.go (v1.36)
@@ -68,7 +69,9 @@ def build_server(
     state: State,
     reload: Callable[[], Mapping[str, Any]] | None = None,
 ) -> Server:
-    """Return the server of a process; call it on the scheduler's loop. `reload` is what /configz says of reloads."""
+    """Return the server of a process; call it on the scheduler's loop. `reload` returns the state of reloads for
+    /configz.
+    """
     config, flags, gates = options.config, options.flags, options.loaded.gates
     serving, note = options.serving, instruments.log.warning
     instruments.follow(parts.scheduler, AskedOnLoop(lambda: read_gauges(parts.scheduler)))

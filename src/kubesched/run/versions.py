@@ -1,4 +1,4 @@
-"""The flag `--version`: its values, and what it prints.
+"""The flag `--version`: its values, and its output.
 
 From the flag's text to one of `false`, `true` and `raw`, or to the version to report instead of the release's.
 """

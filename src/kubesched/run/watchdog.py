@@ -4,7 +4,7 @@
                                                             └── when the loop turns again, or after a while ──▶ exit 1
 
 Time counts only while this thread runs: a process that was suspended as a whole (SIGSTOP, a machine that sleeps) has
-not been stuck. A loop that waits for an extender is not stuck; extenders have time limits of their own.
+not been stuck. A loop that waits for an extender is not stuck; extenders have separate time limits.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ SHOWN_SECONDS = 10.0
 
 
 class Watchdog:
-    """Calls `stuck` if the loop does not beat for so many seconds; then `leave`, when it beats again or later."""
+    """Calls `stuck` after some seconds without a beat; then `leave`, at the next beat or later."""
 
     def __init__(self, limit_seconds: float, stuck: Callable[[float], None], leave: Callable[[str], None]) -> None:
         self.limit_seconds = limit_seconds
@@ -54,7 +54,7 @@ class Watchdog:
         self._beats += 1
 
     def problem(self) -> str | None:
-        """Return for how long the loop has been stuck, None if it is not; from any thread. Once stuck, it stays so."""
+        """Return how long the loop has been stuck, None if it is not; from any thread. Once stuck, it stays so."""
         if self._stood_still < self.limit_seconds:
             return None
         return f"the scheduling loop has stood still for {self._stood_still:.0f} s"

@@ -59,5 +59,5 @@ def plain(text: str, code: int = 200) -> PageResponse:
 
 
 def refused(text: str, code: int) -> PageResponse:
-    """Return an error in a line of its own."""
+    """Return an error as a single line."""
     return plain(text + "\n", code)

@@ -131,9 +131,9 @@ class ClusterHistory:
             self.model.cluster.remove(self._custom.pop(name))
         known = self.model.find(name)
         if obj is not None and known is not None and known.uid != obj.uid:
-            self.model.become(name, None)
+            self.model.set_object(name, None)
         # one malformed object must not end the session
-        self.model.take(name, obj)
+        self.model.set_if_valid(name, obj)
 
     @contextmanager
     def as_of(self, moment: Moment) -> Iterator[None]:

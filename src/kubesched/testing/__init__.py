@@ -1,8 +1,8 @@
 """For the tests of kubesched and of plugin authors: builders of objects and clusters, checks and fixtures.
 
-Comes in: the few arguments that matter to a test. Goes out: API structs, a `ClusterState`, a scheduler and a cluster in
-virtual time, reports about plugins. Nothing else in kubesched imports this package. Names are imported when they are
-first used, since pytest loads the fixtures (`pytest_plugin`) in every run, whatever it tests.
+In: the few arguments that matter to a test. Out: API structs, a `ClusterState`, a scheduler and a cluster in virtual
+time, reports about plugins. No other room of kubesched imports this package. Names are imported when they are first
+used, since pytest loads the fixtures (`pytest_plugin`) in every run.
 """
 
 from typing import TYPE_CHECKING
@@ -64,7 +64,7 @@ _HOMES = {
     "virtual_scheduler": "SchedulerFactory VirtualScheduler",
 }
 if not TYPE_CHECKING:
-    # a type checker that knew of it would let any name pass
+    # a type checker that saw it would accept any name
     __getattr__ = lazy_names(__name__, _HOMES)
 
 __all__ = [

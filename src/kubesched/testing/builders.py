@@ -1,7 +1,7 @@
 """Keyword builders for objects: `a_pod("p", cpu="500m")`, `a_node("n", cpu="4", zone="a")`.
 
-From the few arguments that matter to a test to API structs, with all other fields as an API server would default them.
-Where a part has a short text (see `shorthand`), both the text and the struct are accepted.
+From the few arguments that matter to a test to API structs, with all other fields as an API server would default
+them. If a part has a short text (see `shorthand`), builders accept the text and the struct.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -91,10 +91,10 @@ def a_pod(
     status: PodStatus | None = None,
     **spec: Any,
 ) -> Pod:
-    """Return a pod with one container, unless `containers` says otherwise.
+    """Return a pod with one container, or with `containers`.
 
-    `cpu`, `memory` and `requests` are that container's requests, `ports` its host ports; a text among `volumes` names a
-    claim. Any further field of PodSpec can be given under its own name.
+    `cpu`, `memory` and `requests` are that container's requests, `ports` its host ports; a text among `volumes` names
+    a claim. Any further field of PodSpec can be given under its own name.
     """
     if containers is None:
         containers = [a_container(cpu=cpu, memory=memory, requests=requests, ports=ports, image=image)]
@@ -213,7 +213,7 @@ def a_custom_object(
 ) -> CustomObject:
     """Return an object of a kind that a plugin looks up as `foos.v1.example.com`, with fields such as spec.
 
-    `written` is when it was last written.
+    `written` is the time of its last write.
     """
     meta = {
         "name": name,
@@ -311,7 +311,7 @@ def an_affinity(
 ) -> Affinity:
     """Return the affinity of a pod.
 
-    `near` and `apart` are terms over pods (`app=web@zone`), `nodes` terms over nodes of which one must hold
+    `near` and `apart` are terms over pods (`app=web@zone`), `nodes` terms over nodes of which one must match
     (`disk=ssd`); the preferred ones are (weight, term).
     """
     node_affinity = None

@@ -1,6 +1,7 @@
-"""`kubesched plugins check`: hold plugins to the contract.
+"""`kubesched plugins check`: check plugins against the contract.
 
-In: what `--plugin` would load. Out: a line a check, what was found below it; exit code 3 if something is wrong.
+In: plugins, in the notation of `--plugin`. Out: a line a check with its findings below it; exit code 3 if a check
+fails.
 """
 
 from collections.abc import Sequence
@@ -23,23 +24,25 @@ from kubesched.testing.plugin_checks.checking import EXAMPLES, check_plugin
 WRONG = 3
 
 
-@click.command("check", short_help="Hold plugins to the contract: each finding with a minimal example.")
+@click.command("check", short_help="Check plugins against the contract; each finding has a minimal example.")
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE...")
 @click.option(
-    "--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="How many random clusters to try."
+    "--examples", type=click.IntRange(1), default=EXAMPLES, show_default=True, help="Number of random clusters to try."
 )
 @click.option(
-    "--config", metavar="FILE", help="A KubeSchedulerConfiguration that enables the plugins, with their arguments."
+    "--config", metavar="FILE", help="A KubeSchedulerConfiguration file that enables the plugins, with their arguments."
 )
 @click.option(
     "--objects",
     "files",
     multiple=True,
     metavar="FILE",
-    help="Manifests of objects that the plugins look up; nodes and pods in them come in place of random ones.",
+    help="Manifests of objects that the plugins look up; nodes and pods in them replace random ones.",
 )
 @click.option(
-    "--mutate", is_flag=True, help="Also break each plugin in the usual ways, and report which mutants nothing notices."
+    "--mutate",
+    is_flag=True,
+    help="Also break each plugin in typical ways, and report the mutants that no check notices.",
 )
 @click.pass_context
 def check(
@@ -52,8 +55,9 @@ def check(
 ) -> None:
     """Check the plugins of SOURCE: a Python file, a module, module:Class, or the name of an installed plugin.
 
-    Random clusters, pods and changes are made of the words in the plugin's code and in the objects of --objects. Exit
-    code 3 means that something is wrong. A warning means that the examples did not test something: read what to give.
+    Random clusters, pods and changes contain the words in the plugin's code and in the objects of --objects. Exit
+    code 3 means that a check failed. A warning means that the examples did not test a part of the plugin: its text
+    says which objects to give.
 
     \b
     Examples:
@@ -74,12 +78,12 @@ def check(
 
 
 def _named(registry: Registry) -> list[str]:
-    """Return the plugins that were asked for, not those of installed packages."""
+    """Return the plugins of SOURCE, without other installed plugins."""
     return [name for name in registry if registry.source(name).startswith("--plugin")]
 
 
 def _args(config: str, registry: Registry) -> dict[str, Any]:
-    """Return the arguments of plugins in a configuration, those of its first profile that has any."""
+    """Return the arguments of plugins in a configuration, from its first profile that has any."""
     try:
         loaded = load_config(read(config), registry=registry)
     except ConfigError as error:
@@ -98,7 +102,7 @@ def _examples(files: Sequence[str], name: str, factory: Any, args: Any) -> Examp
     try:
         kinds = kinds_of(CheckedPlugin(factory, args).start())
     except PluginError:
-        # what is wrong with the plugin is in its report
+        # problems of the plugin are in its report
         kinds = []
     found = read_examples(files, kinds)
     for kind, place in found.unknown.items():

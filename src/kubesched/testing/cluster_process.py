@@ -1,7 +1,7 @@
-"""A cluster in a process of its own, for tests: `kubesched up` that lives no longer than who started it.
+"""A cluster in a separate process, for tests: `kubesched up` that ends with its starter.
 
 In: nodes, and options of `kubesched up`. Out: a kubeconfig and the address of the API server, for any client. The
-cluster waits for the end of a pipe that its starter holds, so it ends even if that one is killed.
+cluster waits for the end of a pipe that its starter holds, so it ends even if the starter is killed.
 """
 
 import json
@@ -29,19 +29,19 @@ POLL_SECONDS = 0.05
 # lines of its last output to show when it fails
 MOST_LINES = 20
 READY = "kubesched-cluster-is-ready "
-# the command of `kubesched up -- COMMAND`: it tells where the kubeconfig is, and ends with its standard input
+# the command of `kubesched up -- COMMAND`: it prints the path of the kubeconfig, and ends with its standard input
 WAITING = f"import os, sys; print({READY!r} + os.environ['KUBECONFIG'], flush=True); sys.stdin.read()"
 
 
 class ClusterProcessError(KubeschedError):
-    """A cluster that does not start, or does not answer; the text has the end of what it wrote."""
+    """A cluster that does not start, or does not answer; the text has the end of its output."""
 
 
 class ClusterProcess:
-    """A cluster of `kubesched up` in a process of its own, between `with` and the end of the block.
+    """A cluster of `kubesched up` in a separate process, between `with` and the end of the block.
 
-    `options` are options and FILES of `kubesched up`; with 0 nodes, FILES have them. `kubeconfig` leads to
-    the API server at `server`.
+    `options` are options and FILES of `kubesched up`; with 0 nodes, FILES have them. `kubeconfig` leads to the API
+    server at `server`.
     """
 
     kubeconfig: Path
@@ -56,11 +56,11 @@ class ClusterProcess:
 
     @property
     def command(self) -> str:
-        """Return the command that makes the cluster."""
+        """Return the command that starts the cluster."""
         return shlex.join(["kubesched", "up", *self._arguments])
 
     def __enter__(self) -> Self:
-        # the folder that a test is run in is not searched for modules; Ctrl-C is not for the cluster
+        # modules are not imported from the test's folder; Ctrl-C does not reach the cluster
         command = [sys.executable, "-P", "-m", "kubesched", "up", *self._arguments, "--", sys.executable, "-c", WAITING]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
@@ -94,14 +94,14 @@ class ClusterProcess:
         self._folder.cleanup()
 
     def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> dict[str, Any]:
-        """Return what the API server answers; ClusterProcessError with its message if it refuses."""
+        """Return the API server's response; ClusterProcessError with its message if it refuses."""
         request = urllib.request.Request(
             self.server + path,
             None if body is None else json.dumps(body).encode(),
             {"Authorization": f"Bearer {self._token}", "Content-Type": "application/json"},
             method=method,
         )
-        # proxies of the environment are not for this machine
+        # proxies of the environment do not apply to this machine
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=self._trust)
         )
@@ -123,7 +123,7 @@ class ClusterProcess:
         )
 
     def delete_namespace(self, name: str) -> None:
-        """Delete a namespace with all that is in it; nobody waits for that."""
+        """Delete a namespace with all its objects, without waiting for the end."""
         self.request("DELETE", f"/api/v1/namespaces/{name}")
 
     def _ready(self, process: "subprocess.Popen[bytes]") -> Path:
@@ -155,7 +155,7 @@ class ClusterProcess:
     def _lines(self) -> list[str]:
         if not self._log.exists():
             return []
-        # the last line may not be whole yet
+        # the last line may be incomplete
         return self._log.read_text("utf-8", errors="replace").rpartition("\n")[0].splitlines()
 
     def _last_words(self) -> str:
@@ -164,7 +164,7 @@ class ClusterProcess:
 
 
 def _message(error: HTTPError) -> str:
-    """Return the message of a Status, or else what the code of the answer means."""
+    """Return the message of a Status, or else the phrase of the HTTP status code."""
     try:
         return str(json.loads(error.read())["message"])
     except (OSError, ValueError, TypeError, KeyError):

@@ -1,4 +1,4 @@
-"""Decisions for tests of plugins: an engine over some objects, with plugins of the test's own.
+"""Decisions for tests of plugins: an engine over some objects, with the test's plugins.
 
 From objects, plugin classes and their arguments to decisions, without an API server and without a loop.
 """
@@ -15,7 +15,7 @@ from kubesched.testing.plugin_config import Declared, config_of, registry_of
 
 
 class Decider:
-    """An engine that decides about pods; the first of equally good nodes is chosen."""
+    """An engine that decides about pods; among equally good nodes it chooses the first."""
 
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
@@ -30,7 +30,7 @@ class Decider:
         self.engine.cluster.remove(obj)
 
     def decide(self, pod: Pod) -> Decision:
-        """Return the decision about a pod: `node_name`, or why there is none in `message`."""
+        """Return the decision about a pod: `node_name`, or the reason why there is none in `message`."""
         return decide(self.engine.evaluation_of(self.engine.cluster.reader.read(pod)), lambda count: 0)
 
 
@@ -41,9 +41,9 @@ def decider(
     args: Mapping[str, Any] | None = None,
     config: str | None = None,
 ) -> Decider:
-    """Return an engine over objects in which plugins are enabled beside the default ones.
+    """Return an engine over objects in which plugins are enabled in addition to the default ones.
 
-    `args` are the plugins' arguments by name; a `config` of the test's own says itself what is enabled.
+    `args` are the plugins' arguments by name; with a `config`, that configuration decides which plugins are enabled.
     """
     plugins = list(plugins)
     made = Decider(build_engine(config or config_of(plugins, args), registry=registry_of(plugins)))
@@ -62,4 +62,4 @@ class EngineFactory(Protocol):
         args: Mapping[str, Any] | None = None,
         config: str | None = None,
     ) -> Decider:
-        """Return an engine over objects in which plugins are enabled beside the default ones."""
+        """Return an engine over objects in which plugins are enabled in addition to the default ones."""

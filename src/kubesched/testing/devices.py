@@ -199,7 +199,7 @@ def a_resource_claim(
 
 
 def a_claiming_pod(name: str, *claims: str, **words: Any) -> Pod:
-    """Return a pod that uses claims; the other arguments are those of `a_pod`."""
+    """Return a pod that uses claims; further arguments are passed to `a_pod`."""
     entries = tuple(PodResourceClaim(name=claim, resource_claim_name=claim) for claim in claims)
     return a_pod(name, resource_claims=entries, **words)
 

@@ -1,7 +1,7 @@
-"""A whole cluster in one process, in virtual time: what `kubesched up` has.
+"""A whole cluster in one process, in virtual time, as in `kubesched up`.
 
-From objects, manifests and plugins to what became of them: the embedded control plane with its controllers, simulated
-nodes that run pods, and the scheduler as a client of it, with the rights of a scheduler.
+From objects, manifests and plugins to the resulting pods: the embedded control plane with its controllers, simulated
+nodes that run pods, and the scheduler as its client, with the rights of a scheduler.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ from kubesched.testing.pod_lookup import PodEvent, PodLookup
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 
 Document = dict[str, Any]
-# what an API server gives to an object that is created
+# fields that an API server sets when an object is created
 _GIVEN = ("uid", "creationTimestamp", "resourceVersion")
 
 
@@ -50,9 +50,9 @@ class EmbeddedCluster(PodLookup, VirtualTime):
             made.settle()
             assert len(made.bound_pods()) == 3
 
-    Objects are structs of the builders, or documents as in YAML. It begins with the first `run` or `settle`: the kinds
-    that plugins look up have to be there by then. Options as for `VirtualScheduler`; with `lifelike` nodes and pods
-    take about as long as on a real cluster until they are ready, and to end.
+    Objects are structs of the builders, or documents as in YAML. The cluster starts with the first `run` or `settle`:
+    add the kinds that plugins look up before. It takes the options of `VirtualScheduler`; with `lifelike` nodes and
+    pods take about as long as on a real cluster until they are ready, and to end.
     """
 
     def __init__(
@@ -99,12 +99,12 @@ class EmbeddedCluster(PodLookup, VirtualTime):
         _check(self.call(load, self.server, [str(path) for path in paths]))
 
     def get(self, kind: str, name: str, namespace: str = "default") -> Document | None:
-        """Return an object as a document, None if there is none."""
+        """Return an object as a document, None if it does not exist."""
         resource = self._resource(kind)
         return self._client.get(resource, namespace if resource.namespaced else "", name)
 
     def delete(self, kind: str, name: str, namespace: str = "default") -> None:
-        """Delete an object, if it is there; a pod that runs terminates first."""
+        """Delete an object, if it exists; a running pod terminates first."""
         resource = self._resource(kind)
         place = namespace if resource.namespaced else ""
         self.call(self._client.delete, resource, place, name)
@@ -114,12 +114,12 @@ class EmbeddedCluster(PodLookup, VirtualTime):
         return [decode_json(Pod, stored.body) for stored in self._client.stored(self._resource("Pod"))]
 
     def pod(self, name: str, namespace: str = "default") -> Pod | None:
-        """Return a pod as it is now, None if there is none."""
+        """Return the current state of a pod, None if it does not exist."""
         stored = self.server.registry.store.get(self._resource("Pod").prefix, namespace, name)
         return None if stored is None else decode_json(Pod, stored.body)
 
     def events_of(self, name: str, namespace: str = "default") -> list[PodEvent]:
-        """Return the events about a pod, the oldest first; one that came again is there once."""
+        """Return the events about a pod, the oldest first; a repeated event is one entry."""
         found = [stored.document() for stored in self._client.stored(self._resource("Event"))]
         about = [each for each in found if _regards(each, name, namespace)]
         about.sort(key=lambda each: str(each.get("eventTime") or each.get("firstTimestamp")))
@@ -133,18 +133,18 @@ class EmbeddedCluster(PodLookup, VirtualTime):
     # -- time
 
     def run(self, seconds: float = 30.0) -> None:
-        """Let time pass; raises what ended the scheduler, if something did."""
+        """Let time pass; raises the scheduler's error if it ended with one."""
         cluster = self._started()
         super().run(seconds)
         cluster.check()
 
     def settle(self, seconds: float = 600.0) -> None:
-        """Let time pass until pods are bound or wait for what only a user can do; AssertionError if it takes longer."""
+        """Let time pass until pods are bound or wait for a user's action; AssertionError if it takes longer."""
         cluster = self._started()
         self.wait_for(_within(seconds, cluster))
 
     def plugin(self, name: str) -> Plugin:
-        """Return the plugin of a name in the first profile, to look at what it keeps."""
+        """Return the plugin of a name in the first profile, to inspect its state."""
         return next(iter(self._started().parts.scheduler.engine.profiles.values())).plugins[name]
 
     def close(self) -> None:
@@ -172,7 +172,7 @@ class EmbeddedCluster(PodLookup, VirtualTime):
     # -- documents
 
     def _there(self, document: Document) -> Document | None:
-        """Return the object that a document would replace."""
+        """Return the existing object that a document would replace."""
         resource = self.server.registry.catalog.of_kind(str(document.get("apiVersion")), str(document.get("kind")))
         meta = document["metadata"]
         if resource is None or not meta.get("name"):
@@ -202,12 +202,12 @@ class EmbeddedCluster(PodLookup, VirtualTime):
                 document |= {"apiVersion": resource.api_version, "kind": resource.kind}
         else:
             document = to_builtins(_with_images(obj)) if isinstance(obj, ApiObject) else dict(obj)
-        # it is new here: what comes with a UID would be taken for an export of another cluster
+        # a new object must have no UID: one with a UID counts as an export of another cluster
         meta = {field: value for field, value in document["metadata"].items() if field not in _GIVEN}
         return {**document, "metadata": meta}
 
     def _resource(self, kind: str) -> Resource:
-        """Return what is served under the name of a kind, the first one; or `foos.v1.example.com`."""
+        """Return the first resource with a kind of this name, or the resource of `foos.v1.example.com`."""
         if "." in kind:
             return self._custom_resource(kind)
         for resource in self.server.registry.catalog.resources:
@@ -243,7 +243,7 @@ def _namespace(resource: Resource, meta: Document) -> str:
 
 
 def _with_images(obj: ApiObject) -> ApiObject:
-    """Return a pod whose containers have an image, which builders leave out and an API server requires."""
+    """Return a pod whose containers have an image, which the API server requires and builders leave out."""
     if not isinstance(obj, Pod):
         return obj
     containers = tuple(each if each.image else replace(each, image="image") for each in obj.spec.containers)

@@ -1,6 +1,6 @@
 """The objects in manifests that checks of a plugin use: `plugins check --objects FILE`.
 
-From files and the kinds that a plugin looks up to nodes, pods and other objects; what cannot be read is a
+From files and the kinds that a plugin looks up to nodes, pods and other objects; an unreadable part is a
 KubeschedError that names file, document and fix.
 """
 
@@ -22,7 +22,7 @@ _DEFINITION = "CustomResourceDefinition"
 
 @dataclass
 class ExampleObjects:
-    """Objects that random clusters are made of; None in place of those that are made up."""
+    """The given objects for random clusters; None means generated ones."""
 
     nodes: list[Node] | None = None
     pods: list[Pod] | None = None
@@ -31,12 +31,12 @@ class ExampleObjects:
     unknown: dict[str, str] = field(default_factory=dict)
 
     def options(self) -> dict[str, Any]:
-        """Return what `check_plugin` takes."""
+        """Return the arguments for `check_plugin`."""
         return {"nodes": self.nodes, "pods": self.pods, "objects": self.objects}
 
 
 def read_examples(files: Sequence[str], kinds: Collection[str]) -> ExampleObjects:
-    """Return the objects in files; `kinds` are those that the plugin looks up, such as `racks.v1.example.com`."""
+    """Return the objects in files; `kinds` are the kinds that the plugin looks up, such as `racks.v1.example.com`."""
     manifests, problems = read(files)
     if problems:
         raise KubeschedError("; ".join(problems))
@@ -55,7 +55,7 @@ def read_examples(files: Sequence[str], kinds: Collection[str]) -> ExampleObject
 
 
 def _object(manifest: Manifest, kinds: Collection[str]) -> ApiObject | None:
-    """Return the object of a manifest with a UID; None if its kind is not one that the plugin reads."""
+    """Return the object of a manifest with a UID; None if the plugin does not read its kind."""
     document = manifest.document
     meta = document.get("metadata")
     if not isinstance(meta, dict) or not meta.get("name"):

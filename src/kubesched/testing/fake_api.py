@@ -1,8 +1,8 @@
 """The API of a cluster in memory: objects, bindings with their preconditions, and reports, good and bad.
 
 From the effects of a scheduler to objects and back to reports. It keeps the promises of an API server that scheduling
-relies on (one binding per pod, by UID), and on request it is slow, refuses, loses answers, and reports late, twice or
-not at all. It has no controllers and no kubelets: nobody but the test makes pods or ends them.
+relies on (one binding per pod, by UID). On request it is slow, refuses requests, loses responses, and reports late,
+twice or not at all. It has no controllers and no kubelets: only the test creates and ends pods.
 """
 
 import asyncio
@@ -34,20 +34,20 @@ from kubesched.testing.pod_lookup import PodEvent, PodLookup
 
 
 class FakeApi(PodLookup):
-    """Objects by (kind, namespace/name), and a scheduler that is told of them.
+    """Objects by (kind, namespace/name), and the scheduler that they are reported to.
 
-    The kind of a custom object is what plugins look it up by: `foos.v1.example.com`.
+    The kind of a custom object is in the notation of plugins: `foos.v1.example.com`.
     """
 
     def __init__(self, seed: int = 0) -> None:
         self.objects: dict[tuple[str, str], ApiObject] = {}
-        # the events that were recorded
+        # the recorded events
         self.events: list[Emit] = []
-        # what the queue's validation found after a step
+        # findings of the queue's validation after a step
         self.invalid: list[str] = []
-        # what the scheduler noted for its log
+        # lines of the scheduler's log
         self.notes: list[str] = []
-        # what the scheduler did, in order
+        # actions of the scheduler, in order
         self.performed: list[Effect] = []
         self.bindings: dict[str, str] = {}
         self.scheduler: Scheduler | None = None
@@ -55,24 +55,24 @@ class FakeApi(PodLookup):
         self._version = 0
         self._reports: deque[Callable[[], None]] = deque()
         self._reported_until = 0.0
-        # how long a deleted pod terminates
+        # termination time of a deleted pod
         self.grace_seconds = 0.0
-        # faults, all off to begin with: why an effect is refused
+        # faults, all off at first: why an effect is refused
         self.refuse: Callable[[Effect], str] = lambda effect: ""
-        # whether the scheduler gets no answer to an effect that was carried out
+        # whether the response to a completed effect is lost
         self.lose_answer: Callable[[Effect], bool] = lambda effect: False
-        # how long an effect takes
+        # duration of an effect
         self.effect_seconds = 0.01
-        # how late an object is reported to the scheduler
+        # delay of the report of an object
         self.report_seconds: Callable[[], float] = lambda: 0.0
-        # whether an object is not reported, or twice
+        # whether an object is reported not at all, or twice
         self.lose_report: Callable[[ApiObject], bool] = lambda obj: False
         self.repeat_report: Callable[[ApiObject], bool] = lambda obj: False
 
     def _timers(self) -> asyncio.AbstractEventLoop:
         return asyncio.get_running_loop()
 
-    # -- what people do
+    # -- actions of the test
 
     def put(self, *objects: ApiObject) -> None:
         """Create or replace objects; every write gives an object a new version."""
@@ -84,7 +84,7 @@ class FakeApi(PodLookup):
             self._report(stored, gone=False)
 
     def delete(self, kind: str, full_name: str) -> None:
-        """Delete an object, if it is there: `delete("Pod", "default/web")`; a pod may terminate for a while."""
+        """Delete an object, if it exists: `delete("Pod", "default/web")`; a pod may terminate for a while."""
         obj = self.objects.get((kind, full_name))
         if isinstance(obj, Pod) and self.grace_seconds:
             if not obj.terminating:
@@ -100,7 +100,7 @@ class FakeApi(PodLookup):
             self._report(obj, gone=True)
 
     def pod(self, name: str, namespace: str = "default") -> Pod | None:
-        """Return a pod as it is now, None if there is none."""
+        """Return the current state of a pod, None if it does not exist."""
         found = self.objects.get(("Pod", f"{namespace}/{name}"))
         return found if isinstance(found, Pod) else None
 
@@ -124,7 +124,7 @@ class FakeApi(PodLookup):
         return [effect.name for effect in self.performed if isinstance(effect, Bind)]
 
     def relist(self) -> None:
-        """Report everything as it is, and the absence of what is gone, as a client does after a gap."""
+        """Report all current objects, and the deletion of missing ones, as a client does after a gap."""
         scheduler = self._scheduler()
         known: list[ApiObject] = [info.pod for info in scheduler.event_handlers.known_pods()]
         known += [node for node in scheduler.cluster.table.nodes if node is not None]
@@ -147,25 +147,25 @@ class FakeApi(PodLookup):
         tell = self.scheduler.drop if gone else self.scheduler.put
         loop = self._timers()
         for _ in range(2 if self.repeat_report(obj) else 1):
-            # late, but never before what happened earlier: a watch is a stream
+            # late, but never before earlier events: a watch is a stream
             self._reported_until = max(loop.time() + self.report_seconds(), self._reported_until)
             self._reports.append(lambda: tell(obj))
             loop.call_at(self._reported_until, self._deliver)
 
     def _deliver(self) -> None:
-        """Deliver the oldest report; timers of one moment have no order, reports have."""
+        """Deliver the oldest report: timers of one moment have no order, but reports do."""
         self._reports.popleft()()
         self._validate()
 
     def _validate(self) -> None:
-        """Take note of a queue that contradicts itself; in a timer's callback an exception would be lost."""
+        """Record an inconsistent queue; an exception in a timer's callback would be lost."""
         if self.scheduler is not None:
             try:
                 self.scheduler.queue.validate()
             except AssertionError as invalid:
                 self.invalid.append(str(invalid))
 
-    # -- what the scheduler does
+    # -- actions of the scheduler
 
     async def perform(self, effect: Effect) -> ApiObject | None:
         """Carry out an effect, or refuse it."""
@@ -177,11 +177,11 @@ class FakeApi(PodLookup):
         result = self._carry_out(effect)
         self._validate()
         if self.lose_answer(effect):
-            raise EffectError("the connection broke before the answer came")
+            raise EffectError("the connection broke before the response arrived")
         return result
 
     def submit(self, *effects: Effect) -> None:
-        """Carry out effects without anybody waiting for them."""
+        """Carry out effects in the background."""
 
         async def work() -> None:
             for effect in effects:

@@ -1,6 +1,6 @@
-"""Answers for plugins that look things up over HTTP: the parameter `http` of a constructor, without a network.
+"""Responses for plugins that fetch over HTTP: the parameter `http` of a constructor, without a network.
 
-From answers by URL, or by path of the API server, to what `background.every` fetches.
+From responses by URL, or by path of the API server, to the results of `background.every`.
 """
 
 from collections.abc import Callable, Mapping
@@ -14,7 +14,7 @@ from kubesched.core.framework.http_client import HttpAnswer, HttpError
 class FakeHttp:
     """Answers requests from a table, which a test may change; `asked` are the URLs and paths, in order.
 
-    An answer is a document (sent as JSON), text or bytes, an HttpAnswer, or an exception, which is raised.
+    A response is a document (sent as JSON), text or bytes, an HttpAnswer, or an exception, which is raised.
     """
 
     def __init__(self, answers: Mapping[str, Any] | Callable[[str], Any] | None = None) -> None:
@@ -30,7 +30,7 @@ class FakeHttp:
         timeout_seconds: float = 10.0,
         insecure_skip_verify: bool = False,
     ) -> HttpAnswer:
-        """Return the answer for a URL; raises HttpError if there is none."""
+        """Return the response for a URL; raises HttpError if there is none."""
         found = self._answer(url)
         if isinstance(found, HttpAnswer):
             return found
@@ -49,7 +49,7 @@ class FakeHttp:
         elif asked in self.answers:
             found = self.answers[asked]
         else:
-            raise HttpError(f"{asked}: the test has no answer for it")
+            raise HttpError(f"{asked}: the test has no response for it")
         if isinstance(found, BaseException):
             raise found
         return found

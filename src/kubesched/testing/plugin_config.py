@@ -1,4 +1,4 @@
-"""Plugins of a test, enabled beside the default ones.
+"""A test's plugins, enabled in addition to the default ones.
 
 From plugin classes and decorated functions, and their arguments by name, to a registry and a configuration.
 """
@@ -24,7 +24,8 @@ def registry_of(plugins: Iterable[Declared]) -> Registry:
 
 
 def config_of(plugins: Iterable[Declared], args: Mapping[str, Any] | None = None) -> str:
-    """Return a configuration with plugins enabled wherever they extend; one that sorts replaces PrioritySort.
+    """Return a configuration with plugins enabled at all of their extension points; a queue sort plugin replaces
+    PrioritySort.
 
     The arguments of a plugin are a mapping, or its typed arguments.
     """

@@ -1,6 +1,6 @@
-"""What became of pods, in the words of a test: where a pod is, why it is nowhere, and the events about it.
+"""The state of pods, for tests: the node of a pod, why it has none, and the events about it.
 
-From the pods and events of a cluster, whichever kind of cluster it is, to texts.
+From the pods and events of any kind of cluster to texts.
 """
 
 from abc import ABC, abstractmethod
@@ -25,7 +25,7 @@ class PodLookup(ABC):
 
     @abstractmethod
     def pod(self, name: str, namespace: str = "default") -> Pod | None:
-        """Return a pod as it is now, None if there is none."""
+        """Return the current state of a pod, None if it does not exist."""
 
     @abstractmethod
     def events_of(self, name: str, namespace: str = "default") -> list[PodEvent]:
@@ -41,7 +41,7 @@ class PodLookup(ABC):
         return sorted(pod.name for pod in self.pods() if pod.namespace == namespace and pod.spec.node_name)
 
     def message_of(self, name: str, namespace: str = "default") -> str:
-        """Return why a pod has no node, as its condition PodScheduled says; an empty text if it has one."""
+        """Return why a pod has no node, from its condition PodScheduled; an empty text if it has one."""
         pod = self.pod(name, namespace)
         conditions = pod.status.conditions if pod is not None and not pod.spec.node_name else ()
         return next((each.message for each in conditions if each.type == "PodScheduled" and each.status == "False"), "")

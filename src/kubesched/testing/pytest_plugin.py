@@ -1,8 +1,9 @@
 """Fixtures for tests of plugins and clusters; pytest loads this module in every run of an environment with kubesched.
 
 `engine` decides about pods, `scheduler` is the whole scheduling loop, `cluster` a whole cluster; the last two are in
-virtual time. `kubernetes_cluster` is a process that serves the API to any client, `kubernetes_namespace` a namespace in
-it; with `--kubesched-cluster` all of a session has it. Everything else is imported when a fixture is first used.
+virtual time. `kubernetes_cluster` is a process that serves the API to any client, `kubernetes_namespace` a namespace
+in it; with `--kubesched-cluster` a whole session has one. All other modules are imported when a fixture is first
+used.
 """
 
 import shlex
@@ -30,21 +31,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=3,
         metavar="N",
-        help="Number of its nodes; 3 by default, 0: those of FILES.",
+        help="Number of nodes of the cluster; 3 by default, 0 for the nodes of FILES.",
     )
     group.addoption("--kubesched-up", default="", metavar="WORDS", help="Options and FILES for `kubesched up`.")
     parser.addini(UP_OPTIONS, "Options and FILES for `kubesched up`, before those of --kubesched-up.", "args", [])
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the cluster of a session, if the command line says so."""
+    """Start the cluster of a session, if the command line requests one."""
     if config.getoption("--kubesched-cluster"):
         from kubesched.testing.session_cluster import SessionCluster
 
         config.pluginmanager.register(SessionCluster(_new_cluster(config)), SESSION)
 
 
-# the name of the plugin that has the session's cluster
+# the name of the plugin that holds the session's cluster
 SESSION = "kubesched-session-cluster"
 
 
@@ -60,7 +61,7 @@ def _new_cluster(config: pytest.Config) -> "ClusterProcess":
 
 @pytest.fixture(scope="session")
 def kubernetes_cluster(request: pytest.FixtureRequest) -> "Iterator[ClusterProcess]":
-    """Return a cluster that is up until the session ends: its `kubeconfig`, and the address of its `server`."""
+    """Return a cluster that runs until the session ends: its `kubeconfig`, and the address of its `server`."""
     session = request.config.pluginmanager.get_plugin(SESSION)
     if session is not None:
         yield session.cluster
@@ -71,7 +72,7 @@ def kubernetes_cluster(request: pytest.FixtureRequest) -> "Iterator[ClusterProce
 
 @pytest.fixture
 def kubernetes_namespace(request: pytest.FixtureRequest, kubernetes_cluster: "ClusterProcess") -> Iterator[str]:
-    """Return the name of a namespace that this test has for itself."""
+    """Return the name of a namespace that only this test uses."""
     from kubesched.testing.session_cluster import namespace_name
 
     name = namespace_name(request.node.name)
@@ -90,7 +91,7 @@ def engine() -> "EngineFactory":
 
 @pytest.fixture
 def scheduler() -> "Iterator[SchedulerFactory]":
-    """Return what makes a scheduler with plugins, in virtual time: then `put` objects and `run` for some seconds."""
+    """Return a factory of schedulers with plugins, in virtual time: then `put` objects and `run` for some seconds."""
     from kubesched.testing.virtual_scheduler import VirtualScheduler
 
     with ExitStack() as stack:
@@ -103,7 +104,7 @@ def scheduler() -> "Iterator[SchedulerFactory]":
 
 @pytest.fixture
 def cluster() -> "Iterator[ClusterFactory]":
-    """Return what makes an embedded cluster with plugins, in virtual time: then `put` objects and `settle`."""
+    """Return a factory of embedded clusters with plugins, in virtual time: then `put` objects and `settle`."""
     from kubesched.testing.embedded_cluster import EmbeddedCluster
 
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""The HTTP client that plugins get on a cluster, for tests with a server of their own."""
+"""The HTTP client of plugins on a cluster, for tests with their own server."""
 
 from typing import cast
 

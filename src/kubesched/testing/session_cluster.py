@@ -1,6 +1,7 @@
-"""`pytest --kubesched-cluster`: a cluster for all tests of a session, which KUBECONFIG leads to.
+"""`pytest --kubesched-cluster`: a cluster for all tests of a session, in KUBECONFIG.
 
-From the beginning of a session, before tests are collected, to its end. With pytest-xdist each worker has its own.
+It runs from the start of a session, before tests are collected, to its end. With pytest-xdist each worker has its
+own.
 """
 
 import os
@@ -48,11 +49,11 @@ class SessionCluster:
                 os.environ[KUBECONFIG] = self._before
 
     def pytest_report_header(self) -> list[str]:
-        """Return the line that the session begins with."""
+        """Return the line for the header of the session."""
         return [f"kubesched: {self.cluster.server}, {self.cluster.command}"] if self._is_up else []
 
 
 def namespace_name(test: str) -> str:
-    """Return a name for the namespace of a test that no other test has."""
+    """Return a unique name for the namespace of a test."""
     words = re.sub("[^a-z0-9]+", "-", test.lower()).strip("-")[:MOST_CHARACTERS].strip("-")
     return f"{words or 'test'}-{secrets.token_hex(4)}"

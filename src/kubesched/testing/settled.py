@@ -1,4 +1,4 @@
-"""What must hold of a scheduler when nothing is under way, whichever plugins it has.
+"""The invariants of a scheduler when nothing is under way, with any plugins.
 
 From the objects of an API and a scheduler to an AssertionError that names the pod or node.
 """
@@ -10,7 +10,7 @@ from kubesched.testing.fake_api import FakeApi
 
 
 def assert_settled(api: FakeApi, scheduler: Scheduler) -> None:
-    """Hold what must hold when nothing is under way: every pod in one place, nothing overcommitted or left over."""
+    """Check the invariants of a settled scheduler: every pod in one place, no node overcommitted, no leftovers."""
     scheduler.queue.validate()
     assert not api.invalid, api.invalid
     assert not scheduler.busy, "something is still under way"
@@ -21,12 +21,12 @@ def assert_settled(api: FakeApi, scheduler: Scheduler) -> None:
             assert queued is None, f"{pod.full_name} is bound and still queued"
             assert pod.uid in table.pods, f"{pod.full_name} is bound and not accounted"
         else:
-            assert pod.uid not in table.pods, f"{pod.full_name} holds a place that nobody knows of"
+            assert pod.uid not in table.pods, f"{pod.full_name} holds a place that is not accounted for"
             assert queued is not None, f"{pod.full_name} is lost"
             assert queued.place is not Place.IN_FLIGHT, f"{pod.full_name} is stuck"
     known = {pod.uid for pod in api.pods()}
-    assert set(table.pods) <= known, "pods that are gone hold places"
-    assert {queued.uid for queued in queue.pods()} <= known, "pods that are gone are queued"
+    assert set(table.pods) <= known, "deleted pods hold places"
+    assert {queued.uid for queued in queue.pods()} <= known, "deleted pods are queued"
     for row in table.present_rows().tolist():
         free = [table.scalars.free(row, name) for name in table.scalars.asked[row]]
         free += (table.allocatable[:, row] - table.requested[:, row]).tolist()

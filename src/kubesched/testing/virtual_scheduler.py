@@ -1,7 +1,7 @@
 """The whole scheduling loop in virtual time, over an API in memory.
 
-From plugins, their configuration and objects to what became of the pods: queue, cycles, preemption, Permit, binding
-and backoff are those of `kubesched run`. Nothing else acts: no controllers, no kubelets (see `embedded_cluster`).
+From plugins, their configuration and objects to the resulting pods: queue, cycles, preemption, Permit, binding and
+backoff are those of `kubesched run`. There are no controllers and no kubelets (see `embedded_cluster`).
 """
 
 import asyncio
@@ -38,8 +38,8 @@ class VirtualScheduler(FakeApi, VirtualTime):
             world.run(seconds=30)
             assert world.node_of("p") == "n"
 
-    The plugins are enabled beside the default ones, unless a `config` says itself what is enabled. `gates` are feature
-    gates as on the command line, `http` is what plugins with the parameter `http` ask. The same script takes the same
+    The plugins are enabled in addition to the default ones, unless a `config` is given. `gates` are feature gates as
+    on the command line, `http` is the client for plugins with the parameter `http`. The same script takes the same
     steps every time; `seed` decides between equally good nodes.
     """
 
@@ -93,17 +93,17 @@ class VirtualScheduler(FakeApi, VirtualTime):
         return self.loop
 
     def run(self, seconds: float = 30.0) -> None:
-        """Let time pass, in which pods are scheduled; raises what ended the scheduler, if something did."""
+        """Let time pass and the scheduler run; raises the scheduler's error if it ended with one."""
         super().run(seconds)
         if self._running is not None and self._running.done():
             self._running.result()
 
     def plugin(self, name: str) -> Plugin:
-        """Return the plugin of a name in the first profile, to look at what it keeps."""
+        """Return the plugin of a name in the first profile, to inspect its state."""
         return next(iter(self._scheduler().engine.profiles.values())).plugins[name]
 
     def read(self, pod: Pod) -> PodInfo:
-        """Return a pod as hooks of plugins get it."""
+        """Return a pod in the form for hooks of plugins."""
         return self._scheduler().cluster.reader.read(pod)
 
     @property
@@ -112,14 +112,16 @@ class VirtualScheduler(FakeApi, VirtualTime):
         return sorted(waiting.pod.name for waiting in self._scheduler().waiting_pods)
 
     def assert_settled(self, within: float = 30.0) -> None:
-        """Let time pass until nothing is under way; hold that no pod is lost, nothing overcommitted or left over."""
+        """Let time pass until nothing is under way; check that no pod is lost, no node overcommitted, and nothing
+        left over.
+        """
         latest = self.seconds + within
         while self._scheduler().busy and self.seconds < latest:
             self.run(0.1)
         assert_settled(self, self._scheduler())
 
     def close(self) -> None:
-        """Stop the scheduler, and end what is under way."""
+        """Stop the scheduler, and end all work under way."""
         if self._running is not None and not self._running.done():
             self._scheduler().stop()
             self.wait_for(_wait(self._running))
@@ -142,7 +144,7 @@ class SchedulerFactory(Protocol):
 
 
 async def _wait(task: "asyncio.Task[None]") -> None:
-    # what waits in Permit or PreBind need not be waited for
+    # pods that wait in Permit or PreBind are not waited for
     await asyncio.wait([task], timeout=1.0)
 
 

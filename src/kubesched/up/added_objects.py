@@ -39,7 +39,7 @@ class AddedObjects:
         ]
 
     def _nodes(self, manifests: Sequence[Manifest]) -> dict[str, Document]:
-        """Return the nodes that are not of a pool: a pool may be given again, with another size."""
+        """Return the nodes outside of all pools, by name: a pool can be given again with another size."""
         return {
             name: node
             for name, node in self._found(NODES, "Node", manifests).items()

@@ -42,7 +42,7 @@ from kubesched.up.reloading import ConfigFile, follow_config
 
 # seconds between checks whether the cluster has settled
 LOOK_SECONDS = 0.02
-# timers that are due so soon are waited for: controllers handle changes in batches, and pods may run for a moment only
+# timers due within this time count as work: controllers handle changes in batches, and pods may run only briefly
 NEAR_SECONDS = 1.0
 # pods in these places of the queue are tried without any further event
 _MOVING = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
@@ -82,7 +82,7 @@ class LocalCluster:
         queue = self.parts.scheduler.queue
         serve_configuration(self.server, lambda: self.parts.scheduler.engine.loaded)
         serve_queue(self.server, lambda: read_queue(queue, clock(), spec.date()))
-        # what was granted to plugins
+        # the rights granted to plugins
         self._looked_up: dict[str, None] = {}
         self._written: dict[str, None] = {}
         self._grant(self.parts.scheduler.engine.profiles)
@@ -90,7 +90,7 @@ class LocalCluster:
         self._scheduling: asyncio.Task[None] | None = None
 
     def _grant(self, profiles: Mapping[str, Profile]) -> None:
-        """Grant the scheduler what its plugins look up and write, beside what was granted before."""
+        """Grant the scheduler the rights that its plugins need, in addition to those granted before."""
         for plugin in (plugin for profile in profiles.values() for plugin in profile.plugins.values()):
             self._looked_up |= dict.fromkeys(kinds_of(plugin))
             self._written |= dict.fromkeys(plugin.writes)
@@ -98,7 +98,7 @@ class LocalCluster:
 
     @asynccontextmanager
     async def _following(self, file: ConfigFile, note: Note) -> AsyncIterator[None]:
-        """Take changes of the configuration file until the block ends."""
+        """Apply changes of the configuration file until the block ends."""
         swap = ConfigurationSwap(self.parts.scheduler, self.parts.informers, self._grant)
         following = asyncio.create_task(follow_config(file, self.parts.scheduler, swap, note))
         try:
@@ -144,7 +144,7 @@ class LocalCluster:
     async def until_settled(self) -> None:
         """Return when every pod is bound, or waits for an event that only a user can cause.
 
-        A pod whose attempts keep failing in a plugin, with the same error, is not waited for.
+        Do not wait for a pod whose attempts keep failing in a plugin with the same error.
         """
         looks = 0
         # twice in a row: work that begins in this turn of the loop is visible in the next
@@ -190,7 +190,7 @@ class LocalCluster:
                 for pod in scheduler.event_handlers.known_pods()
                 if pod.terminating
             )
-            yield "simulated nodes or controllers are at work"
+            yield "simulated nodes or controllers are working"
 
     def _assumed(self) -> Iterator[str]:
         """Yield the names of assumed pods: they have a node, but are not bound to it yet."""

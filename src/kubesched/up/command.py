@@ -1,8 +1,8 @@
 """`kubesched up`: a whole cluster on this machine, in one process.
 
 In: manifests, nodes by the dozen and, if wanted, a scheduler configuration and a folder to keep everything in. Out: a
-table of where each pod is and why some are nowhere; or a cluster to play with, for kubectl and everybody else, until
-it is told to end.
+table with the node of each pod, or the reason why it has none; or a cluster that kubectl and other clients can use,
+until a signal.
 """
 
 import logging
@@ -52,13 +52,13 @@ from kubesched.up.node_pools import NodePool, PoolError
 from kubesched.up.options import duration, pool_options, record_memory, speed_options
 from kubesched.up.reloading import ConfigFile
 from kubesched.up.replay import Replay
-from kubesched.up.session import HOST, Endpoint, RunMode, Session, note
+from kubesched.up.session import HOST, Endpoint, RunMode, Session, print_line
 from kubesched.up.shutdown import Shutdown
 from kubesched.up.subcommands import down, name_option, status
 
 NO_ZONES = (
-    "nodes of --nodes are in no zone, since FILES have nodes already: --like NODE, --zones or a label in --pool says "
-    "where they are"
+    "the nodes of --nodes have no zone, because FILES contain nodes: set it with --like NODE, --zones or a label "
+    "in --pool"
 )
 
 
@@ -103,7 +103,7 @@ class UpOptions(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Return the cluster's name; clusters of `-- COMMAND` get names of their own, so that several can run."""
+        """Return the cluster's name; clusters of `-- COMMAND` get unique names, so that several can run."""
         return self.chosen_name or (f"command-{os.getpid()}" if self.command else DEFAULT)
 
 
@@ -117,15 +117,15 @@ class UpOptions(NamedTuple):
     options_metavar="[OPTIONS]",
 )
 @click.argument("files", nargs=-1, type=click.Path(allow_dash=True, readable=False))
-@click.option("--once/--stay", default=None, help="End when things have settled, or stay until Ctrl-C.")
-@click.option("--detach", "detached", is_flag=True, help="Stay in the background; return when it is ready.")
+@click.option("--once/--stay", default=None, help="End when the cluster has settled, or stay until Ctrl-C.")
+@click.option("--detach", "detached", is_flag=True, help="Run in the background; return when the cluster is ready.")
 @click.option(
     "--timeout",
     default="5m",
     show_default=True,
     callback=duration,
     metavar="DURATION",
-    help="With --once: how long all of it may take; with --detach: how long until it is ready.",
+    help="Timeout for the whole run with --once, for the start with --detach.",
 )
 @click.option(
     "-o",
@@ -133,16 +133,22 @@ class UpOptions(NamedTuple):
     type=click.Choice(("table", "json")),
     default="table",
     show_default=True,
-    help="With --once: how to print.",
+    help="Output format of the table, with --once.",
 )
 @pool_options
 @speed_options
 @validate_option
-@click.option("--config", metavar="FILE", help="A KubeSchedulerConfiguration; without it the defaults count.")
-@click.option("--reload", is_flag=True, help="Take changes of the --config file while it runs; bad ones are refused.")
+@click.option(
+    "--config", metavar="FILE", help="A KubeSchedulerConfiguration file; without it, the built-in defaults apply."
+)
+@click.option(
+    "--reload",
+    is_flag=True,
+    help="Apply changes of the --config file while the cluster runs; invalid ones are rejected.",
+)
 @plugin_option
-@click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Gates to change.")
-@click.option("--seed", type=int, default=0, show_default=True, help="What is left to chance goes by it.")
+@click.option("--feature-gates", multiple=True, metavar="A=true,B=false", help="Feature gates, such as A=true,B=false.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed for every random choice.")
 @click.option(
     f"--{FLAG}",
     "record_bytes",
@@ -157,17 +163,17 @@ class UpOptions(NamedTuple):
     multiple=True,
     type=click.Path(exists=True),
     metavar="TRACE",
-    help="Have the nodes and pods of a trace come and go at their times: a recording, or what else simulate reads.",
+    help="Replay a trace: a recording, or any file that simulate reads. Its nodes and pods come and go at their times.",
 )
-@click.option("--page", is_flag=True, help="Serve a page that shows the cluster in a browser, on this machine only.")
-@click.option("--data", type=FolderPath(), metavar="DIR", help="Folder to keep everything in.")
-@name_option("--name", "chosen_name", help=f"What it is called while it serves.  [{DEFAULT}]")
-@click.option("--serve/--no-serve", default=None, help="Serve the API to others; by default unless --once.")
+@click.option("--page", is_flag=True, help="Serve a page with the cluster for a browser on this machine.")
+@click.option("--data", type=FolderPath(), metavar="DIR", help="Folder that keeps all objects.")
+@name_option("--name", "chosen_name", help=f"Name of the cluster while it serves.  [{DEFAULT}]")
+@click.option("--serve/--no-serve", default=None, help="Serve the API to other programs; the default without --once.")
 @click.option("--port", type=click.IntRange(0, 65535), default=0, help="Port to serve on; 0, the default: a free one.")
 @click.option(
     "--kubeconfig",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="File for the kubeconfig; by default one in the user's state directory, removed at the end, or in DIR.",
+    help="File for the kubeconfig; by default in DIR, or in the user's state directory until the cluster ends.",
 )
 @click.pass_context
 def up(context: click.Context, /, **given: Any) -> None:
@@ -177,12 +183,12 @@ def up(context: click.Context, /, **given: Any) -> None:
     _check_endpoint(options)
     if options.detached:
         sys.exit(detach(context.meta[ARGUMENTS], options.name, options.timeout))
-    words = f"not everything has settled within {options.timeout} (--timeout)"
+    words = f"the cluster has not settled within {options.timeout} (--timeout)"
     with Shutdown(options.timeout.seconds if options.settles else None, words) as shutdown, ExitStack() as stack:
         gates = FeatureGates.parse(",".join(options.feature_gates))
         stamp = file_stamp(options.config) if options.config is not None else None
         loaded = _load_config(options.config, gates, options.registry)
-        check_enabled(options.registry, loaded, note)
+        check_enabled(options.registry, loaded, print_line)
         # what controllers did is in the trace
         simulation = replace(options.simulation, workloads=options.simulation.workloads and not options.replay)
         followed = None
@@ -212,16 +218,16 @@ ARGUMENTS, COMMAND = CommandWithSubcommands.ARGUMENTS, CommandWithSubcommands.CO
 
 
 def _write_log(line: str) -> None:
-    """Write a line that a plugin or a library has logged."""
+    """Print a log line of a plugin or a library."""
     click.echo(line, err=True, nl=False)
 
 
 def _check_files(options: UpOptions) -> None:
     """Check that FILES are files."""
     if STANDARD_INPUT in options.files and options.config == STANDARD_INPUT:
-        raise click.UsageError("standard input can be manifests or the configuration, not both")
+        raise click.UsageError("- can be FILES or --config, not both")
     if options.reload and options.config in (None, STANDARD_INPUT):
-        raise click.UsageError("--reload: there is no file that could change; name one with --config")
+        raise click.UsageError("--reload needs a file to watch: add --config FILE")
     for file in options.files:
         if file in ("status", "down") and not Path(file).exists():
             raise click.UsageError(f"{file} comes first: kubesched up {file} [NAME]")
@@ -231,14 +237,14 @@ def _check_endpoint(options: UpOptions) -> None:
     """Check that the options about staying and serving fit together."""
     for option, said in (("--detach", options.detached), ("-- COMMAND", bool(options.command))):
         if said and options.once:
-            raise click.UsageError(f"{option} and --once: one stays, the other ends; leave one out")
+            raise click.UsageError(f"{option} and --once exclude each other: leave one out")
         if said and options.serve is False:
-            raise click.UsageError(f"{option} and --no-serve: nobody could reach the cluster; leave one out")
+            raise click.UsageError(f"{option} and --no-serve exclude each other: leave one out")
     if options.detached and options.command:
-        raise click.UsageError("--detach and -- COMMAND: it ends with the command; leave one out")
+        raise click.UsageError("--detach and -- COMMAND exclude each other: leave one out")
     for option, value in (("--port", options.port), ("--kubeconfig", options.kubeconfig), ("--page", options.page)):
         if value and not options.serves:
-            raise click.UsageError(f"{option} is for a cluster that serves: add --stay, or --serve beside --once")
+            raise click.UsageError(f"{option} needs a cluster that serves: add --stay, or --serve with --once")
 
 
 def _load_config(file: str | None, gates: FeatureGates, registry: Registry) -> Loaded:
@@ -259,7 +265,9 @@ def _endpoint(options: UpOptions, lock: NameLock, folder: DataFolder | None) -> 
 
 
 def _page_arguments(options: UpOptions) -> tuple[str, ...] | None:
-    """Return the arguments of `kubesched page` that make it answer as this scheduler does; None without a page."""
+    """Return the arguments of `kubesched page` for answers with this scheduler's configuration; None without a
+    page.
+    """
     if not options.page:
         return None
     given = [("--config", options.config if options.config != STANDARD_INPUT else None)]
@@ -269,7 +277,7 @@ def _page_arguments(options: UpOptions) -> tuple[str, ...] | None:
 
 
 def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, folder: DataFolder | None) -> Session:
-    """Return a session with all manifests loaded; a start that fails leaves nothing in the data folder."""
+    """Return a session with all manifests loaded; a failed start leaves no files in the data folder."""
     users = {each.token: each.user for each in endpoint.tokens} if endpoint is not None else {}
     authority = endpoint.tls.authority if endpoint is not None else b""
     with ExitStack() as stack:
@@ -277,7 +285,7 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
             stack.enter_context(folder.store.together())
         store, signer = (None, None) if folder is None else (folder.store, folder.authority())
         added = AddedObjects(options.pools, store)
-        server = new_server(users, authority=authority, store=store, seed=options.seed, note=note, signer=signer)
+        server = new_server(users, authority=authority, store=store, seed=options.seed, note=print_line, signer=signer)
         try:
             objects = load_manifests(server, options.files, added, options.validation)
         except PoolError as error:
@@ -287,7 +295,7 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
             objects += replay.begin()
         _check_nodes(server, options)
     if added.without_zones:
-        note(NO_ZONES)
+        print_line(NO_ZONES)
     return Session(
         server,
         objects,
@@ -301,12 +309,12 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
 def _replay(options: UpOptions, spec: ClusterSpec, server: ApiServer) -> Replay | None:
     if not options.replay:
         return None
-    trace = read_traces(options.replay, custom_kinds_of(spec.loaded, spec.registry), note=note)
-    return Replay(trace, server, options.simulation.speed, options.seed, note)
+    trace = read_traces(options.replay, custom_kinds_of(spec.loaded, spec.registry), note=print_line)
+    return Replay(trace, server, options.simulation.speed, options.seed, print_line)
 
 
 def _check_nodes(server: ApiServer, options: UpOptions) -> None:
     if not len(server.registry.store.set_of("nodes")):
         if options.settles:
             raise KubeschedError(NO_NODES)
-        note(NO_NODES)
+        print_line(NO_NODES)

@@ -1,7 +1,7 @@
 """The configuration of the scheduler in `kubesched up`, at /configz of its API server, as a scheduler serves it.
 
-From a server and the configuration in force to a page behind the server's authorization, as /debug/queue is. Questions
-with --cluster are answered under it.
+From a server and the configuration in force to a page behind the server's authorization, as /debug/queue is.
+Questions with --cluster use it.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from kubesched.controlplane.server.server import ApiServer
 
 
 def serve_configuration(server: ApiServer, in_force: Callable[[], Loaded]) -> None:
-    """Serve the configuration that is in force, without secrets."""
+    """Serve the configuration in force, without secrets."""
 
     def page(request: Request) -> Response:
         if request.method not in ("GET", "HEAD"):

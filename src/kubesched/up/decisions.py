@@ -1,7 +1,7 @@
 """The last decisions of the scheduler in `kubesched up`, at /debug/decisions of its API server.
 
-From a server to the observer that records, and a page behind the server's authorization: whoever may get this
-non-resource URL, such as an administrator by `kubectl get --raw /debug/decisions`, reads it.
+From a server to the observer that records, and a page behind the server's authorization. Users who may get this
+non-resource URL read it, such as an administrator with `kubectl get --raw /debug/decisions`.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,7 +17,7 @@ from kubesched.serving.decisions.recorder import DecisionRecorder
 def serve_decisions(
     server: ApiServer, limit_bytes: int, date: Callable[[], datetime], clock: Callable[[], float]
 ) -> Sequence[DecisionRecorder]:
-    """Serve the decisions that an observer records; return the observer, nothing if no memory is for it."""
+    """Serve the decisions that an observer records; return the observer, or nothing if its memory is 0."""
     if not limit_bytes:
         return ()
     recorder = DecisionRecorder(limit_bytes, now=lambda: date().timestamp(), clock=clock)

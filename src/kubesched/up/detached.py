@@ -1,4 +1,4 @@
-"""`kubesched up --detach`: a cluster in a process of its own, in the background.
+"""`kubesched up --detach`: a cluster in a background process.
 
 In: the arguments of the command. Out: the URL and the kubeconfig, once the cluster is ready; or the process's last
 output and exit code, if the start fails.
@@ -46,18 +46,18 @@ def detach(arguments: Sequence[str], name: str, timeout: Duration) -> int:
             click.echo(f"cluster {name!r} is not ready within {timeout} (--timeout)", err=True)
         _show_end(log)
         return code or 1
-    click.echo(f"API server at {cluster.url}; `kubesched up down {name}` ends it; what it says is in {log}.")
+    click.echo(f"API server at {cluster.url}; `kubesched up down {name}` ends it; its log is {log}.")
     click.echo(f"export KUBECONFIG={shlex.quote(cluster.kubeconfig)}")
     return 0
 
 
 def _opened(log: Path) -> int:
-    """Make the file for what the process says; return its descriptor. Raises NamedClusterError."""
+    """Create the log file of the process; return its descriptor. Raises NamedClusterError."""
     try:
         make_privately(log.parent)
         return os.open(log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     except OSError as error:
-        raise NamedClusterError(f"{log}: {error.strerror}; XDG_STATE_HOME leads to another folder") from None
+        raise NamedClusterError(f"{log}: {error.strerror}; set XDG_STATE_HOME to use another folder") from None
 
 
 def _ready(process: "subprocess.Popen[bytes]", name: str, seconds: float) -> NamedCluster | None:

@@ -62,11 +62,13 @@ def report_lines(report: PlacementReport) -> Iterator[str]:
 
 
 def print_table(table: Table) -> None:
-    """Print a table to a terminal in colours, wrapped to its width; plainly where it is none, or is too narrow."""
+    """Print a table: in colours, wrapped to the width of the terminal; plain if there is no terminal or it is too
+    narrow.
+    """
     if sys.stdout.isatty() and fits(table, Console().width):
         Console().print(table)
     else:
-        click.echo(plain(table), nl=False)
+        click.echo(plain_text(table), nl=False)
 
 
 def fits(table: Table, width: int) -> bool:
@@ -86,7 +88,7 @@ def _widths(columns: Sequence[Sequence[str]]) -> list[int]:
     return [max(map(cell_len, column)) + GAP for column in columns]
 
 
-def plain(table: Table) -> str:
+def plain_text(table: Table) -> str:
     """Return a table as text without colours and without line wrapping."""
     # without rich, which takes seconds for thousands of rows
     columns = _columns(table)

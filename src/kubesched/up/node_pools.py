@@ -115,7 +115,7 @@ def _model(name: str, there: Mapping[str, Document]) -> _Model:
     node = there.get(name)
     if node is None:
         known = ", ".join(sorted(there)[:5]) or "none"
-        raise PoolError(f"there is no node {name!r} that others could be like; nodes that are there: {known}")
+        raise PoolError(f"there is no node {name!r} to copy; the nodes are: {known}")
     status = node.get("status") or {}
     taints = (node.get("spec") or {}).get("taints") or ()
     return _Model(
@@ -157,7 +157,7 @@ def parse_pool(text: str, defaults: Mapping[str, Any]) -> NodePool:
         if field in _REPEATED:
             fields[field] = [*fields.get(field, ()), found]
         elif field in fields:
-            raise PoolError(f"{part!r}: {field} is there twice")
+            raise PoolError(f"{part!r}: {field} is given twice")
         else:
             fields[field] = found
     missing = [field for field in ("name", "nodes") if field not in fields]
@@ -167,11 +167,13 @@ def parse_pool(text: str, defaults: Mapping[str, Any]) -> NodePool:
 
 
 def checked(pool: NodePool) -> NodePool:
-    """Return a pool with consistent fields; raises PoolError for others."""
+    """Return a pool if its fields are consistent; raise PoolError otherwise."""
     if pool.gpu is not None and (pool.gpu.nodes or 0) > pool.nodes:
-        raise PoolError(f"{pool.gpu.nodes} nodes are to have GPUs, but there are {pool.nodes}: say so many or fewer")
+        raise PoolError(
+            f"{pool.gpu.nodes} nodes should have GPUs, but the pool has {pool.nodes}: give at most that number"
+        )
     if len({(key, effect) for key, _, effect in pool.taint}) < len(pool.taint):
-        raise PoolError("there are two taints with the same key and effect: leave one out")
+        raise PoolError("two taints have the same key and effect: leave one out")
     return pool
 
 

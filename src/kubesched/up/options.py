@@ -28,14 +28,14 @@ FASTEST = 1e6
 AT_ONCE = Options(lease_seconds=LIFELIKE.lease_seconds)
 # --delay NAME -> field of Options, and its description
 DELAYS = {
-    "node-ready": ("node_ready_seconds", "from a node's creation to its being ready"),
-    "heartbeat": ("heartbeat_seconds", "from one sign of life of a node to the next; 0s: none"),
-    "lease": ("lease_seconds", "from one renewal of a node's lease to the next; 0s: no leases"),
-    "pod-start": ("pod_start_seconds", "from a pod's binding to its running"),
-    "pod-ready": ("ready_seconds", "from there to its being ready"),
-    "termination": ("termination_seconds", "longest time for a pod to end"),
-    "provision": ("provision_seconds", "from a volume's being wanted to the volume"),
-    "job": ("job_seconds", "how long pods of a Job run, unless annotated with kubesched.io/run-seconds"),
+    "node-ready": ("node_ready_seconds", "from the creation of a node to Ready"),
+    "heartbeat": ("heartbeat_seconds", "between two heartbeats of a node; 0s: none"),
+    "lease": ("lease_seconds", "between two renewals of a node's lease; 0s: no leases"),
+    "pod-start": ("pod_start_seconds", "from the binding of a pod to its running phase"),
+    "pod-ready": ("ready_seconds", "from the running phase of a pod to Ready"),
+    "termination": ("termination_seconds", "longest time that a pod takes to end"),
+    "provision": ("provision_seconds", "from the claim of a volume to the volume"),
+    "job": ("job_seconds", "run time of the pods of a Job without the annotation kubesched.io/run-seconds"),
 }
 
 
@@ -54,13 +54,19 @@ def delay_lines() -> str:
 def pool_options(command: F) -> F:
     """Add the options of node pools to a command, which gets the pools as its parameter `pools`."""
 
-    @click.option("--nodes", callback=_field, metavar="N", help="Make so many nodes: node-1, node-2, ...")
-    @click.option("--zones", callback=_field, metavar="N", help="Zones they are in by turns: zone-a, ...  [3]")
-    @click.option("--cpu", callback=_field, metavar="QUANTITY", help="CPUs of each.  [8]")
-    @click.option("--memory", callback=_field, metavar="QUANTITY", help="Memory of each.  [32Gi]")
-    @click.option("--gpu", callback=_field, metavar="GPUS[:NODES]", help=f"{GPU} of each, or of so many nodes.")
-    @click.option("--like", callback=_field, metavar="NODE", help="Let them be like this node in FILES.")
-    @click.option("--pool", "texts", multiple=True, metavar="TEXT", help="More nodes: NAME=VALUE,... (see above).")
+    @click.option("--nodes", callback=_field, metavar="N", help="Number of nodes to create: node-1, node-2, ...")
+    @click.option(
+        "--zones", callback=_field, metavar="N", help="Number of zones that nodes are spread over: zone-a, ...  [3]"
+    )
+    @click.option("--cpu", callback=_field, metavar="QUANTITY", help="CPUs of each node.  [8]")
+    @click.option("--memory", callback=_field, metavar="QUANTITY", help="Memory of each node.  [32Gi]")
+    @click.option(
+        "--gpu", callback=_field, metavar="GPUS[:NODES]", help=f"GPUs ({GPU}) of each node, or of NODES nodes."
+    )
+    @click.option("--like", callback=_field, metavar="NODE", help="Node in FILES that the nodes copy.")
+    @click.option(
+        "--pool", "texts", multiple=True, metavar="TEXT", help="Another pool of nodes: NAME=VALUE,... (see above)."
+    )
     @functools.wraps(command)
     def with_pools(*args: Any, texts: tuple[str, ...], **kwargs: Any) -> Any:
         fields = {name: kwargs.pop(name) for name in ("nodes", "zones", "cpu", "memory", "gpu", "like")}
@@ -73,14 +79,18 @@ def speed_options(command: F) -> F:
     """Add the options of the simulation to a command, which gets them as its parameter `simulation`."""
 
     @click.option(
-        "--speed", type=float, callback=_speed, metavar="N", help="Live as a real cluster does, N times as fast."
+        "--speed",
+        type=float,
+        callback=_speed,
+        metavar="N",
+        help="Simulate the delays of a real cluster, N times as fast.",
     )
     @click.option("--delay", "delays", multiple=True, callback=_delays, metavar="TEXT", help="NAME=DURATION,...")
     @click.option(
         "--controllers/--no-controllers",
         default=True,
         show_default=True,
-        help="Have Deployments, StatefulSets, DaemonSets, Jobs and the like seen to; without, pods stay as they are.",
+        help="Run the workload controllers. With --no-controllers no pod is created or replaced.",
     )
     @functools.wraps(command)
     def with_simulation(
@@ -99,7 +109,7 @@ def duration(context: click.Context, option: click.Parameter, text: str) -> Dura
     except ValueError:
         found = Duration(nanoseconds=0)
     if found.seconds <= 0:
-        raise click.BadParameter(f"{text!r} is no duration such as 30s or 2m", context, option)
+        raise click.BadParameter(f"{text!r} is not a duration such as 30s or 2m", context, option)
     return found
 
 
@@ -135,7 +145,7 @@ def _delays(context: click.Context, option: click.Parameter, texts: tuple[str, .
         except ValueError:
             seconds = -1.0
         if seconds < 0:
-            raise click.BadParameter(f"{part!r}: {value!r} is no duration such as 0s, 500ms or 2m", context, option)
+            raise click.BadParameter(f"{part!r}: {value!r} is not a duration such as 0s, 500ms or 2m", context, option)
         fields[DELAYS[name][0]] = seconds
     return fields
 
@@ -159,26 +169,26 @@ def simulation_options(speed: float | None, delays: Mapping[str, float]) -> Opti
 def node_pools(fields: Mapping[str, Any], texts: Sequence[str]) -> list[NodePool]:
     """Return the pool of --nodes, with its fields (None for the default), and that of each --pool."""
     said = {name: value for name, value in fields.items() if value is not None}
-    # these options are the defaults of --pool, too
+    # these options are also the defaults of --pool
     shared = {name: value for name, value in said.items() if name not in ("nodes", "gpu")}
     pools = []
     if "nodes" in said:
         with _about("--gpu"):
             pools.append(checked(NodePool(NODES, **said)))
     elif "gpu" in said or (said and not texts):
-        raise click.UsageError(f"--{next(iter(said))} is about nodes to be made: add --nodes, such as --nodes 10")
+        raise click.UsageError(f"--{next(iter(said))} needs --nodes, such as --nodes 10")
     with _about("--pool"):
         pools += [parse_pool(text, shared) for text in texts]
         names = [pool.name for pool in pools]
         for name in names:
             if names.count(name) > 1:
-                raise PoolError(f"two pools have the name {name!r}: choose another")
+                raise PoolError(f"two pools have the name {name!r}: rename one")
     return pools
 
 
 @contextmanager
 def _about(option: str) -> Iterator[None]:
-    """Raise PoolErrors as errors of an option."""
+    """Report PoolErrors as errors of an option."""
     try:
         yield
     except PoolError as error:

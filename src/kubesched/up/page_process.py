@@ -1,6 +1,6 @@
-"""`kubesched up --page`: the page of the cluster, served by a process of its own that ends with it.
+"""`kubesched up --page`: the page of the cluster, served by a separate process that ends with the cluster.
 
-In: the kubeconfig of a cluster that serves. Out: the page's address. Whoever looks does not slow the cluster down.
+In: the kubeconfig of a cluster that serves. Out: the page's address. Users of the page do not slow the cluster down.
 """
 
 import asyncio
@@ -17,7 +17,7 @@ ENDING_SECONDS = 5.0
 
 @asynccontextmanager
 async def page_of(kubeconfig: Path, arguments: Sequence[str], note: Note) -> AsyncIterator[None]:
-    """Serve the page of a cluster while this is entered; its address, or why there is none, is noted."""
+    """Serve the page of a cluster until the block ends; print its address, or why there is none."""
     command = [
         sys.executable,
         "-m",
@@ -31,27 +31,30 @@ async def page_of(kubeconfig: Path, arguments: Sequence[str], note: Note) -> Asy
     process = await asyncio.create_subprocess_exec(
         *command, stdin=asyncio.subprocess.DEVNULL, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
     )
-    telling = asyncio.create_task(_tell(process, note))
+    reporting = asyncio.create_task(_report_address(process, note))
     try:
         yield
     finally:
-        telling.cancel()
+        reporting.cancel()
         await _end(process)
 
 
-async def _tell(process: asyncio.subprocess.Process, note: Note) -> None:
-    """Note the address of the page, or that it has none."""
+async def _report_address(process: asyncio.subprocess.Process, note: Note) -> None:
+    """Print the address of the page, or that it has none."""
     assert process.stdout is not None
     assert process.stderr is not None
     try:
         async with asyncio.timeout(STARTING_SECONDS):
             address = (await process.stdout.readline()).decode().strip()
     except TimeoutError:
-        note(f"the page has not started within {STARTING_SECONDS:.0f} s: kubesched page --kubeconfig FILE starts one")
+        note(
+            f"the page has not started within {STARTING_SECONDS:.0f} s; "
+            "to start one, run: kubesched page --kubeconfig FILE"
+        )
         return
     if address:
         note(f"page: {address}")
-    # what it says later goes nowhere, so that it never waits for a reader
+    # its later output is discarded, so that it never waits for a reader
     last = ""
     async for line in process.stderr:
         last = line.decode(errors="replace").strip() or last

@@ -1,7 +1,7 @@
-"""The permissions of the scheduler in `kubesched up` for what its plugins look up and write.
+"""The permissions of the scheduler in `kubesched up` for the objects that its plugins look up and write.
 
-From the kinds that plugins look up, and from what they write, to a role and its binding; and to the kinds that the
-server does not serve.
+From the kinds that plugins look up and write to a role and its binding; and to the kinds that the server does not
+serve.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,9 @@ _GROUP = "rbac.authorization.k8s.io"
 
 
 def grant(server: ApiServer, names: Iterable[str], writes: Iterable[str] = ()) -> None:
-    """Grant the scheduler read access to kinds of plugins, named as `foos.v1.example.com`, and what they write."""
+    """Grant the scheduler read access to the kinds that plugins look up (such as `foos.v1.example.com`), and their
+    writes.
+    """
     rules = rules_of(names, writes)
     if not rules:
         return

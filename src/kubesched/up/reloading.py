@@ -1,6 +1,6 @@
-"""`kubesched up --reload`: the scheduler takes a changed configuration file while the cluster runs.
+"""`kubesched up --reload`: the scheduler applies a changed configuration file while the cluster runs.
 
-From a file to lines on standard error that say what became of each change.
+From a file to a line on standard error for the outcome of each change.
 """
 
 from collections.abc import Callable
@@ -18,7 +18,7 @@ from kubesched.run.reloader import outcomes, reloaded
 
 
 class ConfigFile(msgspec.Struct, frozen=True):
-    """A configuration file that is followed, what reads and validates it, and its stamp before it was read."""
+    """A configuration file that is watched, its reader and validator, and its stamp before the first read."""
 
     path: str
     read: Callable[[], Loaded]
@@ -33,6 +33,6 @@ async def follow_config(file: ConfigFile, scheduler: Scheduler, swap: Configurat
 
     async for outcome in outcomes(ChangedFile(file.path, file.stamp), reload):
         if outcome.result == REFUSED:
-            note(f"configuration refused, the last good one stays in force: {outcome.reason}")
+            note(f"configuration rejected, the last valid one stays in force: {outcome.reason}")
         elif outcome.result == APPLIED:
             note(f"configuration reloaded: {file.path} is in force as generation {scheduler.engine.generation}")

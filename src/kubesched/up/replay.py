@@ -2,8 +2,8 @@
 
     events at 0 ──▶ loaded before the cluster starts;  later events ──▶ written at their times, divided by the speed
 
-From a trace to requests to the API server. Simulated nodes run pods for as long as the trace says and end them. What
-the server refuses is told, and the replay goes on.
+From a trace to requests to the API server. Simulated nodes run pods for as long as the trace says and end them.
+Requests that the server rejects are printed, and the replay continues.
 """
 
 import asyncio
@@ -53,7 +53,7 @@ class Replay:
         self.refused = 0
 
     def begin(self) -> int:
-        """Load what is there at the beginning; return how many objects."""
+        """Load the objects at time 0; return their number."""
         manifests: list[Manifest] = []
         for event in self._events:
             if event.at > 0 or isinstance(event, ObjectDeletion | ConfigurationChange):
@@ -62,7 +62,7 @@ class Replay:
             self.count += 1
             manifests.append(self._manifest(event))
         report = create(self._server, manifests)
-        self._tell(report.problems)
+        self._report_refused(report.problems)
         return report.loaded
 
     async def run(self) -> None:
@@ -90,16 +90,16 @@ class Replay:
     def _apply(self, event: TraceEvent) -> None:
         try:
             if isinstance(event, ConfigurationChange):
-                self._tell([f"at {event.at:g} s: a replay does not put another configuration in force"])
+                self._report_refused([f"at {event.at:g} s: a replay does not change the configuration"])
             elif isinstance(event, ObjectDeletion):
                 self._delete(event)
             elif isinstance(event, PodArrival) or not self._change(event):
-                self._tell(create(self._server, [self._manifest(event)]).problems)
+                self._report_refused(create(self._server, [self._manifest(event)]).problems)
         except ApiError as error:
-            self._tell([f"event {self.count}, at {event.at:g} s: {error}"])
+            self._report_refused([f"event {self.count}, at {event.at:g} s: {error}"])
 
-    def _tell(self, problems: Sequence[str]) -> None:
-        """Tell what was refused; when that is much, the rest is counted."""
+    def _report_refused(self, problems: Sequence[str]) -> None:
+        """Print a rejected request; beyond a limit rejected requests are only counted."""
         for problem in problems:
             self.refused += 1
             if self.refused <= MOST_TOLD:
@@ -112,7 +112,7 @@ class Replay:
             self._client.delete(resource, namespace, name, {"gracePeriodSeconds": 0})
 
     def _change(self, event: ObjectPut) -> bool:
-        """Change an object that is there; return False if it is to be created."""
+        """Change an existing object; return False if the object must be created."""
         obj = event.obj
         resource = self._resource(type(obj).__name__)
         known = None if resource is None else self._client.get(resource, obj.namespace, obj.name)
@@ -130,11 +130,11 @@ class Replay:
         return self._server.registry.catalog.of_kind(API_VERSIONS.get(kind, ""), kind)
 
     def _manifest(self, event: PodArrival | ObjectPut) -> Manifest:
-        # each has a place of its own, by which it is reported
+        # each has its own place, for error messages
         return Manifest(f"event {self.count}, at {event.at:g} s", self._objects.document(event), of_export=True)
 
 
-# what may be changed of a pod's spec
+# the mutable fields of a pod's spec
 _OF_PODS = frozenset({"schedulingGates", "tolerations"})
 _OF_NODES = frozenset({"taints", "unschedulable"})
 
@@ -145,7 +145,7 @@ def _changed(known: Document, changes: Document, fields: Collection[str] | None)
     annotations = {**(meta.get("annotations") or {}), **given.get("annotations", {})}
     changed = {**known, "metadata": {**meta, "labels": given.get("labels", {}), "annotations": annotations}}
     if known["kind"] == "Node":
-        # what is left out is not so
+        # a missing field has its zero value
         changed["spec"] = {field: each for field, each in known["spec"].items() if field not in _OF_NODES}
     for name, value in changes.items():
         if name == "spec" and fields is not None:

@@ -1,7 +1,8 @@
 """The objects of a trace as documents for an API server.
 
-From events to documents. Traces have what scheduling reads; what an API server asks for besides is filled in: a source
-of a volume, a port of a Service, the template of a ReplicaSet. Simulated nodes read from pods how long they run.
+From events to documents. A trace contains the fields that scheduling reads; this module adds the other required
+fields: the source of a volume, a port of a Service, the template of a ReplicaSet. Simulated nodes read from pods how
+long they run.
 """
 
 from collections.abc import Callable
@@ -23,7 +24,7 @@ replace = msgspec.structs.replace
 FOR_EVER = 1e9
 _ENDING = ("Never", "OnFailure")
 _WITH_TEMPLATES = ("ReplicaSet", "StatefulSet", "ReplicationController")
-# fields of a PersistentVolume's spec that are no source
+# fields of a PersistentVolume's spec other than its source
 _NO_SOURCES = frozenset(
     {
         "accessModes",
@@ -40,7 +41,7 @@ _NO_SOURCES = frozenset(
 
 
 class ReplayedObjects:
-    """Makes documents; knows which owners there are. `now` returns the date."""
+    """Creates documents; remembers existing owners. `now` returns the date."""
 
     def __init__(self, now: Callable[[], datetime]) -> None:
         # UIDs of objects that owner references may name
@@ -56,11 +57,13 @@ class ReplayedObjects:
         return completed(to_builtins(replace(obj, metadata=self._meta(obj.metadata))))
 
     def _meta(self, meta: ObjectMeta) -> ObjectMeta:
-        """Return metadata as of now; owners that are not here would have the object collected as garbage."""
+        """Return metadata as of now, without missing owners, since those would have the object collected as
+        garbage.
+        """
         owners = tuple(owner for owner in meta.owner_references if owner.uid in self._uids)
         created = meta.creation_timestamp
         if created is not None:
-            # an object that came later is new when it is created
+            # an object that is created later is new at that time
             created = min(created + self._shift, self._now())
         return replace(meta, owner_references=owners, creation_timestamp=created)
 
@@ -72,7 +75,7 @@ def running(arrival: PodArrival) -> Pod:
     spec = pod.spec
     if arrival.runs is not None and spec.restart_policy not in _ENDING:
         spec = replace(spec, restart_policy="Never")
-    # kubelets begin anew
+    # simulated kubelets start the pod again
     status = PodStatus(resource_claim_statuses=pod.status.resource_claim_statuses)
     return replace(pod, metadata=replace(pod.metadata, annotations=annotations), spec=spec, status=status)
 

@@ -44,8 +44,8 @@ MOST_NAMED = 5
 UNSCHEDULABLE_CODE = 3
 
 
-def note(line: str) -> None:
-    """Write a line to standard error."""
+def print_line(line: str) -> None:
+    """Print a line to standard error."""
     click.echo(line, err=True)
 
 
@@ -61,8 +61,7 @@ class Endpoint(NamedTuple):
 class RunMode(NamedTuple):
     """Whether to end once the cluster has settled, how long that may take, and how to print the placements.
 
-    Or else the command to run while the cluster is up. `page` has arguments of the page that is served, too; None
-    without one.
+    With `command`, a command runs while the cluster is up. `page` has the arguments of the page; None without a page.
     """
 
     settles: bool
@@ -99,7 +98,7 @@ class Session:
         async with AsyncExitStack() as stack:
             ending = asyncio.create_task(shutdown.in_loop().wait())
             stack.callback(ending.cancel)
-            cluster = LocalCluster(await self._open(stack), self._spec, note)
+            cluster = LocalCluster(await self._open(stack), self._spec, print_line)
             collection = asyncio.create_task(
                 GarbageCollection(lambda: not cluster.settled, SERVERS_LATEST_SECONDS).run()
             )
@@ -107,9 +106,9 @@ class Session:
             self._check_kinds(cluster)
             starting = asyncio.create_task(stack.enter_async_context(cluster.running()))
             if self._mode.page is not None and self._file is not None:
-                await stack.enter_async_context(page_of(self._file, self._mode.page, note))
+                await stack.enter_async_context(page_of(self._file, self._mode.page, print_line))
             code = await self._live(cluster, starting, ending, shutdown)
-            # work that is under way has a moment to finish
+            # work under way gets a moment to finish
             shutdown.soon(code)
             if self._replaying is not None:
                 await _cancelled(self._replaying)
@@ -117,12 +116,12 @@ class Session:
         return code
 
     def _check_kinds(self, cluster: LocalCluster) -> None:
-        """Check that the kinds that plugins look up are served, since nothing is scheduled before they are."""
+        """Raise an error if a kind that plugins look up is not served, since nothing is scheduled without it."""
         problems = cluster.kinds_not_served()
         if problems and self._mode.settles:
             raise KubeschedError("; ".join(problems))
         for problem in problems:
-            note(f"{problem}; nothing is scheduled until then")
+            print_line(f"{problem}; until then no pod is scheduled")
 
     async def _live(
         self, cluster: LocalCluster, starting: "asyncio.Task[Any]", ending: "asyncio.Task[Any]", shutdown: Shutdown
@@ -205,7 +204,7 @@ class Session:
         problem = "" if settled else self._problem(cluster, ending)
         if problem:
             # before the report, which may be long
-            note(problem)
+            print_line(problem)
         report = read_report(cluster)
         self._print(report, settled=settled)
         if problem:
@@ -215,11 +214,11 @@ class Session:
     def _problem(self, cluster: LocalCluster, ending: "asyncio.Task[Any]") -> str:
         """Return why the cluster has not settled."""
         if ending.done():
-            return "ended before everything had settled"
+            return "ended before the cluster had settled"
         lines = list(cluster.under_way())
-        named = "; ".join(lines[:MOST_NAMED]) or "it had hardly begun"
+        named = "; ".join(lines[:MOST_NAMED]) or "the run had just started"
         more = f"; and {len(lines) - MOST_NAMED} more" if len(lines) > MOST_NAMED else ""
-        return f"not everything has settled within {self._mode.timeout} (--timeout): {named}{more}"
+        return f"the cluster has not settled within {self._mode.timeout} (--timeout): {named}{more}"
 
     def _print(self, report: PlacementReport, *, settled: bool) -> None:
         if self._mode.output == "json":
@@ -288,7 +287,7 @@ class _Screen:
             if self._live is not None:
                 self._live.update(self._progress.page(now()), refresh=True)
             elif now() >= line_at:
-                note(f"{self._progress.line(now()).plain}   so far")
+                print_line(f"{self._progress.line(now()).plain}   so far")
                 line_at = now() + LINE_SECONDS
             left = min(REFRESH_SECONDS, deadline - now())
             await asyncio.wait(tasks, timeout=left, return_when=asyncio.FIRST_COMPLETED)

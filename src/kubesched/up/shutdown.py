@@ -67,7 +67,7 @@ class Shutdown:
         return told
 
     def soon(self, code: int = 1) -> None:
-        """End the process with a code unless it ends by itself within LAST_SECONDS."""
+        """End the process with a code unless it has ended within LAST_SECONDS."""
         self._after(LAST_SECONDS, lambda: self.at_once(code))
 
     def at_once(self, code: int, words: str = "") -> None:
@@ -86,19 +86,19 @@ class Shutdown:
             self.at_once(1)
         if self._tell is None:
             # no loop runs yet; SystemExit is not caught by handlers of errors
-            click.echo("ended before everything was loaded", err=True)
+            click.echo("ended before all objects were loaded", err=True)
             raise SystemExit(1)
         if self.pass_on is not None:
             self.pass_on(number)
             return
         self._tell()
         # after the message of the loop itself
-        self._after(LAST_SECONDS, lambda: self.at_once(1, "ended, with something still under way"))
+        self._after(LAST_SECONDS, lambda: self.at_once(1, "ended with work still under way"))
 
     def _time_is_up(self) -> None:
         if self._tell is None:
             self.at_once(1, f"{self._words}: objects were still being loaded")
-        self._after(LAST_SECONDS, lambda: self.at_once(1, f"{self._words}: it did not come to an end"))
+        self._after(LAST_SECONDS, lambda: self.at_once(1, f"{self._words}: the run did not end in time"))
 
     def _after(self, seconds: float, do: Callable[[], Any]) -> None:
         timer = threading.Timer(min(max(0.0, seconds), threading.TIMEOUT_MAX), do)

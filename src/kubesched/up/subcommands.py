@@ -32,25 +32,25 @@ from kubesched.up.status import SILENT, ClusterStatus, read_status
 F = TypeVar("F", bound=Callable[..., Any])
 
 COLUMNS = ("NAME", "STATUS", "NODES", "PODS", "NOT BOUND", "AGE", "PID", "KUBECONFIG")
-STATUS_HELP = """Show the clusters of `kubesched up` that are up on this machine, or the one called NAME.
+STATUS_HELP = """Show the running clusters of `kubesched up` on this machine, or only the one called NAME.
 
 \b
 Example:
   kubesched up status
   export KUBECONFIG=$(kubesched up status dev -o json | jq -r .clusters[0].kubeconfig)
 
-Exit code: 0; 1 if NAME is not up, or one of those shown does not answer.
+Exit code: 0; 1 if NAME is not up, or a cluster does not answer.
 """
 DOWN_HELP = f"""End the cluster of `kubesched up` called NAME (or {DEFAULT}), and wait until it has ended.
 
-What it keeps with --data stays; everything else is gone.
+Its --data folder stays; without one, all its objects are lost.
 
 \b
 Example:
   kubesched up down dev
   kubesched up down --all
 
-Exit code: 0 if it has ended; 1 if there is none of that name, or it has not ended in time.
+Exit code: 0 if the cluster has ended; 1 if no cluster has that name, or it has not ended in time.
 """
 
 
@@ -68,19 +68,21 @@ def _name(context: click.Context, option: click.Parameter, text: str | None) -> 
 
 def _not_up(name: str) -> str:
     others = ", ".join(cluster.name for cluster in find_all())
-    return f"no cluster {name!r} is up" + (f"; there are {others}" if others else "; `kubesched up` starts one")
+    return f"no cluster {name!r} is up" + (
+        f"; running clusters: {others}" if others else "; start one with `kubesched up`"
+    )
 
 
 # -- status
 
 
-@click.command("status", help=STATUS_HELP, short_help="Show the clusters that are up.")
+@click.command("status", help=STATUS_HELP, short_help="Show the running clusters.")
 @click.argument("name", required=False, callback=_name)
 @click.option(
-    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="How to print."
+    "-o", "--output", type=click.Choice(("table", "json")), default="table", show_default=True, help="Output format."
 )
 def status(name: str | None, output: str) -> None:
-    """Show the clusters that are up."""
+    """Show the running clusters."""
     clusters = [find(name)] if name is not None else find_all()
     found = run_loop(_statuses([cluster for cluster in clusters if cluster is not None]))
     if output == "json":
@@ -94,7 +96,7 @@ def status(name: str | None, output: str) -> None:
         click.echo(_not_up(name), err=True)
         sys.exit(1)
     if not found and output != "json":
-        click.echo("No cluster is up; `kubesched up` starts one.", err=True)
+        click.echo("No cluster is up; start one with `kubesched up`.", err=True)
     sys.exit(1 if any(each.status == SILENT for each in found) else 0)
 
 
@@ -105,7 +107,7 @@ async def _statuses(clusters: Sequence[NamedCluster]) -> list[ClusterStatus]:
 def _table(statuses: Sequence[ClusterStatus], now: datetime) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 3, 0, 0), header_style="bold")
     for column in COLUMNS:
-        # a path that is wrapped cannot be copied
+        # a wrapped path cannot be copied
         table.add_column(column, no_wrap=True)
     for each in statuses:
         counts = ("-" if count is None else str(count) for count in (each.nodes, each.pods, each.pods_not_bound))
@@ -117,21 +119,21 @@ def _table(statuses: Sequence[ClusterStatus], now: datetime) -> Table:
 # -- down
 
 
-@click.command("down", help=DOWN_HELP, short_help="End a cluster that is up.")
+@click.command("down", help=DOWN_HELP, short_help="End a running cluster.")
 @click.argument("name", required=False, callback=_name)
-@click.option("--all", "every", is_flag=True, help="End all of them.")
+@click.option("--all", "every", is_flag=True, help="End all clusters.")
 @click.option(
     "--timeout",
     default="30s",
     show_default=True,
     callback=duration,
     metavar="DURATION",
-    help="How long the end may take.",
+    help="Timeout for the end of a cluster.",
 )
 def down(name: str | None, every: bool, timeout: Duration) -> None:
     """End clusters."""
     if every and name is not None:
-        raise click.UsageError("NAME or --all, not both")
+        raise click.UsageError("give NAME or --all, not both")
     clusters = find_all() if every else [find(name or DEFAULT)]
     if clusters == [None]:
         click.echo(_not_up(name or DEFAULT), err=True)
@@ -148,7 +150,7 @@ def _end(cluster: NamedCluster, timeout: Duration) -> bool:
         if end(cluster, timeout.seconds):
             click.echo(f"Cluster {cluster.name!r} (process {cluster.pid}) has ended.")
             return True
-        problem = f"has not ended within {timeout} (--timeout); `kill -9 {cluster.pid}` ends it"
+        problem = f"has not ended within {timeout} (--timeout); run `kill -9 {cluster.pid}` to end it"
         click.echo(f"cluster {cluster.name!r} (process {cluster.pid}) {problem}", err=True)
     except NamedClusterError as error:
         click.echo(str(error), err=True)

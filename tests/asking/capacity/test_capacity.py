@@ -161,11 +161,13 @@ def test_weights_make_rounds_until_one_fits_nowhere() -> None:
 @pytest.mark.parametrize(
     ("templates", "weights", "message"),
     [
-        pytest.param((), (), "there is no workload to count", id="no template"),
+        pytest.param((), (), "no workload to count", id="no template"),
         pytest.param((WEB,), (1, 2), "2 weights for 1 workloads: Pod default/web", id="too many weights"),
-        pytest.param((WEB, SPREAD), (0, 0), "at least one of them is more than zero", id="weights of nothing"),
-        pytest.param((WEB, SPREAD), (1, -1), "weights are whole numbers", id="a weight below zero"),
-        pytest.param((WEB, SPREAD), (1, 10**20), "together are too many: 200000 can be tried", id="a huge weight"),
+        pytest.param((WEB, SPREAD), (0, 0), "at least one of them above zero", id="weights of nothing"),
+        pytest.param((WEB, SPREAD), (1, -1), "weights must be whole numbers", id="a weight below zero"),
+        pytest.param(
+            (WEB, SPREAD), (1, 10**20), "together are too many: at most 200000 are possible", id="a huge weight"
+        ),
     ],
 )
 def test_questions_without_sense_are_errors(

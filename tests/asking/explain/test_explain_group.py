@@ -246,7 +246,7 @@ def test_the_pods_of_a_manifest_may_be_of_one_group_each_by_itself() -> None:
     group, *_ = gang_manifests(2)
     pods = [Manifest(f"{name}.yaml", a_document(member(name, "ring"))) for name in "ab"]
     assert explain_manifests(model, [group, *pods]).verdict == "schedulable"
-    with pytest.raises(KubeschedError, match="they have 2 of them: Pod default/a, Pod default/b"):
+    with pytest.raises(KubeschedError, match="found 2 of them: Pod default/a, Pod default/b"):
         explain_manifests(a_model(a_node("n", cpu="2")), [group, *pods])
 
 

@@ -209,7 +209,7 @@ CASES: dict[str, Configured] = {
             an_earlier_claim("default-pod"),
         ],
         a_pod(requests={"example.com/gpu": "1"}),
-        [("delete resource claim default/earlier, which is of an earlier attempt", "n1")],
+        [("delete resource claim default/earlier, which is left from an earlier attempt", "n1")],
     ),
     "a priority class whose pods preempt others, the lowest that helps": Configured(
         PLAIN,

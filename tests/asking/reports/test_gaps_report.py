@@ -11,7 +11,7 @@ def forbidden(kind: str, uncertain: str) -> Gap:
 
 
 FORBIDDEN = [forbidden(f"Kind{number}", f"uncertain {min(number, 3)}") for number in range(5)]
-OTHER = Gap("an object", "it cannot be read", "answers do not count it")
+OTHER = Gap("an object", "it cannot be read", "answers ignore it")
 
 
 def test_kinds_that_may_not_be_read_are_one_line() -> None:

@@ -21,7 +21,7 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.anonymous_selectors import PlainExpressions
 from kubesched.asking.sources.files import DocumentReader
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
@@ -255,7 +255,7 @@ def a_whole_cluster() -> ClusterObjects:
 @pytest.mark.parametrize("document", CLUSTER, ids=[document["kind"] for document in CLUSTER])
 def test_no_name_is_left(document: dict[str, Any]) -> None:
     cluster = DocumentReader().cluster([Manifest("here", document)])
-    plain, hidden = (gzip.decompress(written(each)) for each in (cluster, anonymised(cluster, b"key")))
+    plain, hidden = (gzip.decompress(snapshot_bytes(each)) for each in (cluster, anonymised(cluster, b"key")))
     assert NAME.encode() in plain
     assert NAME.encode() not in hidden
     assert b"192.0.2.77" not in hidden
@@ -263,7 +263,7 @@ def test_no_name_is_left(document: dict[str, Any]) -> None:
 
 def test_no_name_is_left_in_a_whole_cluster() -> None:
     hidden = anonymised(a_whole_cluster(), b"key")
-    assert NAME.encode() not in gzip.decompress(written(hidden))
+    assert NAME.encode() not in gzip.decompress(snapshot_bytes(hidden))
     assert hidden.anonymised
     assert hidden.gaps == (Gap("Pod", "it was not read", "fuller"),)
 

@@ -146,28 +146,28 @@ def test_kubeconfig_is_a_list_of_files_of_which_some_may_be_missing(
         (
             "files and a context",
             ClusterSource(paths=("f",), choice=ContextChoice(context="c")),
-            "--from and --context name different clusters: leave all but one out",
+            "--from and --context name different clusters: give only one of them",
         ),
         (
             "files and a user to ask as",
             ClusterSource(paths=("f",), choice=ContextChoice(impersonate="anna")),
-            "--as is about requests to a live cluster: leave it out, or --from",
+            "--as is for requests to a live cluster: leave out this option or --from",
         ),
         (
             "files and a server",
             ClusterSource(paths=("f",), choice=ContextChoice(server="https://there")),
-            "--from and --server name different clusters: leave all but one out",
+            "--from and --server name different clusters: give only one of them",
         ),
         (
             "three at once",
             ClusterSource(paths=("f",), cluster="c", kubeconfig="k"),
-            "--from and --cluster and --kubeconfig name different clusters: leave all but one out",
+            "--from and --cluster and --kubeconfig name different clusters: give only one of them",
         ),
         (
             "nothing, and no kubeconfig",
             ClusterSource(),
-            "there is no kubeconfig (~/.kube/config does not exist); name one with --kubeconfig; or ask about files "
-            "with --from, or a cluster of kubesched up with --cluster",
+            "there is no kubeconfig (~/.kube/config does not exist); name one with --kubeconfig; or use --from for "
+            "files, or --cluster for a cluster of kubesched up",
         ),
         (
             "a kubeconfig that does not exist",
@@ -177,7 +177,7 @@ def test_kubeconfig_is_a_list_of_files_of_which_some_may_be_missing(
         (
             "a cluster that is not up",
             ClusterSource(cluster="dev"),
-            "no cluster 'dev' is up, nor any other; start one: kubesched up --name dev --detach FILES",
+            "no cluster 'dev' is up, nor is any other; start one with: kubesched up --name dev --detach FILES",
         ),
     ],
 )
@@ -196,9 +196,9 @@ def test_what_cannot_be_asked_gets_one_line(
 def test_a_wrong_name_tells_which_clusters_are_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     with locked("one") as lock, locked("two"):
-        with pytest.raises(KubeschedError, match=r"^no cluster 'three' is up; up are: one, two$"):
+        with pytest.raises(KubeschedError, match=r"^no cluster 'three' is up; running clusters: one, two$"):
             read_cluster(ClusterSource(cluster="three"))
-        with pytest.raises(KubeschedError, match=r"^cluster 'one' is starting; ask again in a moment$"):
+        with pytest.raises(KubeschedError, match=r"^cluster 'one' is starting; try again in a moment$"):
             read_cluster(ClusterSource(cluster="one"))
         lock.serves("https://127.0.0.1:1", a_kubeconfig(tmp_path / "k", "a", current="a", server="https://127.0.0.1:1"))
         with pytest.raises(

@@ -12,7 +12,7 @@ from kubesched.api.kinds import API_VERSIONS, KINDS
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.files import UNREAD_KINDS
-from kubesched.asking.sources.snapshots import read_snapshot, written
+from kubesched.asking.sources.snapshots import read_snapshot, snapshot_bytes
 
 # what no plugin, no drain and no admission reads: options of volumes and drivers, addresses, errors, texts for people
 NOT_WRITTEN = frozenset(
@@ -102,7 +102,7 @@ def is_read(kind: str, path: tuple[str, ...], left_out: frozenset[str]) -> bool:
 @pytest.mark.parametrize("kind", READ_KINDS)
 def test_a_snapshot_has_every_field_that_is_read(kind: str) -> None:
     cluster = ClusterObjects((an_object(kind),))
-    (found,) = read_snapshot("here", written(cluster)).objects
+    (found,) = read_snapshot("here", snapshot_bytes(cluster)).objects
     before, after = (dict(leaves(to_builtins(obj))) for obj in (cluster.objects[0], found))
     read = {path: value for path, value in before.items() if is_read(kind, path, NOT_WRITTEN)}
     assert read.items() <= after.items()
@@ -111,6 +111,6 @@ def test_a_snapshot_has_every_field_that_is_read(kind: str) -> None:
 @pytest.mark.parametrize("kind", READ_KINDS)
 def test_an_anonymised_snapshot_has_every_field_that_is_read(kind: str) -> None:
     cluster = ClusterObjects((an_object(kind),))
-    (found,) = read_snapshot("here", written(anonymised(cluster, b"key"))).objects
+    (found,) = read_snapshot("here", snapshot_bytes(anonymised(cluster, b"key"))).objects
     before, after = ({path for path, _ in leaves(to_builtins(obj))} for obj in (cluster.objects[0], found))
     assert {path for path in before if is_read(kind, path, NOT_TOLD)} <= after

@@ -14,7 +14,7 @@ from kubesched.api.pods import Pod
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.files import MOST_NAMED, UnreadableFilesError, read_files
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.errors import KubeschedError
 from kubesched.testing import a_node, a_pod
 
@@ -177,7 +177,7 @@ def test_manifests_can_be_added_to_a_snapshot(folder: Path) -> None:
     snapshot = folder / "cluster.gz"
     old = a_pod("old", node="n")
     objects = (a_node("n", cpu=4), old, *read_files([write(folder / "p.yaml", CLASS)]).objects)
-    snapshot.write_bytes(written(ClusterObjects(objects, origin="there")))
+    snapshot.write_bytes(snapshot_bytes(ClusterObjects(objects, origin="there")))
     new = a_pod_document("new", uid=False, priorityClassName="high")
     cluster = read_files([str(snapshot), write(folder / "new.yaml", new)])
     pods = {pod.name: pod for pod in pods_of(cluster)}
@@ -227,11 +227,11 @@ def test_a_manifest_that_an_api_server_refuses_is_an_error(folder: Path) -> None
 # -- bad files
 
 BAD: list[tuple[str, bytes, str]] = [
-    ("an empty file", b" \n", "FILE: is empty; give a snapshot, or objects as kubectl get -o yaml writes them"),
-    ("only comments", b"# nothing\n", "FILE: there are no objects in it"),
+    ("an empty file", b" \n", "FILE: file is empty; give a snapshot, or the output of kubectl get -o yaml"),
+    ("only comments", b"# nothing\n", "FILE: no objects found"),
     ("a text", b"hello", "FILE: document 1: an object was expected, found text; give a snapshot, or"),
     ("a picture", b"\x89PNG\r\n\x1a\n\0\0", "FILE: not UTF-8: invalid start byte at byte 0; give a snapshot, or"),
-    ("half a snapshot", written(ClusterObjects((a_node("n"),)))[:30], "FILE: ends too early"),
+    ("half a snapshot", snapshot_bytes(ClusterObjects((a_node("n"),)))[:30], "FILE: is truncated"),
 ]
 
 
@@ -272,7 +272,7 @@ def test_a_folder_of_foreign_files_is_some_problems_and_a_number(files: int, err
         (foreign / f"f{number}.json").write_text("foreign")
     with pytest.raises(UnreadableFilesError) as error:
         read_files([str(foreign)])
-    hint = "; give a snapshot, or objects as kubectl get -o yaml writes them"
+    hint = "; give a snapshot, or the output of kubectl get -o yaml"
     assert [each.removeprefix(f"{foreign}/") for each in error.value.errors] == [*errors[:-1], errors[-1] + hint]
     assert str(error.value) == "\n".join(error.value.errors)
 
@@ -303,7 +303,7 @@ def test_no_scheduler_has_tried_pods_of_manifests(case: str, folder: Path) -> No
 
 def test_beside_a_snapshot_manifests_are_part_of_its_cluster(folder: Path) -> None:
     snapshot = folder / "cluster.snapshot"
-    snapshot.write_bytes(written(read_files([QUICKSTART])))
+    snapshot.write_bytes(snapshot_bytes(read_files([QUICKSTART])))
     manifest = write(folder / "all.yaml", a_pod_document("p", uid=False))
     assert not read_files([str(snapshot)]).drafted
     assert not read_files([str(snapshot), manifest]).drafted

@@ -102,7 +102,7 @@ def test_a_kind_that_may_not_be_read_is_a_gap(tmp_path: Path) -> None:
         cluster = read(served.kubeconfig("anna"))
     assert len(names_of(cluster, "Pod")) == 2
     gaps = gaps_of(cluster)
-    assert gaps["PodDisruptionBudget"] == "preemption and drains heed no budgets"
+    assert gaps["PodDisruptionBudget"] == "preemption and drains ignore budgets"
     assert gaps["Deployment"] == "pods of these workloads cannot be scaled or counted together"
     assert {"Pod", "Node"}.isdisjoint(gaps)
     (budgets,) = (gap for gap in cluster.gaps if gap.what == "PodDisruptionBudget")
@@ -168,7 +168,7 @@ def test_without_nodes_there_is_nothing_to_ask_about(tmp_path: Path) -> None:
     with a_served_cluster(tmp_path, *OBJECTS) as served, pytest.raises(KubeschedError) as error:
         read(served.kubeconfig("anna"))
     assert str(error.value).startswith('nodes is forbidden: User "anna" cannot list resource "nodes"')
-    assert str(error.value).endswith("without them there is nothing to ask about: ask for the right to list them")
+    assert str(error.value).endswith("answers need them: request the right to list them")
 
 
 def test_a_kind_that_the_server_does_not_serve_is_a_gap(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.files import DocumentReader
-from kubesched.asking.sources.snapshots import read_snapshot, written
+from kubesched.asking.sources.snapshots import read_snapshot, snapshot_bytes
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
@@ -75,11 +75,11 @@ def manifests(folder: Path) -> ClusterObjects:
 
 
 def snapshot(folder: Path) -> ClusterObjects:
-    return read_snapshot("snapshot", written(manifests(folder)))
+    return read_snapshot("snapshot", snapshot_bytes(manifests(folder)))
 
 
 def anonymised_snapshot(folder: Path) -> ClusterObjects:
-    return read_snapshot("snapshot", written(anonymised(manifests(folder), b"key")))
+    return read_snapshot("snapshot", snapshot_bytes(anonymised(manifests(folder), b"key")))
 
 
 @pytest.mark.parametrize("source", [live, manifests, snapshot, anonymised_snapshot])

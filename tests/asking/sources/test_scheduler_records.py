@@ -103,7 +103,10 @@ GAPS: dict[str, tuple[dict[str, str], str]] = {
         '403: forbidden: User "ben" cannot get path "/debug/decisions"',
     ),
     "a token that nobody has": ({"token_file": "nobody"}, "401: Unauthorized"),
-    "a certificate of an unknown authority": ({"authority": "other-ca.crt"}, "name its authority with --scheduler-ca"),
+    "a certificate of an unknown authority": (
+        {"authority": "other-ca.crt"},
+        "give its CA certificate with --scheduler-ca",
+    ),
     "a token file that is not there": ({"token_file": "none"}, "--scheduler-token-file"),
     "an authority that is not there": ({"authority": "none.crt"}, "--scheduler-ca: cannot read"),
 }
@@ -141,10 +144,10 @@ def test_nobody_at_the_address_is_a_gap(place: Place) -> None:
 @pytest.mark.parametrize(
     ("address", "problem"),
     [
-        (SchedulerAddress("http://127.0.0.1:10259"), "http://127.0.0.1:10259 is no URL such as"),
-        (SchedulerAddress("scheduler"), "scheduler is no URL such as https://127.0.0.1:10259"),
-        (SchedulerAddress("https://a:b"), "https://a:b is no URL such as"),
-        (SchedulerAddress("https://a", certificate="c"), "a certificate and its key have to be given together"),
+        (SchedulerAddress("http://127.0.0.1:10259"), "http://127.0.0.1:10259 is not a URL such as"),
+        (SchedulerAddress("scheduler"), "scheduler is not a URL such as https://127.0.0.1:10259"),
+        (SchedulerAddress("https://a:b"), "https://a:b is not a URL such as"),
+        (SchedulerAddress("https://a", certificate="c"), "give a client certificate and its key together"),
         (SchedulerAddress("https://a:1"), ""),
     ],
 )

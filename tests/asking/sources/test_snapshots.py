@@ -19,7 +19,13 @@ from kubesched.api.pods import Pod
 from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.files import DocumentReader, read_files
-from kubesched.asking.sources.snapshots import VERSION, UnreadableSnapshotError, counts_of, read_snapshot, written
+from kubesched.asking.sources.snapshots import (
+    VERSION,
+    UnreadableSnapshotError,
+    counts_of,
+    read_snapshot,
+    snapshot_bytes,
+)
 from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.errors import KubeschedError
@@ -210,12 +216,12 @@ WITH_SECRETS: list[tuple[str, dict[str, Any]]] = [
 @pytest.mark.parametrize(("what", "document"), WITH_SECRETS, ids=[what for what, _ in WITH_SECRETS])
 def test_what_scheduling_does_not_read_is_not_in_a_snapshot(what: str, document: dict[str, Any]) -> None:
     assert SECRET.encode() in msgspec.json.encode(document)
-    assert SECRET.encode() not in gzip.decompress(written(a_cluster_of(document))), what
+    assert SECRET.encode() not in gzip.decompress(snapshot_bytes(a_cluster_of(document))), what
 
 
 def test_the_document_of_a_workload_keeps_what_its_pods_are_scheduled_by() -> None:
     (deployment,) = (document for what, document in WITH_SECRETS if what == "the template of a Deployment")
-    _, line = unpacked(written(a_cluster_of(deployment)))
+    _, line = unpacked(snapshot_bytes(a_cluster_of(deployment)))
     assert line["spec"]["replicas"] == 2
     assert line["spec"]["template"]["spec"]["containers"] == [
         {"name": "main", "image": "registry/app:1", "resources": {"requests": {"cpu": "1"}}}
@@ -250,7 +256,7 @@ A_CLUSTER = ClusterObjects(
 
 
 def test_a_snapshot_is_read_as_it_was_written() -> None:
-    again = read_snapshot("file", written(A_CLUSTER))
+    again = read_snapshot("file", snapshot_bytes(A_CLUSTER))
     assert {(type(obj), obj.full_name) for obj in again.objects} == {
         (type(obj), obj.full_name) for obj in A_CLUSTER.objects
     }
@@ -267,7 +273,7 @@ def test_a_snapshot_is_read_as_it_was_written() -> None:
 
 
 def test_the_header_tells_what_is_in_the_file() -> None:
-    header, *lines = unpacked(written(A_CLUSTER))
+    header, *lines = unpacked(snapshot_bytes(A_CLUSTER))
     assert (header["kubesched"], header["version"]) == ("snapshot", 1)
     assert header["counts"] == counts_of(A_CLUSTER)
     assert header["counts"]["Pod"] == 2
@@ -276,7 +282,7 @@ def test_the_header_tells_what_is_in_the_file() -> None:
 
 
 def test_an_unpacked_snapshot_can_be_read() -> None:
-    assert len(read_snapshot("file", gzip.decompress(written(A_CLUSTER))).objects) == len(A_CLUSTER.objects)
+    assert len(read_snapshot("file", gzip.decompress(snapshot_bytes(A_CLUSTER))).objects) == len(A_CLUSTER.objects)
 
 
 LOADS = "nodeloads.v1.example.com"
@@ -287,46 +293,46 @@ WITH_LOADS = ClusterObjects((a_node("n1"), A_LOAD), custom_kinds=(LOADS,))
 
 
 def test_objects_that_plugins_look_up_are_written_whole() -> None:
-    again = read_snapshot("file", written(WITH_LOADS), [LOADS])
+    again = read_snapshot("file", snapshot_bytes(WITH_LOADS), [LOADS])
     (found,) = (obj for obj in again.objects if isinstance(obj, CustomObject))
     assert found == A_LOAD
     assert (type(found), again.gaps, again.custom_kinds) == (custom_kind(LOADS), (), (LOADS,))
     assert counts_of(WITH_LOADS) == {"Node": 1, LOADS: 1}
     # a snapshot of a snapshot has them, too
-    assert unpacked(written(again))[1:] == unpacked(written(WITH_LOADS))[1:]
+    assert unpacked(snapshot_bytes(again))[1:] == unpacked(snapshot_bytes(WITH_LOADS))[1:]
 
 
 def test_managed_fields_are_not_written() -> None:
     meta = {"name": "n1", "managedFields": [{"manager": SECRET}]}
     document = {"apiVersion": "example.com/v1", "kind": "NodeLoad", "metadata": meta}
     cluster = DocumentReader([LOADS]).cluster([Manifest("here", document)])
-    _, line = unpacked(written(cluster))
+    _, line = unpacked(snapshot_bytes(cluster))
     assert (line["custom"], line["object"]["kind"], line["object"]["metadata"]) == (LOADS, "NodeLoad", {"name": "n1"})
 
 
 def test_a_kind_that_was_not_written_is_a_gap() -> None:
-    content = written(ClusterObjects((a_node("n1"),)))
+    content = snapshot_bytes(ClusterObjects((a_node("n1"),)))
     assert read_snapshot("file", content).gaps == ()
     [gap] = read_snapshot("file", content, [LOADS]).gaps
     assert (gap.what, gap.uncertain) == (LOADS, f"answers that depend on {LOADS}")
-    assert gap.why.endswith("write it anew with --config and --plugin")
+    assert gap.why.endswith("write it again with --config and --plugin")
 
 
 def test_an_anonymised_snapshot_has_no_objects_of_custom_kinds_and_says_so() -> None:
-    again = read_snapshot("file", written(anonymised(WITH_LOADS, b"key")), [LOADS])
+    again = read_snapshot("file", snapshot_bytes(anonymised(WITH_LOADS, b"key")), [LOADS])
     assert [type(obj).__name__ for obj in again.objects] == ["Node"]
     assert [(gap.what, gap.why) for gap in again.gaps] == [("objects of custom kinds", "they cannot be anonymised")]
 
 
 def test_pods_of_one_template_share_their_specification() -> None:
     pods = [a_pod(f"web-{number}", node=f"n{number}", labels={"app": "web"}) for number in range(3)]
-    again = read_snapshot("file", written(ClusterObjects(tuple(pods))))
+    again = read_snapshot("file", snapshot_bytes(ClusterObjects(tuple(pods))))
     assert len({id(pod.spec.containers) for pod in again.objects if isinstance(pod, Pod)}) == 1
 
 
 @given(st.data())
 def test_a_damaged_snapshot_is_an_error_or_the_same_cluster(data: st.DataObject) -> None:
-    content = bytearray(written(A_CLUSTER))
+    content = bytearray(snapshot_bytes(A_CLUSTER))
     place = data.draw(st.integers(0, len(content) - 1))
     content[place] = data.draw(st.integers(0, 255))
     with suppress(UnreadableSnapshotError):
@@ -348,30 +354,30 @@ BAD: list[tuple[str, bytes, str]] = [
     ),
     (
         "a snapshot that was copied in part",
-        written(A_CLUSTER)[:-20],
-        "file: ends too early: it was not copied as a whole; copy it again",
+        snapshot_bytes(A_CLUSTER)[:-20],
+        "file: is truncated; copy it again",
     ),
     (
         "a compressed file of somebody else",
         gzip.compress(b"kind: Pod"),
-        "file: is compressed, but no snapshot of kubesched; if it has manifests, unpack it first",
+        "file: is compressed, but not a kubesched snapshot; unpack it first if it has manifests",
     ),
     (
         "lines that are missing",
         packed(HEADER),
-        "file: has 0 objects where its header names 1: a part of it is missing; "
-        "write it anew with `kubesched snapshot -o FILE`",
+        "file: has 0 objects, but its header announces 1: the file is incomplete; "
+        "write it again with `kubesched snapshot -o FILE`",
     ),
     (
         "an object that cannot be read",
         packed(HEADER, {"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "a"}, "spec": {"priority": "high"}}),
         'file: line 2: Pod a: spec.priority: expected an integer, got "high"; '
-        "write it anew with `kubesched snapshot -o FILE`",
+        "write it again with `kubesched snapshot -o FILE`",
     ),
     (
         "a header that is none",
         gzip.compress(b'{"kubesched":"snapshot","version":"x"}\n'),
-        "file: its header cannot be read; write it anew with `kubesched snapshot -o FILE`",
+        "file: its header cannot be read; write it again with `kubesched snapshot -o FILE`",
     ),
 ]
 
@@ -390,7 +396,7 @@ def test_a_workload_that_scheduling_reads_is_both_an_object_and_a_document() -> 
         "metadata": {"name": "web", "namespace": "default", "uid": "1"},
         "spec": {"replicas": 2, "selector": {"matchLabels": {"app": "web"}}},
     }
-    again = read_snapshot("file", written(a_cluster_of(document)))
+    again = read_snapshot("file", snapshot_bytes(a_cluster_of(document)))
     (replica_set,) = again.objects
     assert replica_set == decode(document)
     assert [each["kind"] for each in again.workloads] == ["ReplicaSet"]

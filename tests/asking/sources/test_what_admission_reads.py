@@ -24,7 +24,7 @@ from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.files import read_files
 from kubesched.asking.sources.read_documents import reduced_document
-from kubesched.asking.sources.snapshots import read_snapshot, written
+from kubesched.asking.sources.snapshots import read_snapshot, snapshot_bytes
 from kubesched.controlplane.admission import namespace_limits
 from kubesched.controlplane.kinds.pod import strategy as pods
 from kubesched.controlplane.server.catalog import RESOURCES
@@ -247,11 +247,11 @@ def drafted(folder: Path) -> ClusterObjects:
 
 
 def snapped(folder: Path) -> ClusterObjects:
-    return read_snapshot("here", written(exported(folder)))
+    return read_snapshot("here", snapshot_bytes(exported(folder)))
 
 
 def hidden(folder: Path) -> ClusterObjects:
-    return read_snapshot("here", written(anonymised(exported(folder), b"key")))
+    return read_snapshot("here", snapshot_bytes(anonymised(exported(folder), b"key")))
 
 
 SOURCES = [live, exported, drafted, snapped, hidden]
@@ -295,7 +295,7 @@ def test_a_kind_that_may_not_be_read_is_a_gap_and_unread(tmp_path: Path) -> None
 
 
 def test_an_older_snapshot_does_not_have_the_kinds(tmp_path: Path) -> None:
-    head, *lines = gzip.decompress(written(ClusterObjects(()))).splitlines()
+    head, *lines = gzip.decompress(snapshot_bytes(ClusterObjects(()))).splitlines()
     header = msgspec.json.decode(head)
     del header["unread"]
     old = gzip.compress(b"\n".join([msgspec.json.encode(header), *lines]) + b"\n")
@@ -390,5 +390,5 @@ def test_a_node_takes_what_its_manifest_states(
     (node,) = (msgspec.json.decode(encode(obj)) for obj in cluster.objects if type(obj).__name__ == "Node")
     if allocatable is not None:
         assert node["status"]["allocatable"] == allocatable
-    assert [each.what for each in cluster.gaps] == (["what Node the-node can take"] if gap else [])
+    assert [each.what for each in cluster.gaps] == (["the capacity of Node the-node"] if gap else [])
     assert all(each.uncertain.startswith(gap) for each in cluster.gaps)

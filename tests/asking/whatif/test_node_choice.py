@@ -33,8 +33,8 @@ def test_names_keep_their_order_and_selectors_that_of_names(text: str, nodes: st
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no node is named: ''; write names (a,b) or a label selector (zone=a)"),
-        (",", "no node is named: ','; write names (a,b) or a label selector (zone=a)"),
+        ("", "'' names no node; write names (a,b) or a label selector (zone=a)"),
+        (",", "',' names no node; write names (a,b) or a label selector (zone=a)"),
         ("d", "there is no node d; there are 3, such as a, b, c"),
         ("pool=odl", "no node matches the label selector pool=odl; nodes have pool old, new"),
         ("pol=old", "no node matches the label selector pol=old; no node has label pol; did you mean pool (old, new)?"),

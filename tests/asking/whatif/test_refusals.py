@@ -18,7 +18,7 @@ CASES = {
     "the commonest reason comes first": (f"0/9 nodes are available: 2 {ROOM}, 7 {APART}.", f"7 {APART}, 2 {ROOM}"),
     "all others are cordoned by the plan": (
         "0/3 nodes are available: 3 node(s) were unschedulable.",
-        "all other nodes are to be emptied, too",
+        "all other nodes are emptied, too",
     ),
     "another message stays as it is": ("the pod is gated", "the pod is gated"),
     "and so does one without counts": ("0/1 nodes are available: no claim.", "0/1 nodes are available: no claim."),

@@ -341,5 +341,5 @@ def test_a_cluster_that_never_calms_down_is_a_gap() -> None:
     document = {"apiVersion": "apps/v1", "kind": "ReplicaSet", "metadata": meta, "spec": spec}
     source = ClusterObjects((a_node("a"),), workloads=(document,))
     answer = whatif(ClusterModel(source, load_config()), [TaintNodes(("a",), NO_EXECUTE)])
-    assert [str(gap.what) for gap in answer.gaps] == ["what comes later"]
+    assert [str(gap.what) for gap in answer.gaps] == ["later changes"]
     assert answer.gaps[0].why.startswith("the cluster does not calm down")

@@ -215,39 +215,41 @@ def test_every_form_names_the_template(folder: Path, form: str) -> None:
     ("arguments", "code", "message"),
     [
         pytest.param(["-f", "no.yaml"], 1, "no.yaml: No such file or directory", id="a file that is not there"),
-        pytest.param(["-f", "node.yaml"], 1, "there is no workload to count", id="a file without a workload"),
+        pytest.param(["-f", "node.yaml"], 1, "no workload to count", id="a file without a workload"),
         pytest.param(["-f", "prices.csv"], 1, "prices.csv: document 1: an object was expected", id="a foreign file"),
         pytest.param(["-f", "bad.yaml"], 1, "spec.replicas: Invalid value: -1", id="a manifest that is not valid"),
-        pytest.param(["-f", "web.yaml", "--weights", "a"], 2, "whole numbers with commas", id="a weight of letters"),
+        pytest.param(
+            ["-f", "web.yaml", "--weights", "a"], 2, "whole numbers separated by commas", id="a weight of letters"
+        ),
         pytest.param(["-f", "web.yaml", "--weights", "1,1"], 1, "2 weights for 1 workloads", id="too many weights"),
         pytest.param(
-            ["-f", "web.yaml", "--until", "1", "--own-replicas"], 2, "two targets; give one", id="two targets"
+            ["-f", "web.yaml", "--until", "1", "--own-replicas"], 2, "exclude each other: give one", id="two targets"
         ),
         pytest.param(["-f", "web.yaml", "--until", "0"], 2, "0 is not in the range", id="a target of nothing"),
         pytest.param(["-f", "web.yaml", "--prices", "no.csv"], 1, "no.csv: No such file", id="prices not there"),
         pytest.param(
             ["-f", "web.yaml", "--prices", "bad.csv"],
             1,
-            "bad.csv: line 2: a price was expected in column 'price'",
+            "bad.csv: line 2: expected a price in column 'price'",
             id="prices that are no numbers",
         ),
         pytest.param(["-f", "web.yaml", "--prices", "web.yaml"], 1, "a label and 'price'", id="prices that are YAML"),
         pytest.param(
             ["-f", "web.yaml", "--node-template", "web.yaml"],
             1,
-            "--node-template takes nodes",
+            "--node-template expects a Node",
             id="a node that is none",
         ),
         pytest.param(
             ["-f", "web.yaml", "--prices", "negative.csv"],
             1,
-            "negative.csv: line 2: a price was expected in column 'price', found '-3'",
+            "negative.csv: line 2: expected a price in column 'price', found '-3'",
             id="a negative price",
         ),
         pytest.param(
             ["-f", "web.yaml", "--prices", "columns.csv"],
             1,
-            "columns.csv: line 1: no column is named 'price'; there are type, cost, region",
+            "columns.csv: line 1: no column is named 'price'; the columns are type, cost, region",
             id="prices without a column of them",
         ),
         pytest.param(
@@ -259,17 +261,17 @@ def test_every_form_names_the_template(folder: Path, form: str) -> None:
         pytest.param(
             ["-f", "web.yaml", "--price-label", "cost"],
             1,
-            "no node has the label cost, which is to hold prices",
+            "no node has the label cost for prices",
             id="a label of prices that no node has",
         ),
         pytest.param(
             ["-f", "web.yaml", "--pool-label", "zoo"],
             1,
-            "no node has the label zoo, which is to hold pools",
+            "no node has the label zoo for pools",
             id="a label of pools that no node has",
         ),
         pytest.param(
-            ["-f", "web.yaml", "--node-template", "empty.yaml"], 1, "empty.yaml: there is no object", id="an empty node"
+            ["-f", "web.yaml", "--node-template", "empty.yaml"], 1, "empty.yaml: no objects found", id="an empty node"
         ),
         pytest.param(["-f", "web.yaml", "--plugin", "none.py"], 1, "none.py: No such file", id="a plugin not there"),
         pytest.param(["-f", "web.yaml", "--plugin", "bad.py"], 1, "bad.py: syntax error in line 1", id="a bad plugin"),
@@ -282,7 +284,7 @@ def test_every_form_names_the_template(folder: Path, form: str) -> None:
         pytest.param(
             ["-f", "web.yaml", "--feature-gates", "Nope"], 1, "missing bool value for Nope", id="a gate without a value"
         ),
-        pytest.param(["--until", "3"], 2, "give the workloads with -f", id="a target without workloads"),
+        pytest.param(["--until", "3"], 2, "no workloads: add -f FILE", id="a target without workloads"),
     ],
 )
 def test_wrong_input_is_one_line(folder: Path, arguments: list[str], code: int, message: str) -> None:

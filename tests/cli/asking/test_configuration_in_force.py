@@ -33,7 +33,7 @@ TOLD: dict[str, tuple[Any, bool, str]] = {
     "another configuration": ({"componentconfig": {**HEAD, "podMaxBackoffSeconds": 20}}, True, ""),
     "one with hidden keys": ({"componentconfig": {**KEYS, "podMaxBackoffSeconds": 20}}, True, ""),
     "one of kube-scheduler": ({"kubescheduler.config.k8s.io": {"PodMaxBackoffSeconds": 20}}, False, ""),
-    "a plugin that is not here": ({"componentconfig": STRANGE}, False, "come with --plugin"),
+    "a plugin that is not here": ({"componentconfig": STRANGE}, False, "add out-of-tree plugins with --plugin"),
     "no object": ([1], False, ""),
 }
 

@@ -12,7 +12,7 @@ from tests.support.roles import a_rule
 from tests.support.served_cluster import a_served_cluster
 
 from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.cli import main
 from kubesched.testing import a_budget, a_node, a_pod
 
@@ -48,7 +48,7 @@ LOWERED = (
 def snapshot(tmp_path: Path) -> str:
     """Return the name of a snapshot of the cluster, taken a day after its pods were created."""
     file = tmp_path / "cluster.snapshot"
-    file.write_bytes(written(ClusterObjects(OBJECTS, taken_at=datetime(2026, 1, 2, tzinfo=UTC))))
+    file.write_bytes(snapshot_bytes(ClusterObjects(OBJECTS, taken_at=datetime(2026, 1, 2, tzinfo=UTC))))
     return str(file)
 
 
@@ -344,8 +344,12 @@ BAD: dict[str, tuple[list[str], int, str]] = {
     ),
     "a name of another namespace": (["pod", "cart"], 1, "there is no pod default/cart; did you mean shop/cart?"),
     "a wrong node": (["node", "x"], 1, "there is no node x; there are 4, such as a, b, c"),
-    "a name alone": (["cart"], 2, "Error: say what cart is: kubesched explain pod cart, node cart or deployment cart"),
-    "neither a name nor a manifest": (["pod"], 2, "Error: name a pod, or give a manifest with -f"),
+    "a name alone": (
+        ["cart"],
+        2,
+        "Error: missing kind: write kubesched explain pod cart, node cart or deployment cart",
+    ),
+    "neither a name nor a manifest": (["pod"], 2, "Error: no pod: give its name, or a manifest with -f"),
     "a manifest that is not there": (["pod", "-f", "nowhere.yaml"], 1, "nowhere.yaml: No such file or directory"),
 }
 
@@ -353,7 +357,7 @@ BAD: dict[str, tuple[list[str], int, str]] = {
 def test_a_cluster_is_read_only_once_a_pod_is_named() -> None:
     done = explain("pod", "--from", "nowhere.yaml")
     assert done.exit_code == 2
-    assert done.stderr.splitlines()[-1] == "Error: name a pod, or give a manifest with -f"
+    assert done.stderr.splitlines()[-1] == "Error: no pod: give its name, or a manifest with -f"
 
 
 @pytest.mark.parametrize(("words", "code", "line"), BAD.values(), ids=BAD)
@@ -396,16 +400,20 @@ MISTAKES: dict[str, tuple[list[str], int, str]] = {
     "a workload as a pod": (
         ["pod", "deploy/cart"],
         1,
-        "deploy/cart is no pod; for a workload: kubesched explain deploy/cart",
+        "deploy/cart is not a pod; to explain a workload, run: kubesched explain deploy/cart",
     ),
     "a workload that does not exist": (["rs/crat", "-n", "shop"], 1, "there is no ReplicaSet crat; did you mean cart?"),
     "a kind alone": (["deployment"], 2, "name one workload, such as deployment/NAME"),
     "two names": (["deploy", "a", "b"], 2, "name one workload, such as deploy/NAME"),
-    "a kind without pods": (["svc/web"], 2, "svc/web: pods, nodes and workloads can be explained, such as deploy/web"),
+    "a kind without pods": (
+        ["svc/web"],
+        2,
+        "svc/web: unknown kind; explain takes pods, nodes and workloads, such as deploy/web",
+    ),
     "a name without a kind": (
         ["cart"],
         2,
-        "say what cart is: kubesched explain pod cart, node cart or deployment cart",
+        "missing kind: write kubesched explain pod cart, node cart or deployment cart",
     ),
 }
 
@@ -442,7 +450,7 @@ def test_where_pods_may_not_be_read_it_is_not_said_that_none_is_pending(tmp_path
         config = served.kubeconfig("anna", namespace="hers")
         done = explain("--kubeconfig", config)
         own = explain("--kubeconfig", config, "-n", "hers", "--quiet")
-    first = "No pod of namespace hers is pending. The pods of other namespaces may not be read."
+    first = "No pod of namespace hers is pending. You may not read the pods of other namespaces."
     assert done.stdout.splitlines()[0] == first
     assert "You may not read" in done.stdout
     assert "forbidden" not in done.stdout

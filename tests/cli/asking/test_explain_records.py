@@ -76,9 +76,9 @@ def test_a_cluster_of_up_tells_what_its_scheduler_decided(pods: str, tmp_path: P
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["--scheduler", "http://localhost"], "http://localhost is no URL such as https://127.0.0.1:10259"),
-        (["--scheduler-ca", "ca.crt"], "--scheduler-ca and the like are about a scheduler: add --scheduler URL"),
-        (["--scheduler", "https://a", "--scheduler-key", "k"], "a certificate and its key have to be given together"),
+        (["--scheduler", "http://localhost"], "http://localhost is not a URL such as https://127.0.0.1:10259"),
+        (["--scheduler-ca", "ca.crt"], "--scheduler-ca, -token, -cert and -key need --scheduler URL"),
+        (["--scheduler", "https://a", "--scheduler-key", "k"], "give a client certificate and its key together"),
     ],
 )
 def test_wrong_options_are_told_before_anything_is_read(arguments: list[str], said: str) -> None:

@@ -178,7 +178,7 @@ def test_quiet_has_one_line_and_the_exit_code(cluster_file: str) -> None:
 def test_quiet_does_not_go_with_formats_for_programs(cluster_file: str) -> None:
     result = run("explain", "pod", "default/big", "--from", cluster_file, "-q", "-o", "json")
     assert result.exit_code == 2
-    assert "--quiet prints the verdict alone; it does not go with -o json" in result.output
+    assert "--quiet prints the verdict alone: it cannot be combined with -o json" in result.output
 
 
 def on_a_terminal(*arguments: str, **env: str) -> str:

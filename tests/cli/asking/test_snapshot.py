@@ -136,4 +136,4 @@ def test_what_plugins_look_up_is_in_a_snapshot_that_knows_them(manifests: str, t
         return run("explain", "pod", "web/a", "--from", file, *scheduler).stdout
 
     assert '1 with "node(s) are busy"' in asked(with_loads)
-    assert "the snapshot was written without the plugin" in " ".join(asked(without).split())
+    assert "the snapshot was written without this plugin" in " ".join(asked(without).split())

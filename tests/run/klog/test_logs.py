@@ -286,7 +286,7 @@ def test_a_stream_that_takes_nothing_holds_nobody_up() -> None:
     written = [line for line in lines if line.startswith("line")]
     # in order, and what was left out is said
     assert written == [f"line {number}" for number in range(len(written))]
-    left_out = sum(int(line.split()[0]) for line in lines if "log lines were left out" in line)
+    left_out = sum(int(line.split()[0]) for line in lines if "log lines were dropped" in line)
     assert len(written) + left_out == 1000
     assert left_out > 0
 

@@ -141,8 +141,8 @@ def test_what_changes_is_used_and_what_is_broken_is_not(identities: Any) -> None
         assert lookup.client_authorities is authorities
         assert lookup.front_proxy is proxy
         assert [note.partition(",")[2] for note in notes] == [
-            " client-ca-file: holds no PEM certificate (-----BEGIN CERTIFICATE-----); what was read before is used",
-            " requestheader-allowed-names: expected a list of texts in JSON; what was read before is used",
+            " client-ca-file: holds no PEM certificate (-----BEGIN CERTIFICATE-----); the last valid version is used",
+            " requestheader-allowed-names: expected a list of texts in JSON; the last valid version is used",
         ]
         new = Authority("new")
         api.data = {**data_of(identities), "client-ca-file": new.certificate.decode()}

@@ -350,7 +350,7 @@ BAD: dict[str, tuple[dict[str, Any], str]] = {
     "a file that is not there": (
         {"allow_labels_manifest": "/no/such/file"},
         "--allow-metric-labels-manifest /no/such/file: failed to read allow list manifest: No such file or directory; "
-        "name a file that can be read",
+        "give a readable file",
     ),
     "a version that is too old": (
         {"show_hidden_for_version": "1.34"},

@@ -104,14 +104,14 @@ def test_a_certificate_that_is_replaced_is_shown_to_new_clients(tmp_path: Path) 
     assert shown() == "old"
     Path(pair[0]).write_bytes(new.certificate)
     assert shown() == "old", "half of a pair is not used"
-    assert notes == [f"{pair[1]}: does not belong to the certificate in {pair[0]}; what was read before is used"]
+    assert notes == [f"{pair[1]}: does not belong to the certificate in {pair[0]}; the last valid version is used"]
     assert shown() == "old"
     assert len(notes) == 1, "the same trouble is told once"
     Path(pair[1]).write_bytes(new.key)
     assert shown() == "new"
     Path(pair[1]).unlink()
     assert shown() == "new"
-    assert notes[1:] == [f"{pair[1]}: No such file or directory; name a file that can be read; what was read before "
+    assert notes[1:] == [f"{pair[1]}: No such file or directory; give a readable file; the last valid version "
                          "is used"]  # fmt: skip
     Path(pair[1]).write_bytes(new.key)
     assert shown() == "new"
@@ -292,7 +292,7 @@ CANNOT_BE = {
     ),
     "a certificate that is not there": (
         lambda tmp: options_of((f"{tmp}/a.crt", f"{tmp}/a.key")),
-        "{tmp}/a.crt: No such file or directory; name a file that can be read",
+        "{tmp}/a.crt: No such file or directory; give a readable file",
     ),
     "a certificate that is a directory": (lambda tmp: options_of((str(tmp), str(tmp))), "{tmp}: Is a directory;"),
     "a file without a certificate": (
@@ -327,11 +327,11 @@ CANNOT_BE = {
     ),
     "a pair with names that is not there": (
         lambda tmp: ServingOptions(tls_sni_cert_key=(f"{tmp}/x.crt,{tmp}/x.key:a.example",)),
-        "{tmp}/x.crt: No such file or directory; name a file that can be read",
+        "{tmp}/x.crt: No such file or directory; give a readable file",
     ),
     "authorities that are not there": (
         lambda tmp: ServingOptions(client_ca_file=f"{tmp}/ca.crt"),
-        "{tmp}/ca.crt: No such file or directory; name a file that can be read",
+        "{tmp}/ca.crt: No such file or directory; give a readable file",
     ),
     "a bundle without authorities": (
         lambda tmp: ServingOptions(requestheader_client_ca_file=os.__file__),

@@ -180,7 +180,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     "a score above 100": (lambda: made(ScorePlugin, score=lambda self, cycle, pod, node: 101), "invalid score 101"),
     "a pod that is changed": (lambda: made(filter=writes_label), "the plugin changed pod asked: labels.seen yes"),
     "a node that is changed": (lambda: made(filter=writes_node_label), "the plugin changed node n0: labels.seen yes"),
-    "a call that blocks": (lambda: made(filter=sleeps), "time.sleep is called in sleeps, which holds up all pods"),
+    "a call that blocks": (lambda: made(filter=sleeps), "time.sleep is called in sleeps, which delays all pods"),
     "a key that cannot be hashed": (
         lambda: made(filter=full, key=lambda self, pod: []),
         "failed in key: TypeError: unhashable type: 'list'",
@@ -264,15 +264,15 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a permit that skips": (
         lambda: made(PermitPlugin, permit=lambda *_: Permission(SKIP)),
-        "permit returned Skip, by which the attempt fails; return Permission(SUCCESS) or a rejection",
+        "permit returned Skip, which makes the attempt fail; return Permission(SUCCESS) or a rejection",
     ),
     "a reserve that waits": (
         lambda: made(ReservePlugin, reserve=lambda *_: Status(Code.WAIT)),
-        "reserve returned Wait, by which the attempt fails; return None or a rejection",
+        "reserve returned Wait, which makes the attempt fail; return None or a rejection",
     ),
     "a reserve that is not undone": (
         lambda: made(ReservePlugin, __init__=with_places, reserve=takes),
-        "of others: node n0: Unschedulable (no); unreserve has to give back what reserve took",
+        "of others: node n0: Unschedulable (no); unreserve has to release what reserve took",
     ),
     "an unreserve that fails without reserve": (
         lambda: made(ReservePlugin, __init__=with_places, reserve=takes, unreserve=removes),
@@ -280,7 +280,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "an unreserve that gives back what was not taken": (
         lambda: made(ReservePlugin, __init__=with_count, reserve=counts_up, unreserve=counts_down),
-        "give back only what the pod holds, once",
+        "release only what the pod holds, and only once",
     ),
     "a pod that is changed in reserve": (
         lambda: made(ReservePlugin, reserve=writes_label),
@@ -292,15 +292,15 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a reserve that blocks": (
         lambda: made(ReservePlugin, reserve=sleeps),
-        "time.sleep is called in sleeps, which holds up all pods",
+        "time.sleep is called in sleeps, which delays all pods",
     ),
     "a pre_bind that blocks": (
         lambda: made(PreBindPlugin, pre_bind=sleeps_later),
-        "time.sleep is called in sleeps_later, which holds up all pods",
+        "time.sleep is called in sleeps_later, which delays all pods",
     ),
     "a sort_key that blocks": (
         lambda: made(QueueSortPlugin, sort_key=lambda self, pod, timestamp: sleeps(self, None, pod, None)),
-        "time.sleep is called in <lambda>, which holds up all pods",
+        "time.sleep is called in <lambda>, which delays all pods",
     ),
     "a pre_bind that returns a text": (
         lambda: made(PreBindPlugin, pre_bind=returning("done")),
@@ -312,7 +312,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
     ),
     "a pre_bind that waits for Permit": (
         lambda: made(PreBindPlugin, pre_bind=returning(Status(Code.WAIT))),
-        "pre_bind returned Wait, by which the attempt fails",
+        "pre_bind returned Wait, which makes the attempt fail",
     ),
     "a pre_enqueue that returns False": (
         lambda: made(PreEnqueuePlugin, pre_enqueue=lambda self, pod: False),
@@ -325,7 +325,7 @@ MISTAKES: dict[str, tuple[Callable[[], Any], str]] = {
             pre_enqueue=lambda self, pod: NO if self.cluster.pods else None,
             events_to_register=lambda self: LABELLED,
         ),
-        "is not gated any more and stays out of activeQ: events_to_register does not name AssignedPod/Delete",
+        "is no longer gated, but stays out of activeQ: events_to_register does not name AssignedPod/Delete",
     ),
     "a sort_key that is a text": (
         lambda: made(QueueSortPlugin, sort_key=lambda self, pod, timestamp: pod.name),

@@ -15,7 +15,7 @@ from kubesched.testing.plugin_checks.plugin_report import CheckResult, Outcome, 
 KIND = "licences.v1.example.com"
 SEATS = a_custom_object(KIND, "cad", spec={"seats": 3})
 HINTS = "events wake rejected pods"
-ANSWERS = "hooks answer what they may, scores from 0 to 100"
+ANSWERS = "hooks return valid answers, scores from 0 to 100"
 LABEL = "licence"
 
 
@@ -129,7 +129,7 @@ def test_a_check_says_how_much_was_tried() -> None:
 @pytest.mark.parametrize(
     ("plugin", "check", "warning"),
     [
-        (Never, ANSWERS, "no example was rejected, so nothing about rejections was tested"),
+        (Never, ANSWERS, "no example was rejected, so rejections were not tested"),
         (Never, HINTS, "no change let a rejected pod fit, so hints were not tested"),
         (Flat, ANSWERS, "no example had nodes with different scores"),
         (Gate, "events open gates", "no change opened the gate of a pod, so hints were not tested"),
@@ -186,7 +186,7 @@ def test_mutants_of_a_plugin_that_examples_try_are_noticed(plugin: type[Plugin],
     ("plugin", "survivor"),
     [
         (Never, "passes every node in filter"),
-        (Never, "says QUEUE_SKIP in every hint"),
+        (Never, "returns QUEUE_SKIP in every hint"),
         (Never, "registers for no event"),
         (Flat, "gives each node the score of its neighbour"),
         (Gate, "opens every gate"),

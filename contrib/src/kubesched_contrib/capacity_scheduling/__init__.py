@@ -1,4 +1,4 @@
-"""CapacityScheduling: ElasticQuotas of scheduling.x-k8s.io/v1alpha1, with borrowing and taking back."""
+"""CapacityScheduling: ElasticQuotas of scheduling.x-k8s.io/v1alpha1, with borrowing and reclaiming."""
 
 from kubesched_contrib.capacity_scheduling.plugin import CapacityScheduling
 

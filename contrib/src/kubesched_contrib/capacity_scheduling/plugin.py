@@ -1,8 +1,8 @@
 """CapacityScheduling: namespaces share a cluster by ElasticQuotas.
 
-From the quota of a pod's namespace to whether it may be tried: never beyond `max`, and beyond `min` only as far as
-others leave their own `min` unused. From a pod that found no room to victims: those who borrowed, if the pod's
-namespace is within its `min`; else less important pods of the same namespace.
+From the quota of a pod's namespace to whether the pod may be tried: never beyond `max`, and beyond `min` only while
+other namespaces leave their own `min` unused. From a pod without a node to victims: pods of borrowing namespaces, if
+the pod's namespace is within its `min`; else less important pods of the same namespace.
 """
 
 from collections import Counter
@@ -41,14 +41,14 @@ NOBODY_TO_EVICT = "no node has pods whose eviction helps within the quotas"
 
 
 class Demand(NamedTuple):
-    """A pod's request together with those of pods that are nominated: in its own quota, and in all."""
+    """The request of a pod and of nominated pods together: in its own quota, and in all."""
 
     own: Amounts
     total: Amounts
 
 
 class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
-    """Keeps namespaces within their quotas, and takes back what others borrowed."""
+    """Keeps namespaces within their quotas, and reclaims borrowed resources."""
 
     name = "CapacityScheduling"
     looks_up = (KIND, BUDGETS)
@@ -62,26 +62,26 @@ class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
         self._totals = cluster.pod_totals(lambda pod: pod.namespace)
         self._quotas = ElasticQuotas(())
         ElasticQuotaStatuses(cluster, self._totals, background, writer)
-        # victim -> preemptor, by UID, as long as the victim is being evicted; what the API server reports comes later
+        # victim -> preemptor, by UID, while the victim is being evicted; the API server's report comes later
         self._evicted_for: dict[str, str] = {}
         self._nominated = cluster.pod_index(lambda pod: [NOMINATED] if pod.status.nominated_node_name else [])
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return the events that make room in a quota."""
+        """Return the events that free capacity in a quota."""
         return (
             Registration(ClusterEvent(Resource.POD, Action.DELETE | Action.UPDATE_POD_SCALE_DOWN), self._after_pod),
             Registration(ClusterEvent(KIND, Action.ALL), after_quota),
         )
 
     def _after_pod(self, pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
-        """Return whether a pod that went, or takes less, makes room in a quota: its namespace must have one."""
+        """Return whether a deleted or smaller pod frees capacity in a quota: its namespace must have one."""
         changed = old or new
         return Hint.when(changed is not None and changed.namespace in self._owned)
 
     # -- PreFilter
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
-        """Reject a pod with which its quota would exceed its max, or all quotas together the sum of their mins."""
+        """Reject a pod that would take its quota beyond max, or all quotas together beyond the sum of their mins."""
         if pod.namespace not in self._owned:
             return None
         usage = self._usage()
@@ -97,14 +97,14 @@ class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
         return None
 
     def _usage(self) -> QuotaUsage:
-        """Return what is taken of the quotas at this moment."""
+        """Return the current usage of the quotas."""
         objects = self._cluster.all(KIND)
         if not self._quotas.are_of(objects):
             self._quotas = ElasticQuotas(objects)
         return QuotaUsage(self._quotas, self._totals)
 
     def _demand(self, usage: QuotaUsage, pod: PodInfo) -> Demand:
-        """Return a pod's request with those of nominated pods that come before it."""
+        """Return the request of a pod and of the nominated pods before it."""
         own, total = Counter(pod.requests), Counter(pod.requests)
         on_nodes = self._cluster.pods
         reported = {other.uid: other for other in self._nominated[NOMINATED]}
@@ -157,7 +157,7 @@ class CapacityScheduling(PreemptingPlugin, PreFilterPlugin):
 
 
 def after_quota(pod: PodInfo, old: Any, new: Any) -> Hint:
-    """Return whether a quota came, went or changed, not only its status."""
+    """Return whether a quota was created, deleted or changed in more than its status."""
     return Hint.when(old is None or new is None or old.spec != new.spec)
 
 
@@ -172,7 +172,7 @@ def _candidate(
 ) -> Candidate | None:
     """Return the victims on a node, None if evicting all of them does not help.
 
-    The usage is changed. Pods that are leaving for others are gone, there and on the node.
+    The usage is changed. Victims of other preemptors count as deleted, in the usage and on the node.
     """
 
     def allowed() -> bool:
@@ -209,15 +209,15 @@ def _candidate(
 def _potential_victims(
     cluster: ClusterView, usage: QuotaUsage, pod: PodInfo, node: NodeRow, demand: Demand
 ) -> Iterator[PodInfo]:
-    """Yield the pods on a node that may be evicted for a pod, in the order to go.
+    """Yield the pods on a node that may be evicted for a pod, in the order of eviction.
 
-    Whoever takes a pod off its quota meanwhile stops at the quota's min.
+    If the caller removes each pod from its quota, it stops at the quota's min.
     """
     own, names = pod.namespace, pod.requests
     borrowing = own in usage and usage.over_min(own, names, demand.own)
     for other in sorted(node.pods, key=eviction_order(cluster)):
         if own not in usage or other.namespace not in usage:
-            # pods without a quota are among themselves
+            # pods without a quota preempt only each other
             if own not in usage and other.namespace not in usage and other.priority < pod.priority:
                 yield other
         elif other.namespace == own:

@@ -1,4 +1,4 @@
-"""ElasticQuotas: what a namespace is sure of, the most it may take, and what its pods take now.
+"""ElasticQuotas: the guaranteed amount of a namespace, its maximum, and the usage of its pods.
 
 From custom objects to `ElasticQuotas`, and from these and the totals of pods on nodes to `QuotaUsage`, in which pods
 can be removed and put back. Amounts are by resource, CPU in thousandths. A resource that `max` does not name has no
@@ -19,7 +19,7 @@ class QuotaSpec(NamedTuple):
     """The quota of a namespace."""
 
     min: Amounts
-    # a resource that is not there has no limit
+    # a missing resource has no limit
     max: Amounts
 
 
@@ -33,17 +33,17 @@ class ElasticQuotas:
         self.total_min: Counter[str] = Counter()
         for quota in found.values():
             self.total_min.update(quota.min)
-        # of what another namespace is sure of, all others are sure of nothing
+        # a resource in one namespace's min has a min of 0 in all other namespaces
         shared = dict.fromkeys(self.total_min, 0)
         self.by_namespace = {name: QuotaSpec({**shared, **quota.min}, quota.max) for name, quota in found.items()}
 
     def are_of(self, objects: Sequence[Any]) -> bool:
-        """Return whether these are the quotas of the same versions of the same objects."""
+        """Return whether these quotas come from the same versions of the same objects."""
         return len(objects) == len(self._objects) and {*map(id, objects)} == {*map(id, self._objects)}
 
 
 class QuotaUsage:
-    """What is taken of each quota, in a trial from which pods are removed."""
+    """The usage of each quota, in a trial from which pods are removed."""
 
     def __init__(
         self, quotas: ElasticQuotas, totals: PodTotals, removed: Counter[tuple[str, str]] | None = None
@@ -59,31 +59,31 @@ class QuotaUsage:
         return namespace in self._quotas.by_namespace
 
     def copy(self) -> "QuotaUsage":
-        """Return a trial that can be changed without this one."""
+        """Return an independent copy."""
         return QuotaUsage(self._quotas, self._totals, self._removed)
 
     def remove(self, pod: PodInfo) -> None:
-        """Take what a pod requests off its quota."""
+        """Subtract a pod's request from its quota's usage."""
         for name, amount in pod.requests.items():
             self._removed[pod.namespace, name] += amount
 
     def restore(self, pod: PodInfo) -> None:
-        """Count what a removed pod requests again."""
+        """Add the request of a removed pod again."""
         for name, amount in pod.requests.items():
             self._removed[pod.namespace, name] -= amount
 
     def over_min(self, namespace: str, names: Iterable[str], more: Amounts | None = None) -> bool:
-        """Return whether a namespace takes more of some resources than it is sure of, with a further request."""
+        """Return whether a namespace, with a further request, exceeds its min in some resource."""
         least, further = self._quotas.by_namespace[namespace].min, more or {}
         return any(self._used(namespace, name) + further.get(name, 0) > least[name] for name in names if name in least)
 
     def over_max(self, namespace: str, more: Amounts) -> bool:
-        """Return whether a namespace would take more than it may."""
+        """Return whether a namespace would exceed its max."""
         most = self._quotas.by_namespace[namespace].max
         return any(self._used(namespace, name) + amount > most[name] for name, amount in more.items() if name in most)
 
     def over_total_min(self, more: Amounts) -> bool:
-        """Return whether all namespaces together would take more than all are sure of."""
+        """Return whether all namespaces together would exceed the sum of their mins."""
         total = self._quotas.total_min
         return any(
             amount + sum(self._used(namespace, name) for namespace in self._quotas.by_namespace) > total[name]
@@ -96,7 +96,7 @@ class QuotaUsage:
 
 
 def quota_spec(quota: Any) -> QuotaSpec:
-    """Return what is read of an ElasticQuota."""
+    """Return the parsed fields of an ElasticQuota."""
     return QuotaSpec(_amounts(quota, "min"), _amounts(quota, "max"))
 
 

@@ -1,4 +1,4 @@
-"""The status of ElasticQuotas: what the pods of the namespace take.
+"""The status of ElasticQuotas: the usage of the namespace's pods.
 
 From the totals of pods on nodes to `status.used`, in the background.
 """
@@ -22,13 +22,13 @@ UNITS = (("Ti", 2**40), ("Gi", 2**30), ("Mi", 2**20), ("Ki", 2**10))
 
 
 class ElasticQuotaStatuses:
-    """Keeps the statuses of all ElasticQuotas up to date."""
+    """Updates the statuses of all ElasticQuotas."""
 
     def __init__(self, cluster: ClusterView, totals: PodTotals, background: Background, writer: ObjectWriter) -> None:
         self._cluster = cluster
         self._totals = totals
         self._writer = writer
-        # ElasticQuota -> the object that was known when its status was written, and what was written
+        # ElasticQuota -> the known object when its status was written, and the written status
         self._written: dict[str, tuple[Any, Amounts]] = {}
         background.timer(LOOK_SECONDS, self._write)
 
@@ -39,7 +39,7 @@ class ElasticQuotaStatuses:
             try:
                 spec = quota_spec(quota)
             except PluginError:
-                # the pods of the namespace are told
+                # the pods of the namespace are counted
                 continue
             taken = self._totals[quota.metadata.namespace]
             used = dict.fromkeys((*spec.min, *spec.max), 0)
@@ -52,7 +52,7 @@ class ElasticQuotaStatuses:
 
 
 def _reported(quota: Any) -> Amounts | None:
-    """Return what the status says, None if it cannot be read."""
+    """Return the reported status, None if it is invalid."""
     used = (quota.status or {}).get("used")
     try:
         return resource_amounts(dict(used)) if isinstance(used, Mapping) else None

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class CoschedulingArgs:
-    """How long pods wait for their gang, how long a gang backs off after it failed, and when it fails.
+    """How long pods wait for their gang, how long a failed gang backs off, and when a gang fails.
 
     A gang fails at once if more than `pod_group_reject_percentage` of `minMember` have no node when a pod finds none.
     """

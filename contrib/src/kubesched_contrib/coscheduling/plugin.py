@@ -1,8 +1,8 @@
 """Coscheduling: the pods of a PodGroup get nodes together, or none of them does.
 
 From pods with the label `scheduling.x-k8s.io/pod-group` to the order in which they are tried, and to places that are
-kept in Permit until `minMember` pods have one. If a pod of a gang that is not complete finds no node, the others give
-their places back, unless only a few are missing and enough pods are left to be tried.
+reserved in Permit until `minMember` pods have one. If a pod of an incomplete gang finds no node, its other pods
+release their places, unless only a few pods are missing and enough untried pods are left.
 """
 
 from collections.abc import Sequence
@@ -43,9 +43,9 @@ from kubesched_contrib.coscheduling.gangs import Gangs
 from kubesched_contrib.coscheduling.pod_group import KIND, GangSpec, group_name
 from kubesched_contrib.coscheduling.status import PodGroupStatuses
 
-# how often backoffs and waiting pods of incomplete gangs are looked at
+# interval of the checks of backoffs and of waiting pods of incomplete gangs
 TICK_SECONDS = 1.0
-# the longest `namespace/name`: names are compared as numbers of so many bytes
+# the longest `namespace/name`: names are compared as numbers of this many bytes
 NAME_BYTES = 63 + 1 + 253
 PERCENT = 100
 # whether PreFilter rejected the pod: then its gang was not tried
@@ -75,13 +75,13 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
         self._waiting_pods = waiting_pods
         self._waits = waits
         self._background = background
-        # between the clock of the queue and the date; taken once, so that all pods of a gang get one time
+        # offset between the queue's clock and the date; taken once, so that all pods of a gang get the same time
         self._epoch: float | None = None
         background.timer(TICK_SECONDS, self._look_after)
         PodGroupStatuses(cluster, self._gangs, waits, background, writer, http)
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return the events that can complete a gang, or give it what minResources asks for."""
+        """Return the events that can complete a gang, or satisfy its minResources."""
         arrivals = Action.ADD | Action.UPDATE_POD_SCHEDULING_GATES_ELIMINATED | Action.UPDATE_POD_LABEL
         return (
             Registration(ClusterEvent(Resource.POD, arrivals), after_pod),
@@ -91,7 +91,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
         )
 
     def _after_room(self, pod: PodInfo, old: Any, new: Any) -> Hint:
-        """Return whether more room can help a pod: its gang must have minResources."""
+        """Return whether more capacity can help a pod: its gang must have minResources."""
         gang = self._gangs.spec(group_name(pod))
         return Hint.when(gang is not None and gang.min_resources is not None)
 
@@ -100,7 +100,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
     def sort_key(self, pod: PodInfo, timestamp: float) -> tuple[float, ...]:
         """Return the priority, the time of the gang (or the pod), and its name.
 
-        A gang's time is when its PodGroup was created, or when it failed last: others come first then.
+        A gang's time is its PodGroup's creation, or its last failure, after which other pods come first.
         """
         name = group_name(pod)
         gang = self._gangs.spec(name)
@@ -118,7 +118,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
     # -- PreFilter
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
-        """Reject a pod whose gang backs off, lacks pods, or lacks what minResources asks for."""
+        """Reject a pod whose gang backs off, lacks pods, or lacks resources for minResources."""
         rejection = self._rejection(pod)
         if rejection is not None:
             cycle.write(HELD_BACK, True)
@@ -146,7 +146,9 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
         return None
 
     def _is_tried_anyway(self, pod: PodInfo) -> bool:
-        """Return whether a pod is tried although its gang backs off: room is promised to it, or it is only a trial."""
+        """Return whether a pod is tried although its gang backs off: it has a nomination, or the attempt is only a
+        trial.
+        """
         return bool(pod.status.nominated_node_name) or self._cluster.in_trial
 
     # -- PostFilter
@@ -170,7 +172,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
         )
 
     def _reject(self, name: str, message: str) -> None:
-        """Have the waiting pods of a gang give their places back."""
+        """Reject the waiting pods of a gang, so that they release their places."""
         self._gangs.fail(name, self._waits.now(), self._args.pod_group_backoff_seconds)
         for waiting in list(self._waiting_pods):
             if group_name(waiting.pod) == name:
@@ -179,7 +181,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
     # -- Reserve and Permit
 
     def reserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Status | None:
-        """Reserve nothing: places are counted in the cluster."""
+        """Do nothing: places are counted in the cluster."""
         return None
 
     def unreserve(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
@@ -191,7 +193,7 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
             self._background.activate(self._gangs.let_others_try(name))
 
     def permit(self, cycle: CycleState, pod: PodInfo, node_name: str) -> Permission:
-        """Let a pod wait until minMember pods have a node; the last of them allows the others."""
+        """Let a pod wait until minMember pods have a node; the last of them allows the rest."""
         name = group_name(pod)
         if not name:
             return Permission(SUCCESS)
@@ -211,14 +213,14 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
         return Permission(SUCCESS)
 
     def _activate(self, cycle: CycleState, name: str) -> None:
-        """Have the other pods of a gang tried at once; only its first pod does so, or they would be tried for ever."""
+        """Activate the other pods of a gang; only its first pod does so, to avoid an endless cycle."""
         named = cycle.get(PODS_TO_ACTIVATE)
         if named is None:
             named = set()
             cycle.write(PODS_TO_ACTIVATE, named)
         named.update(pod.uid for pod in self._gangs.pending(name))
 
-    # -- from time to time
+    # -- periodically
 
     def _look_after(self) -> None:
         """Activate the pods of gangs whose backoff is over; reject the waiting pods of gangs that lost members."""
@@ -233,16 +235,16 @@ class Coscheduling(QueueSortPlugin, PreFilterPlugin, PostFilterPlugin, PermitPlu
 
 
 def after_pod(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
-    """Return whether a pod that came, or lost its gates, is of the same gang."""
+    """Return whether a pod that was created, or lost its gates, is of the same gang."""
     return Hint.when(new is not None and bool(group_name(pod)) and group_name(pod) == group_name(new))
 
 
 def after_group(pod: PodInfo, old: Any, new: Any) -> Hint:
-    """Return whether a PodGroup is the pod's own, and not only its status or metadata changed."""
+    """Return whether a PodGroup is the pod's own, and changed in more than its status or metadata."""
     own = group_name(pod) == (new or old).full_name
     return Hint.when(own and (old is None or new is None or old.spec != new.spec))
 
 
 def _as_number(name: str) -> int:
-    """Return a number that is as large, among those of other names, as the name is late in the alphabet."""
+    """Return a number that sorts names alphabetically."""
     return int.from_bytes(name.encode()[:NAME_BYTES].ljust(NAME_BYTES, b"\0"))

@@ -1,4 +1,4 @@
-"""PodGroups of scheduling.x-k8s.io: what the Coscheduling plugin reads of them.
+"""PodGroups of scheduling.x-k8s.io: the fields that the Coscheduling plugin reads.
 
 From custom objects to `GangSpec`; a field of the wrong type is a PluginError that names the group and the field.
 """
@@ -13,25 +13,25 @@ LABEL = "scheduling.x-k8s.io/pod-group"
 
 
 class GangSpec(NamedTuple):
-    """A PodGroup: how many pods go together, what they need, and how long they wait for each other."""
+    """A PodGroup: the number of pods that start together, the resources they need, and how long they wait."""
 
     full_name: str
     created: datetime | None
     min_member: int
     # by resource; cpu in thousandths
     min_resources: dict[str, int] | None
-    # None: as the plugin's arguments say
+    # None: the value of the plugin's arguments
     timeout_seconds: int | None
 
 
 def group_name(pod: PodInfo) -> str:
-    """Return `namespace/name` of the PodGroup that a pod's label names; an empty text if it names none."""
+    """Return `namespace/name` of the PodGroup in a pod's label; an empty text without the label."""
     name = pod.labels.get(LABEL, "")
     return f"{pod.namespace}/{name}" if name else ""
 
 
 def gang_spec(group: Any) -> GangSpec:
-    """Return what is read of a PodGroup."""
+    """Return the parsed fields of a PodGroup."""
     spec = group.spec or {}
     resources = spec.get("minResources")
     try:

@@ -1,7 +1,7 @@
 """The status of PodGroups: phase, and how many pods run, succeeded and failed.
 
-From the pods of each gang to `status`, a few groups at a time, in the background. The scheduler does not watch finished
-pods: where a gang has fewer pods than before, they are looked up first.
+From the pods of each gang to `status`, a few groups at a time, in the background. The scheduler does not watch
+finished pods: if a gang has fewer pods than before, they are looked up first.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ PENDING, SCHEDULING, RUNNING, FINISHED, FAILED = "Pending", "Scheduling", "Runni
 FINAL = frozenset({FINISHED, FAILED})
 LOOK_SECONDS = 2.0
 LOOK_UP_SECONDS = 5.0
-# so many groups are looked at in one turn
+# number of groups in one turn
 MOST_AT_ONCE = 200
 FINISHED_PODS = (
     f"/api/v1/pods?labelSelector={LABEL.replace('/', '%2F')}&fieldSelector=status.phase!=Running,status.phase!=Pending"
@@ -24,7 +24,7 @@ FINISHED_PODS = (
 
 
 class MemberCounts(NamedTuple):
-    """The pods of a gang: all, and those in a phase."""
+    """The number of a gang's pods, in total and by phase."""
 
     members: int
     running: int = 0
@@ -33,7 +33,7 @@ class MemberCounts(NamedTuple):
 
 
 def phase_of(min_member: int, counts: MemberCounts) -> str:
-    """Return the phase of a group that is not over."""
+    """Return the phase of an unfinished group."""
     if counts.members < min_member:
         return PENDING
     if counts.succeeded >= min_member:
@@ -44,7 +44,7 @@ def phase_of(min_member: int, counts: MemberCounts) -> str:
 
 
 class PodGroupStatuses:
-    """Keeps the statuses of all PodGroups up to date."""
+    """Updates the statuses of all PodGroups."""
 
     def __init__(
         self,
@@ -60,19 +60,19 @@ class PodGroupStatuses:
         self._waits = waits
         self._writer = writer
         self._http = http
-        # (PodGroup, phase) -> how many pods that are not watched any more
+        # (PodGroup, phase) -> number of pods that are no longer watched
         self._finished: Counter[tuple[str, str]] = Counter()
-        # PodGroup -> how many pods it had, and those whose finished pods have to be looked up
+        # PodGroup -> its number of pods; and the PodGroups whose finished pods must be looked up
         self._seen: dict[str, int] = {}
         self._lost_pods: set[str] = set()
-        # PodGroup -> the object that was known when its status was written, and the status
+        # PodGroup -> the known object when its status was written, and the status
         self._written: dict[str, tuple[Any, Mapping[str, Any]]] = {}
         self._turn: list[str] = []
         background.timer(LOOK_SECONDS, self._write_some)
         background.every(LOOK_UP_SECONDS, self._look_up, self._apply)
 
     def _write_some(self) -> None:
-        """Write the statuses of the groups whose turn it is."""
+        """Write the statuses of the next groups."""
         if not self._turn:
             groups = self._cluster.all(KIND)
             self._turn = [group.full_name for group in groups]
@@ -94,7 +94,7 @@ class PodGroupStatuses:
         try:
             spec = self._gangs.spec(name)
         except PluginError:
-            # its pods are told
+            # its pods are counted
             return
         if spec is None or current.get("phase") in FINAL:
             return

@@ -1,4 +1,4 @@
-"""GangDefragmentation: the fewest moves of running pods that make room for a gang that waits."""
+"""GangDefragmentation: the fewest moves of running pods that make space for a waiting gang."""
 
 from kubesched_contrib.gang_defragmentation.args import GangDefragmentationArgs
 from kubesched_contrib.gang_defragmentation.plugin import GangDefragmentation

@@ -6,12 +6,12 @@ from typing import Literal
 
 @dataclass(frozen=True)
 class GangDefragmentationArgs:
-    """Whether plans are proposed or carried out, and how far a plan may go.
+    """Whether plans are proposed or carried out, and the limits of a plan.
 
-    A gang is looked at once it has waited for `pending_seconds`. No plan has more than `max_moves`; the model has no
-    more than `max_nodes` nodes and `max_movable_pods` pods that may be moved, and the solver ends after
-    `solver_seconds`. After a plan was carried out, none is for `cool_down_seconds`; one that is not done after
-    `plan_timeout_seconds` is given up.
+    The plugin looks for a plan after a gang has waited for `pending_seconds`. No plan has more than `max_moves`; the
+    model has at most `max_nodes` nodes and `max_movable_pods` movable pods, and the solver ends after
+    `solver_seconds`. After a plan was carried out, there is none for `cool_down_seconds`; a plan that is not done
+    after `plan_timeout_seconds` is cancelled.
     """
 
     mode: Literal["Propose", "Evict"] = "Propose"

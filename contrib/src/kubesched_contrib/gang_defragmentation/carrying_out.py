@@ -1,9 +1,9 @@
-"""Carrying out a plan: the gang's pods are nominated, the pods that move are evicted one after the other.
+"""Carrying out a plan: the gang's pods are nominated, the moving pods are evicted one after the other.
 
-From a proved plan to evictions through the API, which respects PodDisruptionBudgets. Nominations come first, and have
-to be reported: from then on no less important pod takes the places that become free. The gang waits until all of them
-are, since it would give back what it has if a part of it were tried. Nothing more is evicted once an eviction is
-refused, a pod of the gang is gone, or time is up; the nominations are then taken back.
+From a proved plan to evictions through the API, which respects PodDisruptionBudgets. Nominations come first, and must
+be reported: from then on no less important pod takes the freed places. The gang waits until all of them are free,
+since a partial attempt would release its places. Evictions stop when one is refused, a pod of the gang disappears, or
+time is up; the nominations are then removed.
 """
 
 import asyncio
@@ -27,17 +27,17 @@ class Executor:
         self._background = background
         self._writer = writer
         self._seconds = seconds
-        # of the plan that is carried out: UID of a pod of the gang -> its node
+        # of the current plan: UID of a pod of the gang -> its node
         self.promised: dict[str, str] = {}
-        # whether all pods that move are gone
+        # whether all moving pods have left
         self._has_room = False
 
     def holds(self, uid: str) -> bool:
-        """Return whether a pod has to wait: of a gang that is tried too early, some pods would lose their places."""
+        """Return whether a pod must wait: if a gang is tried too early, some pods would lose their places."""
         return uid in self.promised and not self._has_room
 
     async def carry_out(self, plan: DefragmentationPlan) -> str:
-        """Return an empty text when the gang has its nodes, or why the plan was given up."""
+        """Return an empty text when the gang has its nodes, or why the plan was cancelled."""
         self.promised = {place.pod.uid: place.node_name for place in plan.places}
         self._has_room = False
         try:
@@ -59,13 +59,13 @@ class Executor:
             return "the pods of the gang could not be nominated"
         for move in plan.moves:
             if not all(self._is_there(place) for place in plan.places):
-                return "pods of the gang are gone"
+                return "pods of the gang were deleted"
             refusal = await self._writer.evict(move.pod)
             if refusal:
                 return f"pod {move.pod.full_name} was not evicted: {refusal}"
         moved = {move.pod.uid for move in plan.moves}
         if not await self._until(lambda: moved.isdisjoint(self._cluster.pods), end):
-            return "evicted pods did not go in time"
+            return "evicted pods did not end in time"
         self._has_room = True
         while self._waits.now() < end:
             if not any(place.pod.uid in self._cluster.pending for place in plan.places):

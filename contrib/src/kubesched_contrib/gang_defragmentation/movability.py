@@ -1,6 +1,6 @@
-"""Which pods may be evicted to make room for a gang: those that a controller creates again, unless they opt out.
+"""Which pods may be evicted to make space for a gang: pods that a controller recreates, unless they opt out.
 
-From a pod on a node to whether it may be evicted and is created again, and to the disruption budget that selects it.
+From a pod on a node to whether it may be evicted and is recreated, and to the disruption budget that selects it.
 """
 
 from typing import NamedTuple
@@ -17,7 +17,7 @@ BOUND_TO_NODE = frozenset({"DaemonSet", "Node"})
 
 
 class EvictionBudget(NamedTuple):
-    """A PodDisruptionBudget, and how many pods it lets go now."""
+    """A PodDisruptionBudget, and the number of pods that it currently allows to evict."""
 
     name: str
     allowed: int
@@ -34,8 +34,9 @@ class Movability:
     def allows(self, pod: PodInfo, priority: int) -> bool:
         """Return whether a pod may be moved for a gang of a priority.
 
-        Not so are: more important pods; pods without a controller, of DaemonSets, or of the node; pods that are going,
-        do not run yet, belong to a gang, hold devices, or are for another scheduler; and whoever opted out.
+        It returns False for more important pods; for pods without a controller, of DaemonSets, or of the node; for
+        pods that terminate, do not run yet, belong to a gang, hold devices, or are for another scheduler; and for
+        pods that opted out.
         """
         controller = pod.metadata.controller
         if controller is None or controller.kind in BOUND_TO_NODE or pod.priority > priority:
@@ -52,7 +53,7 @@ class Movability:
         return self._trials.has_profile(pod) and len(budgets) < 2 and all(budget.allowed > 0 for budget in budgets)
 
     def budget_of(self, pod: PodInfo) -> EvictionBudget | None:
-        """Return the budget that selects a pod that may be moved, None if none does."""
+        """Return the budget that selects a movable pod, None if none does."""
         return next(iter(self._budgets_of(pod)), None)
 
     def _budgets_of(self, pod: PodInfo) -> list[EvictionBudget]:

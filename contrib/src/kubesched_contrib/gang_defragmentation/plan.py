@@ -1,8 +1,8 @@
 """Plans: which pods leave their nodes, and where the gang's pods go; and the proof that the scheduler agrees.
 
-From the solver's plan to one that the engine was asked about, or to what the engine refuses. The gang's pods are put
-on their nodes one by one, if all filters let them; then every moved pod has to find a node by the scheduler's own
-choice, as it will when its controller has created it again.
+From the solver's plan to one that the engine has accepted, or to its objections. The gang's pods are put on their
+nodes one by one, if all filters accept them; then the scheduler must find a node for every moved pod, as it will when
+the pod's controller has recreated it.
 """
 
 import json
@@ -12,7 +12,7 @@ from kubesched import ClusterView, PlacementTrials, PodInfo
 
 
 class PlannedMove(NamedTuple):
-    """A pod that leaves its node, and where it finds another."""
+    """A pod that leaves its node, and its new node."""
 
     pod: PodInfo
     source: str
@@ -47,14 +47,16 @@ class DefragmentationPlan(NamedTuple):
 
 
 class Refutation(NamedTuple):
-    """Why a plan does not hold: a moved pod finds no node, a node refuses a pod of the gang; neither: it is stale."""
+    """Why a plan fails: a moved pod finds no node, or a node refuses a pod of the gang; with neither, the plan is
+    stale.
+    """
 
     moved: PodInfo | None = None
     place: PlannedPlace | None = None
 
 
 def prove(plan: DefragmentationPlan, cluster: ClusterView, trials: PlacementTrials) -> DefragmentationPlan | Refutation:
-    """Return the plan with the nodes that the scheduler would choose for moved pods, or what refutes it."""
+    """Return the plan with the nodes that the scheduler would choose for moved pods, or its refutation."""
     on_nodes, pending = cluster.pods, cluster.pending
     moved = [on_nodes.get(move.pod.uid) for move in plan.moves]
     if any(

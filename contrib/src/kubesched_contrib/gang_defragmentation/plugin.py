@@ -1,8 +1,8 @@
-"""GangDefragmentation: the fewest moves of running pods that make room for a gang that waits.
+"""GangDefragmentation: the fewest moves of running pods that make space for a waiting gang.
 
-From PodGroups of scheduling.x-k8s.io whose pods found no node to plans. A plan is looked for beside scheduling: the
-cluster is surveyed between two cycles, the solver runs in a thread, and what it finds is proved by the engine between
-two cycles. In mode Propose a plan is announced: an event and an annotation of the PodGroup, the log, a metric, and the
+From PodGroups of scheduling.x-k8s.io whose pods found no node to plans. The search runs beside scheduling: the
+cluster is surveyed between two cycles, the solver runs in a thread, and the engine proves its result between two
+cycles. In mode Propose a plan is announced by an event and an annotation of the PodGroup, the log, a metric, and the
 message of its pods. In mode Evict it is also carried out.
 """
 
@@ -42,7 +42,7 @@ from kubesched_contrib.gang_defragmentation.plan import DefragmentationPlan, Ref
 from kubesched_contrib.gang_defragmentation.survey import Exclusions, Surveyor, WaitingGang
 
 PLAN = "kubesched.io/defragmentation-plan"
-# so many times a plan that the engine refutes is replaced by another
+# limit on the plans that replace a refuted one
 MOST_PROOFS = 4
 PROPOSED, EVICTED, ABANDONED, NO_PLAN, REFUTED, TIMED_OUT = (
     "proposed",
@@ -55,7 +55,7 @@ PROPOSED, EVICTED, ABANDONED, NO_PLAN, REFUTED, TIMED_OUT = (
 
 
 class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
-    """Finds room for gangs."""
+    """Makes space for gangs."""
 
     name = "GangDefragmentation"
     looks_up = (KIND, BUDGETS)
@@ -83,22 +83,22 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
         self._gangs = Gangs(cluster)
         self._surveyor = Surveyor(cluster, trials, self._args)
         self._executor = Executor(cluster, waits, background, writer, self._args.plan_timeout_seconds)
-        self._results = metrics.counter("plans_total", "Plans that were looked for, by result.", ["result"])
-        self._seconds = metrics.histogram("solver_seconds", "How long the solver took.", buckets=(0.01, 0.1, 1, 10, 60))
-        # PodGroup -> since when its pods find no node, and when it was looked at last
+        self._results = metrics.counter("plans_total", "Searches for plans, by result.", ["result"])
+        self._seconds = metrics.histogram("solver_seconds", "Duration of the solver.", buckets=(0.01, 0.1, 1, 10, 60))
+        # PodGroup -> since when its pods find no node, and its last search
         self._since: dict[str, float] = {}
         self._looked_at: dict[str, float] = {}
-        # PodGroup -> the plan that was announced last
+        # PodGroup -> the last announced plan
         self.plans: dict[str, DefragmentationPlan] = {}
         self._rests_until = float("-inf")
         timeout = MOST_PROOFS * 2 * self._args.solver_seconds + self._args.plan_timeout_seconds + 60
         background.every(self._args.interval_seconds, self._look, timeout_seconds=timeout)
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return nothing: pods that are held back are activated when the others are gone."""
+        """Return nothing: pods that are held back are activated when the moved pods have left."""
         return ()
 
-    # -- in the cycle: what waits
+    # -- in the cycle: waiting gangs
 
     def pre_enqueue(self, pod: PodInfo) -> Status | None:
         """Hold a pod of a gang back while pods move for it."""
@@ -107,9 +107,9 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
         return None
 
     def post_filter(self, cycle: CycleState, pod: PodInfo, verdicts: NodeVerdicts) -> PostFilterResult:
-        """Note that a pod of a gang found no node; tell the plan for its gang, if there is one.
+        """Record that a pod of a gang found no node; return the plan for its gang in the message, if there is one.
 
-        While the plan is carried out, the pod stays nominated to its node there.
+        While the plan is carried out, the pod stays nominated to its planned node.
         """
         name = group_name(pod)
         promised = self._executor.promised.get(pod.uid)
@@ -124,7 +124,7 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
     # -- beside the cycles
 
     async def _look(self) -> None:
-        """Look for a plan for the gang whose turn it is."""
+        """Search a plan for the next gang."""
         gang = await self._waits.between_cycles(self._next_gang)
         if gang is None:
             return
@@ -140,7 +140,7 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
             await self._carry_out(found)
 
     def _next_gang(self) -> WaitingGang | None:
-        """Return the gang that waits for nodes, was not looked at for longest, and is most important."""
+        """Return the waiting gang with the oldest search and the highest priority."""
         now = self._waits.now()
         waiting: list[WaitingGang] = []
         for name in list(self._since):
@@ -162,7 +162,7 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
         try:
             spec = self._gangs.spec(name)
         except PluginError:
-            # Coscheduling tells it to its pods
+            # Coscheduling reports it to its pods
             return None
         if spec is None:
             return None
@@ -176,7 +176,7 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
         return WaitingGang(name, pods, needed) if 0 < needed <= len(pods) else None
 
     async def _plan_for(self, gang: WaitingGang) -> DefragmentationPlan | str:
-        """Return a plan that passed the scheduler's filters, or the reason why no plan was found."""
+        """Return a plan that passed the scheduler's filters, or the reason why there is none."""
         from kubesched_contrib.gang_defragmentation.solver import SolverTimeoutError, solve
 
         excluded = Exclusions(set(), set())
@@ -190,7 +190,7 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
             finally:
                 self._seconds.observe(time.perf_counter() - began)
             if arrangement is None or not arrangement.moves:
-                # without moves the scheduler itself finds the places
+                # without moves the scheduler finds the places
                 return NO_PLAN
             plan = survey.plan_of(arrangement)
             proved = await self._waits.between_cycles(partial(prove, plan, self._cluster, self._trials))
@@ -202,10 +202,10 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
                 excluded.places.add((proved.place.pod.uid, proved.place.node_name))
         return REFUTED
 
-    # -- what is told
+    # -- announcements
 
     def _announce(self, plan: DefragmentationPlan) -> None:
-        """Tell a plan once."""
+        """Announce a plan once."""
         known, self.plans[plan.gang] = self.plans.get(plan.gang), plan
         if known is not None and known.as_json() == plan.as_json():
             return
@@ -217,7 +217,7 @@ class GangDefragmentation(PreEnqueuePlugin, PostFilterPlugin):
             self._writer.annotate(group, {PLAN: plan.as_json()})
 
     def _forget(self, name: str) -> None:
-        """Take back the plan for a gang."""
+        """Withdraw the plan for a gang."""
         if self.plans.pop(name, None) is not None:
             group = self._cluster.get(KIND, name)
             if group is not None:

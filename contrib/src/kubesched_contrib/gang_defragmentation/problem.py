@@ -1,4 +1,4 @@
-"""What the solver is asked, and what it answers, as values: they are there without the solver, which is an extra."""
+"""The input and output of the solver as values: they can be imported without the solver, which is an extra."""
 
 from typing import NamedTuple
 
@@ -7,20 +7,20 @@ from numpy.typing import NDArray
 
 
 class MovableKind(NamedTuple):
-    """Pods on one node that are alike: what each requests, how many there are, and the nodes they may go to."""
+    """Equal pods on one node: the request of each, their number, and the nodes they may go to."""
 
     node: int
     requests: tuple[int, ...]
     size: int
     targets: tuple[int, ...]
-    # what a move costs, from 0 to 1 above the priority's rank
+    # the cost of a move, from 0 to 1 above the priority's rank
     cost: float
     # the disruption budgets that select them
     budgets: tuple[int, ...] = ()
 
 
 class WaitingKind(NamedTuple):
-    """Pods of the gang that are alike: what each requests, how many there are, and the nodes they may go to."""
+    """Equal pods of the gang: the request of each, their number, and the nodes they may go to."""
 
     requests: tuple[int, ...]
     size: int
@@ -28,20 +28,20 @@ class WaitingKind(NamedTuple):
 
 
 class DefragmentationProblem(NamedTuple):
-    """What is to be solved; `room` is what is free now, by node and resource, and nowhere negative."""
+    """The problem to solve; `room` is the currently free amount, by node and resource, and never negative."""
 
     room: NDArray[np.int64]
     movable: tuple[MovableKind, ...]
     waiting: tuple[WaitingKind, ...]
-    # so many pods of the gang have to get a place
+    # the number of the gang's pods that must get a place
     needed: int
     most_moves: int
-    # how many pods each disruption budget lets go
+    # the number of evictions that each disruption budget allows
     allowed: tuple[int, ...] = ()
 
 
 class Arrangement(NamedTuple):
-    """Which pods go where: (kind, node, how many)."""
+    """The target of pods: (kind, node, number)."""
 
     moves: tuple[tuple[int, int, int], ...]
     places: tuple[tuple[int, int, int], ...]

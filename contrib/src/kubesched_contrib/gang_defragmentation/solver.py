@@ -1,12 +1,12 @@
-"""The fewest moves that make room for a gang: an integer programme, solved by HiGHS.
+"""The fewest moves that make space for a gang: an integer programme, solved by HiGHS.
 
-From rooms on nodes, kinds of pods that may be moved and kinds of pods that wait to how many of each go where. First the
-number of moves is minimised, then, with that number, their cost. Who has to move is asked first, as if there were room
-for all who move: nothing can be better than that answer, and it is small. If all of them find a node it is the best
-one; else, who moves and where to are asked together, which may take long.
+From free amounts on nodes, kinds of movable pods and kinds of waiting pods to the number of each on each node. First
+the number of moves is minimised, then, with that number, their cost. A first small programme finds which pods to
+move, as if all moved pods found a node: its result is a lower bound. If all of them do find a node, it is optimal;
+else a second programme, which may take long, chooses pods and targets together.
 
-The solver runs in a thread, without the interpreter's lock, and ends after so many seconds. All numbers stay integers:
-a resource is counted in the largest unit that all requests are multiples of.
+The solver runs in a thread, without the interpreter's lock, and has a time limit. All numbers stay integers: a
+resource is counted in the largest unit that all requests are multiples of.
 """
 
 import math
@@ -51,7 +51,7 @@ def solve(problem: DefragmentationProblem, seconds: float) -> Arrangement | None
 
 
 def _departures(problem: DefragmentationProblem) -> DefragmentationProblem:
-    """Return the problem of who has to move, with a further node that has room for all of them."""
+    """Return the programme for the choice of pods, with an additional node that has capacity for all of them."""
     most = [[sum(pods.requests[r] * pods.size for pods in problem.movable) for r in range(problem.room.shape[1])]]
     anywhere = len(problem.room)
     movable = tuple(pods._replace(targets=(anywhere,) if pods.targets else ()) for pods in problem.movable)
@@ -59,7 +59,7 @@ def _departures(problem: DefragmentationProblem) -> DefragmentationProblem:
 
 
 def _arrivals(problem: DefragmentationProblem, departure: Arrangement) -> DefragmentationProblem:
-    """Return the problem of where those who move find a node, with the gang's pods at their places."""
+    """Return the programme for the targets of the moved pods, with the gang's pods at their places."""
     room, moving = problem.room.copy(), []
     for kind, _, count in departure.moves:
         pods = problem.movable[kind]
@@ -81,12 +81,12 @@ def _solve(problem: DefragmentationProblem, end: float) -> Arrangement | None:
         return None
     moves = int(fewest @ programme.is_move)
     cheapest = programme.minimise(programme.costs, moves, end) if moves else fewest
-    assert cheapest is not None, "the first arrangement is one"
+    assert cheapest is not None, "the first arrangement is optimal"
     return programme.arrangement(cheapest)
 
 
 class _Programme:
-    """Variables: first how many of each movable kind go to each target, then how many of each waiting kind."""
+    """Variables: first the number of each movable kind on each target, then the number of each waiting kind."""
 
     def __init__(self, problem: DefragmentationProblem) -> None:
         self._problem = problem
@@ -102,7 +102,7 @@ class _Programme:
         self._constraint = self._constraints() if self.is_possible else None
 
     def minimise(self, objective: NDArray[np.float64], most_moves: int, end: float) -> NDArray[np.int64] | None:
-        """Return values of the variables with at most so many moves; `end` is when the solver has to."""
+        """Return values of the variables with at most `most` moves; `end` is the solver's deadline."""
         left = end - time.monotonic()
         if left <= 0:
             raise SolverTimeoutError("no time is left")
@@ -122,7 +122,7 @@ class _Programme:
         return values
 
     def arrangement(self, values: NDArray[np.int64]) -> Arrangement:
-        """Return what the values mean."""
+        """Return the arrangement for some values."""
         numbers = values.tolist()
         moved, placed = numbers[: len(self._moves)], numbers[len(self._moves) :]
         return Arrangement(tuple(_counted(self._moves, moved)), tuple(_counted(self._places, placed)))
@@ -137,7 +137,7 @@ class _Programme:
         return LinearConstraint(matrix, [low for _, low, _ in rows], [high for _, _, high in rows])
 
     def _capacities(self) -> Iterator[tuple[dict[int, int], float, float]]:
-        """Yield for each node and resource: who comes requests no more than is free and than who goes leaves."""
+        """Yield for each node and resource: incoming requests fit into the free amount plus the outgoing requests."""
         problem = self._problem
         kinds: list[MovableKind | WaitingKind] = [*problem.movable, *problem.waiting]
         for resource in range(problem.room.shape[1]):
@@ -158,7 +158,7 @@ class _Programme:
                     yield sums, -np.inf, float(problem.room[node, resource] // unit)
 
     def _counts(self) -> Iterator[tuple[dict[int, int], float, float]]:
-        """Yield: no kind has more pods than there are, and enough pods of the gang get a place."""
+        """Yield: no kind exceeds its number of pods, and enough pods of the gang get a place."""
         problem, first = self._problem, len(self._moves)
         for kind, pods in enumerate(problem.movable):
             yield {v: 1 for v, (moved, _) in enumerate(self._moves) if moved == kind}, 0, pods.size
@@ -167,7 +167,7 @@ class _Programme:
         yield dict.fromkeys(range(first, first + len(self._places)), 1), problem.needed, problem.needed
 
     def _budgets(self) -> Iterator[tuple[dict[int, int], float, float]]:
-        """Yield: no disruption budget lets more pods go than it allows."""
+        """Yield: no disruption budget is exceeded."""
         for budget, allowed in enumerate(self._problem.allowed):
             selected = {
                 v: 1 for v, (kind, _) in enumerate(self._moves) if budget in self._problem.movable[kind].budgets

@@ -1,8 +1,8 @@
-"""The survey of a cluster for a gang: which nodes, which pods that may be moved, and what fits where.
+"""The survey of a cluster for a gang: its nodes, its movable pods, and what fits where.
 
-From the cluster between two cycles to a problem for the solver, of bounded size. A large cluster is not looked at as a
-whole: half of the nodes are those that lack least for a pod of the gang, the others those with the most room for pods
-that move. What fits where is the engine's answer with all movable pods gone; amounts are left to the solver.
+From the cluster between two cycles to a problem of limited size for the solver. Of a large cluster only some nodes
+are considered: half of them lack least for a pod of the gang, the other half have the most space for moved pods. The
+engine decides what fits where without all movable pods; amounts are left to the solver.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +25,7 @@ Kinds = dict[tuple[object, ...], list[PodInfo]]
 
 
 class WaitingGang(NamedTuple):
-    """A gang that lacks nodes: its PodGroup, its pods that wait, and how many of them are needed."""
+    """A gang that lacks nodes: its PodGroup, its waiting pods, and the number that it needs."""
 
     name: str
     pods: tuple[PodInfo, ...]
@@ -38,14 +38,14 @@ class WaitingGang(NamedTuple):
 
 
 class Exclusions(NamedTuple):
-    """What earlier proofs excluded: pods that find no other node, and nodes that refuse a pod of the gang, by UID."""
+    """Results of earlier proofs: pods that find no other node, and nodes that refuse a pod of the gang, by UID."""
 
     moves: set[str]
     places: set[tuple[str, str]]
 
 
 class Survey(NamedTuple):
-    """A problem, and what its numbers stand for."""
+    """A problem, and the meaning of its numbers."""
 
     gang: WaitingGang
     problem: DefragmentationProblem
@@ -54,7 +54,7 @@ class Survey(NamedTuple):
     waiting: tuple[tuple[PodInfo, ...], ...]
 
     def plan_of(self, arrangement: Arrangement) -> DefragmentationPlan:
-        """Return the plan that an arrangement stands for."""
+        """Return the plan for an arrangement."""
         moves, left = [], [list(pods) for pods in self.movable]
         for kind, target, count in arrangement.moves:
             for _ in range(count):
@@ -75,13 +75,13 @@ class Surveyor:
         self._args = args
 
     def survey(self, gang: WaitingGang, excluded: Exclusions) -> Survey:
-        """Return the problem of a gang as the cluster is now."""
+        """Return the problem of a gang in the current cluster."""
         movability = Movability(self._cluster, self._trials, self._args.excluded_namespaces)
         nodes = [node for node in self._nodes(gang.pods) if min(node.free) >= 0]
         movable = self._movable(movability, nodes, gang.priority, excluded)
         resources = sorted({name for pod in (*gang.pods, *movable) for name in pod.requests} | {"pods"})
         room = np.array([[node.free_of(name) for name in resources] for node in nodes], np.int64)
-        # what is overcommitted has no room, and does not get any
+        # an overcommitted node has no free amount, and gets none
         room = np.maximum(room.reshape(len(nodes), len(resources)), 0)
         numbers = {node.name: number for number, node in enumerate(nodes)}
         with self._trials.open() as trial:
@@ -116,7 +116,7 @@ class Surveyor:
         return Survey(gang, problem, names, tuple(map(tuple, moving.values())), tuple(map(tuple, waiting.values())))
 
     def _nodes(self, pods: Sequence[PodInfo]) -> list[NodeRow]:
-        """Return the nodes to look at."""
+        """Return the nodes to consider."""
         columns, most = self._cluster.nodes, self._args.max_nodes
         nodes = dict(columns.numbered())
         if len(nodes) <= most:
@@ -150,7 +150,7 @@ class Surveyor:
 
 
 def _waiting_kinds(trial: PlacementTrial, gang: WaitingGang, numbers: Mapping[str, int], excluded: Exclusions) -> Kinds:
-    """Return the gang's pods by what they request and where they may go."""
+    """Return the gang's pods by request and possible nodes."""
     kinds: Kinds = {}
     for pod in gang.pods:
         names = trial.feasible_nodes(pod, list(numbers))
@@ -160,7 +160,9 @@ def _waiting_kinds(trial: PlacementTrial, gang: WaitingGang, numbers: Mapping[st
 
 
 def _movable_kinds(trial: PlacementTrial, movable: Iterable[PodInfo], numbers: Mapping[str, int]) -> Kinds:
-    """Return movable pods by node, controller and request; of one controller and request all may go to the same."""
+    """Return movable pods by node, controller and request; pods with equal controller and request have the same
+    targets.
+    """
     kinds: Kinds = {}
     targets: dict[tuple[object, ...], tuple[int, ...]] = {}
     for pod in movable:

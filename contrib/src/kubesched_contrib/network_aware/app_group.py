@@ -1,4 +1,4 @@
-"""AppGroups: the workloads of an application, what each depends on, and the order in which they are best placed.
+"""AppGroups: the workloads of an application, their dependencies, and the best order to place them.
 
 From a custom object to an `AppGroupSpec`. The order is that in `status.topologyOrder`, which the controller of
 scheduler-plugins writes; without it, it is computed here.
@@ -18,7 +18,7 @@ UNORDERED = -1
 
 
 class WorkloadDependency(NamedTuple):
-    """A workload that another one talks to, and the highest network cost between them."""
+    """A workload that another one communicates with, and the highest network cost between them."""
 
     selector: str
     max_network_cost: int
@@ -43,7 +43,7 @@ def workload_of(pod: PodInfo) -> str:
 
 
 def read_app_group(obj: Any) -> AppGroupSpec:
-    """Return what an AppGroup says; raises InvalidObjectError if it cannot be read."""
+    """Return the parsed fields of an AppGroup; raises InvalidObjectError if it is invalid."""
     spec = object_in(obj.fields, "spec")
     dependencies: dict[str, tuple[WorkloadDependency, ...]] = {}
     for index, workload in enumerate(objects_in(spec, "workloads", "spec")):
@@ -64,10 +64,10 @@ def read_app_group(obj: Any) -> AppGroupSpec:
 
 
 def topology_order(dependencies: Mapping[str, Sequence[WorkloadDependency]], algorithm: str) -> list[str]:
-    """Return the workloads in topological order, dependents first; workloads that depend on each other come last.
+    """Return the workloads in topological order, dependents first; cyclic ones come last.
 
-    An algorithm that begins with Reverse turns the order round, one with Alternate takes its first, its last, its
-    second, and so on. Which algorithm finds the order makes no difference here.
+    An algorithm that begins with Reverse reverses the order; one with Alternate takes the first, the last, the
+    second, and so on. The choice of the sort algorithm makes no difference here.
     """
     waiting = dict.fromkeys(dependencies, 0)
     for needed in dependencies.values():

@@ -1,9 +1,9 @@
 """NetworkOverhead: place a pod near to the pods that its workload depends on.
 
 From the dependencies in a pod's AppGroup and the costs in the NetworkTopology to verdicts and scores. A pod on a node
-that the workload depends on is satisfied if it is on the same node, in the same zone, or not farther than
-`maxNetworkCost`. A node where more of them are violated than satisfied is rejected; of the others the one with the
-lowest sum of costs is best. Nodes of one region and zone differ only by the pods that they have themselves.
+that the workload depends on is satisfied if it is on the same node, in the same zone, or within `maxNetworkCost`. A
+node with more violated than satisfied dependencies is rejected; among the remaining nodes the lowest sum of costs is
+best. Nodes of one region and zone differ only by their own pods.
 """
 
 from collections import Counter
@@ -66,7 +66,7 @@ Counts = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class NetworkOverheadArgs:
-    """Where AppGroups and the NetworkTopology are, and which of its weights count."""
+    """The namespaces of AppGroups and the NetworkTopology, and which of its weights apply."""
 
     namespaces: tuple[str, ...] = field(default=("default",))
     weights_name: str = "UserDefined"
@@ -78,7 +78,7 @@ class NetworkOverheadArgs:
 
 
 class PlacedDependencies(NamedTuple):
-    """The dependencies of a pod, and how many of their pods are where; both change in no hook."""
+    """The dependencies of a pod, and the locations of their pods; no hook changes either."""
 
     group: str
     dependencies: tuple[WorkloadDependency, ...]
@@ -86,7 +86,7 @@ class PlacedDependencies(NamedTuple):
     pods: Mapping[NetworkLocation, Counter[str]]
 
     def with_pod(self, pod: PodInfo, location: NetworkLocation, sign: int) -> "PlacedDependencies":
-        """Return the same with a pod more (or less) somewhere."""
+        """Return a copy with a pod added to (or removed from) a location."""
         selector = workload_of(pod)
         if group_of(pod) != self.group or all(each.selector != selector for each in self.dependencies):
             return self
@@ -96,7 +96,7 @@ class PlacedDependencies(NamedTuple):
 
 
 class Reach(NamedTuple):
-    """What a place means for the dependencies of a pod."""
+    """The state of a pod's dependencies as seen from a location."""
 
     satisfied: int
     violated: int
@@ -124,11 +124,11 @@ class NetworkOverhead(PreFilterPlugin, FilterPlugin, ScorePlugin):
         self._namespaces = args.namespaces
         self._groups = ReadObjects(cluster, APP_GROUP, read_app_group, log)
         self._topologies = ReadObjects(cluster, NETWORK_TOPOLOGY, read_costs, log)
-        # counts of pods are kept up to date as long as their matcher exists
+        # counts of pods are updated as long as their matcher exists
         self._matchers: dict[tuple[str, str], PodMatcher] = {}
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return the events that bring dependencies nearer, or take those away that are too far."""
+        """Return the events that bring dependencies nearer, or remove distant ones."""
         pods = Action.ADD | Action.DELETE | Action.UPDATE_POD_LABEL
         return (
             Registration(ClusterEvent(Resource.POD, pods), after_pod_of_the_group),
@@ -140,7 +140,7 @@ class NetworkOverhead(PreFilterPlugin, FilterPlugin, ScorePlugin):
     # -- PreFilter
 
     def pre_filter(self, cycle: CycleState, pod: PodInfo) -> Status | None:
-        """Look up where the pods are that the pod depends on; a pod without such pods may be anywhere."""
+        """Find the pods that the pod depends on; without such pods every node is possible."""
         group = group_of(pod)
         spec = self._groups.first_of(self._namespaces, group) if group else None
         dependencies = spec.dependencies.get(workload_of(pod), ()) if spec else ()
@@ -165,7 +165,7 @@ class NetworkOverhead(PreFilterPlugin, FilterPlugin, ScorePlugin):
         return None
 
     def remove_pod(self, cycle: CycleState, pod: PodInfo, removed: PodInfo, node: NodeRow) -> Status | None:
-        """Count a pod less on a node of a what-if world."""
+        """Remove a pod from the count on a node of a what-if world."""
         self._change(cycle, removed, node, -1)
         return None
 
@@ -213,7 +213,7 @@ class NetworkOverhead(PreFilterPlugin, FilterPlugin, ScorePlugin):
         satisfied, violated, cost = by_location[which].T.copy()
         unlabelled = np.array([here == NOWHERE for here in locations], np.bool_)[which]
         for dependency in placed.dependencies:
-            # pods on the node itself were counted as those of another node of its region and zone
+            # pods on the node itself were counted like those of another node of its region and zone
             own = nodes.count_pods(self._matcher(placed.group, dependency.selector))
             lost = np.where(unlabelled, own, 0)
             satisfied += lost
@@ -223,7 +223,7 @@ class NetworkOverhead(PreFilterPlugin, FilterPlugin, ScorePlugin):
 
 
 def _locations(nodes: Nodes) -> tuple[list[NetworkLocation], NDArray[np.intp]]:
-    """Return the locations of some nodes, and which one each node has."""
+    """Return the locations of some nodes, and the index of each node's location."""
     regions, zones = nodes.label_values(REGION_KEY), nodes.label_values(ZONE_KEY)
     codes = nodes.label_codes(REGION_KEY).astype(np.int64) * len(zones) + nodes.label_codes(ZONE_KEY)
     present = np.zeros(len(regions) * len(zones), np.bool_)
@@ -233,7 +233,7 @@ def _locations(nodes: Nodes) -> tuple[list[NetworkLocation], NDArray[np.intp]]:
 
 
 def _reach_from(here: NetworkLocation, placed: PlacedDependencies) -> Reach:
-    """Return what it means to be on a node there that has no pod of a dependency itself."""
+    """Return the dependencies' state for a node of a location that has none of their pods."""
     satisfied = violated = cost = 0
     for there, pods in placed.pods.items():
         between = None if there == NOWHERE else placed.costs.between(here, there)
@@ -248,5 +248,5 @@ def _reach_from(here: NetworkLocation, placed: PlacedDependencies) -> Reach:
 
 
 def after_pod_of_the_group(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:
-    """Return whether a pod that came, went or was labelled is of the same AppGroup."""
+    """Return whether a created, deleted or relabelled pod is of the same AppGroup."""
     return Hint.when(any(each is not None and group_of(each) == group_of(pod) for each in (old, new)))

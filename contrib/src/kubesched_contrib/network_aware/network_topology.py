@@ -1,4 +1,4 @@
-"""NetworkTopologies: what it costs to send something from a region or zone to another.
+"""NetworkTopologies: the cost of traffic from a region or zone to another.
 
 From a custom object to `NetworkCosts`, those of one list of weights.
 """
@@ -11,7 +11,7 @@ from kubesched_contrib.object_fields import object_in, objects_in, text_in, whol
 KIND = "networktopologies.v1alpha1.networktopology.diktyo.x-k8s.io"
 REGION_KEY = "topology.kubernetes.io/region"
 ZONE_KEY = "topology.kubernetes.io/zone"
-# from a node to one that is not known to be near
+# between nodes without a known relation
 MAX_COST = 100
 SAME_ZONE = 1
 Costs = Mapping[tuple[str, str], int]
@@ -40,7 +40,7 @@ class NetworkCosts(NamedTuple):
 
 
 def read_network_costs(obj: Any, weights_name: str) -> NetworkCosts:
-    """Return the costs under a name of weights; raises InvalidObjectError if the object cannot be read."""
+    """Return the costs under a name of weights; raises InvalidObjectError if the object is invalid."""
     found: dict[str, dict[tuple[str, str], int]] = {REGION_KEY: {}, ZONE_KEY: {}}
     for index, weights in enumerate(objects_in(object_in(obj.fields, "spec"), "weights", "spec")):
         if weights.get("name") != weights_name:

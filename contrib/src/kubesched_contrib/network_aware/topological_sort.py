@@ -1,7 +1,7 @@
-"""TopologicalSort: the pods of an AppGroup are tried in the order in which their workloads depend on each other.
+"""TopologicalSort: the pods of an AppGroup are tried in the order of their workloads' dependencies.
 
-From a pod's priority, its AppGroup and its workload to a key. Pods of one AppGroup and priority stand together in the
-queue, at the time when the AppGroup was created, so that nothing comes between them.
+From a pod's priority, its AppGroup and its workload to a key. Pods of one AppGroup and priority are adjacent in the
+queue, at the creation time of the AppGroup.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ from kubesched_contrib.read_objects import ReadObjects
 
 @dataclass(frozen=True)
 class TopologicalSortArgs:
-    """Where AppGroups are."""
+    """The namespaces of AppGroups."""
 
     namespaces: tuple[str, ...] = field(default=("default",))
 
@@ -24,7 +24,7 @@ class TopologicalSortArgs:
 
 
 class TopologicalSort(QueueSortPlugin):
-    """Orders pods by priority, then by time; those of an AppGroup by its order."""
+    """Orders pods by priority, then by time; pods of an AppGroup by its order."""
 
     name = "TopologicalSort"
     looks_up = (KIND,)
@@ -36,7 +36,7 @@ class TopologicalSort(QueueSortPlugin):
         self._namespaces = args.namespaces
         self._groups = ReadObjects(cluster, KIND, read_app_group, log)
         self._waits = waits
-        # between the clock of the queue and the date; taken once, so that all pods of a group get one time
+        # offset between the queue's clock and the date; taken once, so that all pods of a group get the same time
         self._epoch: float | None = None
 
     def sort_key(self, pod: PodInfo, timestamp: float) -> tuple[float, ...]:

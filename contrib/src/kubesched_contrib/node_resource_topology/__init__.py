@@ -1,4 +1,4 @@
-"""NodeResourceTopologyMatch: pods whose resources a node can give from one NUMA zone."""
+"""NodeResourceTopologyMatch: pods that fit into one NUMA zone of their node."""
 
 from kubesched_contrib.node_resource_topology.plugin import NodeResourceTopologyMatch
 

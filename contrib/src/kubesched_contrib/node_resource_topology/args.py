@@ -8,7 +8,7 @@ Strategy = Literal["LeastAllocated", "MostAllocated", "BalancedAllocation", "Lea
 
 @dataclass(frozen=True)
 class ZoneResourceWeight:
-    """How much a resource counts in a zone's score; 0 counts as 1."""
+    """The weight of a resource in a zone's score; 0 counts as 1."""
 
     name: str
     weight: int = 1
@@ -23,7 +23,7 @@ DEFAULT_WEIGHTS = (ZoneResourceWeight("cpu", 1), ZoneResourceWeight("memory", 1)
 
 @dataclass(frozen=True)
 class ZoneScoringStrategy:
-    """How nodes are scored, and how much each resource counts; a resource that is not named counts 1."""
+    """The scoring strategy, and the weights of resources; an unnamed resource has weight 1."""
 
     type: Strategy = "LeastAllocated"
     resources: tuple[ZoneResourceWeight, ...] = DEFAULT_WEIGHTS
@@ -35,7 +35,7 @@ class ZoneScoringStrategy:
 
 @dataclass(frozen=True)
 class NodeResourceTopologyCacheArgs:
-    """Settings of the reference's cache; they are accepted, and there is nothing here that they would change."""
+    """Settings of the reference's cache; they are accepted, but have no effect here."""
 
     foreign_pods_detect: Literal["None", "All", "OnlyExclusiveResources"] = "All"
     resync_method: Literal["Autodetect", "All", "OnlyExclusiveResources"] = "Autodetect"

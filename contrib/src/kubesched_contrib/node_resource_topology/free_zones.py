@@ -1,7 +1,7 @@
-"""What pods can still get from the NUMA zones of some nodes.
+"""The free resources in the NUMA zones of some nodes.
 
-From the matrices of `ZoneTable`, less what pods take that the objects do not count yet, to arrays by zone and node.
-They may be changed: containers of one pod take from them, one after the other.
+From the matrices of `ZoneTable`, less the requests of pods that the objects do not count yet, to arrays by zone and
+node. They may be changed: containers of one pod take from them, one after the other.
 """
 
 from collections.abc import Callable
@@ -17,13 +17,13 @@ Mask = NDArray[np.bool_]
 
 
 def in_any_zone(zones: Mask) -> Mask:
-    """Return for which nodes something holds in a zone."""
+    """Return the nodes with a zone where something holds."""
     found: Mask = np.logical_or.reduce(zones, axis=0)
     return found
 
 
 class FreeZones:
-    """The zones of some nodes; `taken` returns what pods take of a resource on each of these nodes."""
+    """The zones of some nodes; `taken` returns the uncounted requests for a resource on each of these nodes."""
 
     def __init__(self, table: ZoneTable, slots: NDArray[np.int64], taken: Callable[[str], Counts]) -> None:
         self.table = table
@@ -32,24 +32,24 @@ class FreeZones:
         self._free: dict[str, Counts] = {}
 
     def of(self, resource: str) -> Counts:
-        """Return what is free of a resource, by zone and node; ABSENT where a zone does not have it."""
+        """Return the free amount of a resource, by zone and node; ABSENT where a zone does not have it."""
         free = self._free.get(resource)
         if free is None:
             available = self.table.amounts(resource)[:, self.slots]
             taken = self._taken(resource)
-            # it is not known which zone a pod takes from: it counts in all
+            # the zone of a pod is unknown: it counts in all
             free = np.where(available > 0, np.maximum(available - taken, 0), available) if taken.any() else available
             self._free[resource] = free
         return free
 
     def fitting(self, requests: Amounts, *, guaranteed: bool) -> Mask:
-        """Return which zones, by zone and node, have all that is asked for."""
+        """Return the zones, by zone and node, that satisfy the whole request."""
         fit = np.ones((self.table.width, len(self.slots)), np.bool_)
         for name, amount in requests:
             if not amount:
                 continue
             free = self.of(name)
-            # CPU and memory that are not exclusive come from any zone
+            # shared CPU and memory come from any zone
             enough = free > ABSENT if is_numa_affine(name) and not guaranteed else free >= amount
             if is_host_level(name):
                 # whether the node has enough of it is NodeResourcesFit's question
@@ -57,8 +57,8 @@ class FreeZones:
             fit &= enough
         return fit
 
-    def take(self, requests: Amounts, zones: NDArray[np.intp], *, guaranteed: bool) -> None:
-        """Take what a container asks for from one zone of each node, which has it."""
+    def subtract(self, requests: Amounts, zones: NDArray[np.intp], *, guaranteed: bool) -> None:
+        """Subtract a container's request from one zone of each node, which has it."""
         nodes = np.arange(len(self.slots))
         for name, amount in requests:
             if amount and (guaranteed or not is_numa_affine(name)):

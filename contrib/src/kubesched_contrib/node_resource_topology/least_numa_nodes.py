@@ -1,8 +1,8 @@
-"""LeastNUMANodes: prefer nodes that give a pod what it asks for from few NUMA zones, near to each other.
+"""LeastNUMANodes: prefer nodes that satisfy a pod from few NUMA zones, near to each other.
 
 From requests and free amounts to scores, for every policy of the topology manager. For each container (or the pod, by
-the topology manager's scope) the fewest zones are sought that have enough together; of as many zones, those with the
-least mean distance. Every combination of zones is tried, so that nodes with more than eight zones score 0.
+the topology manager's scope) it chooses the fewest zones that together have enough, and among those the least mean
+distance. It tries every combination of zones, so nodes with more than eight zones score 0.
 """
 
 from itertools import combinations
@@ -15,13 +15,13 @@ from kubesched_contrib.node_resource_topology.pod_demand import Amounts
 from kubesched_contrib.node_resource_topology.zone_scores import MAX_SCORE
 from kubesched_contrib.node_resource_topology.zone_table import ABSENT
 
-# as the kubelet: with more there are too many combinations
+# the kubelet's limit: more zones have too many combinations
 MOST_COMBINED = 8
 FAR = 2**40
 
 
 class FewestZones:
-    """The zones that are chosen for one container on each node."""
+    """The chosen zones for one container on each node."""
 
     def __init__(self, width: int, nodes: int) -> None:
         self.chosen: Mask = np.zeros((width, nodes), np.bool_)
@@ -51,7 +51,7 @@ def least_numa_scores(zones: FreeZones, demands: list[Amounts]) -> Counts:
 
 
 def _asked_of_zones(zones: FreeZones, requests: Amounts) -> list[tuple[str, int, Mask]]:
-    """Return the requests for resources that zones have, each with the nodes where one does."""
+    """Return the requests for resources of zones, each with the nodes where a zone has the resource."""
     asked = [(name, amount, in_any_zone(zones.of(name) > ABSENT)) for name, amount in requests]
     return [(name, amount, there) for name, amount, there in asked if there.any()]
 
@@ -78,7 +78,7 @@ def _fewest_zones(zones: FreeZones, asked: list[tuple[str, int, Mask]]) -> Fewes
 
 
 def _distance(zones: FreeZones, members: tuple[int, ...], count: Counts) -> Counts:
-    """Return the sum of the distances between some zones; FAR on nodes that do not have them."""
+    """Return the sum of the distances between some zones; FAR on nodes without them."""
     costs = zones.table.costs()
     total = np.zeros(len(costs[0, 0]), np.int64)
     for zone in members:
@@ -90,7 +90,7 @@ def _distance(zones: FreeZones, members: tuple[int, ...], count: Counts) -> Coun
 def _fits(
     zones: FreeZones, asked: list[tuple[str, int, Mask]], members: tuple[int, ...], count: Counts
 ) -> NDArray[np.bool_]:
-    """Return the nodes on which some zones have enough together, each of them a part."""
+    """Return the nodes on which some zones together have enough, each of them a part."""
     fits = count > members[-1]
     for name, amount, there in asked:
         free = zones.of(name)[list(members)]
@@ -100,7 +100,7 @@ def _fits(
 
 
 def _take(zones: FreeZones, asked: list[tuple[str, int, Mask]], chosen: Mask) -> None:
-    """Take what a container asks for from its zones, as much from the first as it has."""
+    """Subtract a container's request from its zones, as much as possible from the first."""
     for name, amount, _ in asked:
         free = zones.of(name)
         left = np.full(len(zones.slots), amount, np.int64)

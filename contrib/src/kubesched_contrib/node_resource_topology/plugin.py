@@ -1,9 +1,9 @@
-"""NodeResourceTopologyMatch: only nodes that can give a pod its resources from one NUMA zone, if the kubelet does so.
+"""NodeResourceTopologyMatch: only nodes that can serve a pod from one NUMA zone, if their kubelet requires it.
 
-From NodeResourceTopology objects and the pods on nodes to verdicts and scores. What an object says is available is as
-old as the object: pods on the node that it cannot count yet are taken off all zones of the node, since it is not known
-which of them the kubelet takes. Such a pod has not been started, or not before the object was last written. So nothing
-has to be remembered, and nothing is lost when the scheduler starts again.
+From NodeResourceTopology objects and the pods on nodes to verdicts and scores. The available amounts of an object are
+as old as the object: pods on the node that it cannot count yet are subtracted from all zones, since the kubelet's
+choice of a zone is unknown. Such a pod has not started, or started after the last write of the object. So the plugin
+has no state that a restart could lose.
 """
 
 from collections.abc import Hashable, Sequence
@@ -67,7 +67,7 @@ ANY_RESOURCE = ""
 
 
 class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin, ReservePlugin, PostBindPlugin):
-    """Filters and scores nodes by their NUMA zones; nothing has to be reserved, and nothing forgotten after Bind."""
+    """Filters and scores nodes by their NUMA zones; without state for Reserve or PostBind."""
 
     name = "NodeResourceTopologyMatch"
     looks_up = (KIND,)
@@ -83,12 +83,12 @@ class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin, ReservePlugin, PostBi
         self._strategy = args.scoring_strategy.type
         self._zones = ZoneTable(lambda: (obj.name for obj in cluster.all(KIND)))
         self._slots = cluster.object_values(KIND, node_of=lambda obj: str(obj.name), value_of=self._zones.put)
-        # by resource: what pods take that the objects do not count yet
+        # by resource: the requests that the objects do not count yet
         self._uncounted: dict[str, NodeValues] = {}
         self.reads = self.score_reads = self._uncounted_of(ANY_RESOURCE).reads
 
     def events_to_register(self) -> Sequence[Registration]:
-        """Return the events that make room in a zone."""
+        """Return the events that free resources in a zone."""
         return (
             Registration(ClusterEvent(Resource.POD, Action.DELETE | Action.UPDATE_POD_SCALE_DOWN)),
             Registration(ClusterEvent(Resource.NODE, Action.ADD)),
@@ -100,16 +100,16 @@ class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin, ReservePlugin, PostBi
         return None
 
     async def post_bind(self, cycle: CycleState, pod: PodInfo, node_name: str) -> None:
-        """Do nothing: the pod counts until the object does."""
+        """Do nothing: the pod counts until the object counts it."""
 
     # -- Filter
 
     def key(self, pod: PodInfo) -> Hashable:
-        """Return what the pod asks of zones."""
+        """Return the pod's demand on zones."""
         return demand_of(pod)
 
     def filter_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> Verdict:
-        """Reject nodes on which no zone has what a container, or the pod, asks for."""
+        """Reject nodes without a zone that satisfies a container, or the pod."""
         demand = demand_of(pod)
         verdict = Verdict.uniform(len(nodes), None)
         if not demand.concerned:
@@ -152,25 +152,25 @@ class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin, ReservePlugin, PostBi
         return column
 
     def _uncounted_amount(self, resource: str, pod: PodInfo) -> int:
-        """Return what a pod on a node takes of a resource (1 for any) that the node's object does not count yet."""
+        """Return a pod's request for a resource (1 for any) that the node's object does not count yet."""
         amounts = exclusive_amounts(pod)
         amount = amounts.get(resource, 0) if resource else int(bool(amounts))
         started, node_name = pod.status.start_time, pod.spec.node_name
-        # a pod that is put on the node in a what-if world has no node name
+        # a pod in a what-if world has no node name
         if not amount or started is None or not node_name:
             return amount
-        written = self._zones.written(node_name)
-        # times are whole seconds: of two in one second the pod may be the later
+        written = self._zones.last_write(node_name)
+        # times are whole seconds: within one second the pod may be later than the object
         return amount if written is not None and started >= written else 0
 
     # -- Score
 
     def score_key(self, pod: PodInfo) -> Hashable:
-        """Return what the pod asks of zones."""
+        """Return the pod's demand on zones."""
         return demand_of(pod)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
-        """Return the scores of the strategy; a pod that is not Guaranteed is as well on every node."""
+        """Return the scores of the strategy; for a pod that is not Guaranteed all nodes are equal."""
         demand = demand_of(pod)
         if not demand.guaranteed:
             return np.full(len(nodes), MAX_SCORE, np.int64)
@@ -201,9 +201,10 @@ class NodeResourceTopologyMatch(FilterPlugin, ScorePlugin, ReservePlugin, PostBi
 
 
 def _unaligned(zones: FreeZones, demand: PodDemand) -> list[tuple[ContainerKind, NDArray[np.bool_]]]:
-    """Return, for each container in turn, the nodes on which no zone has what it asks for.
+    """Return, for each container in turn, the nodes without a zone that satisfies it.
 
-    Init containers end before the others begin; what sidecars and others take is gone for those after them.
+    Init containers end before the others begin; requests of sidecars and containers reduce the amounts for later
+    ones.
     """
     found = []
     for container in demand.containers:
@@ -211,12 +212,12 @@ def _unaligned(zones: FreeZones, demand: PodDemand) -> list[tuple[ContainerKind,
         found.append((container.kind, ~in_any_zone(fit)))
         if container.kind is not ContainerKind.INIT and container is not demand.containers[-1]:
             # the kubelet takes the zone with the lowest number
-            zones.take(container.requests, fit.argmax(axis=0), guaranteed=demand.guaranteed)
+            zones.subtract(container.requests, fit.argmax(axis=0), guaranteed=demand.guaranteed)
     return found
 
 
 def _among(count: int, places: NDArray[np.intp], mask: NDArray[np.bool_]) -> NDArray[np.bool_]:
-    """Return a mask over some places as one over all."""
+    """Return a mask over some places as a mask over all."""
     everywhere = np.zeros(count, np.bool_)
     everywhere[places] = mask
     return everywhere

@@ -1,4 +1,4 @@
-"""What a pod asks of NUMA zones: by container, as a whole, and what of it is the pod's alone.
+"""A pod's demand on NUMA zones: by container, as a whole, and its exclusive part.
 
 From a pod's spec to a `PodDemand`, computed once for each template. Amounts are CPU in thousandths, others in units.
 """
@@ -18,7 +18,7 @@ Amounts = tuple[tuple[str, int], ...]
 
 
 class ContainerKind(IntEnum):
-    """When a container runs: before the others, beside them from then on, or as one of them."""
+    """The lifetime of a container: before the others, from then on beside them, or as one of them."""
 
     INIT = 0
     SIDECAR = 1
@@ -43,12 +43,12 @@ class PodDemand(NamedTuple):
 
 
 def demand_of(pod: PodInfo) -> PodDemand:
-    """Return what a pod asks of NUMA zones."""
+    """Return a pod's demand on NUMA zones."""
     return pod.derive(_demand)
 
 
 def exclusive_amounts(pod: PodInfo) -> Mapping[str, int]:
-    """Return what a pod has for itself once it runs: devices, and if it is Guaranteed, memory and whole CPUs."""
+    """Return the exclusive resources of a running pod: devices, and if it is Guaranteed, memory and whole CPUs."""
     return pod.derive(_exclusive)
 
 
@@ -108,20 +108,20 @@ def _is_exclusive(demand: PodDemand, name: str, amount: int) -> bool:
 
 
 def _requests(container: Any) -> Amounts:
-    """Return the requests of a container; where it has none, its limits, as the API server defaults them."""
+    """Return the requests of a container; without requests its limits, like the API server's defaults."""
     resources = container.resources
     amounts = resource_amounts({**resources.limits, **resources.requests})
     return tuple((name, _cut(amount)) for name, amount in sorted(amounts.items()))
 
 
 def _cut(amount: int) -> int:
-    # an amount beyond what a zone can have stays beyond
+    # an amount larger than any zone stays larger
     return max(0, min(amount, 2 * LARGEST))
 
 
 # upstream: apis/core/v1/helper/qos/qos.go, ComputePodQOS (v1.36)
 def _qos_class(pod: PodInfo) -> str:
-    """Return the quality-of-service class: by the CPU and memory of the pod, or of all its containers."""
+    """Return the quality-of-service class, by the CPU and memory of the pod or of all its containers."""
     whole = pod.spec.resources
     containers = (*pod.spec.init_containers, *pod.spec.containers)
     owners = [whole] if whole is not None else [each.resources for each in containers]
@@ -139,6 +139,6 @@ def _qos_class(pod: PodInfo) -> str:
 
 
 def _cpu_and_memory(amounts: Mapping[str, Any]) -> dict[str, int]:
-    """Return the CPU and memory in a resource list, where they are more than nothing."""
+    """Return the positive amounts of CPU and memory in a resource list."""
     found = resource_amounts({name: amounts[name] for name in _QOS_RESOURCES if name in amounts})
     return {name: amount for name, amount in found.items() if amount > 0}

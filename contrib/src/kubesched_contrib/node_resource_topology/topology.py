@@ -1,8 +1,7 @@
-"""NodeResourceTopology objects: the kubelet's topology manager, and what each NUMA zone of a node has available.
+"""NodeResourceTopology objects: the kubelet's topology manager, and the available amounts of each NUMA zone.
 
-From a custom object to a `NodeTopology`. Zones of other types than Node, zones whose name has no NUMA number, and
-policies that nobody knows are left out, as the reference does; an object that cannot be read raises InvalidObjectError
-with the field's path.
+From a custom object to a `NodeTopology`. Like the reference, it ignores zones of types other than Node, zones whose
+name has no NUMA number, and unknown policies; an invalid object raises InvalidObjectError with the field's path.
 """
 
 import re
@@ -15,16 +14,16 @@ from kubesched import InvalidObjectError, resource_amounts
 from kubesched_contrib.object_fields import list_in, objects_in
 
 KIND = "noderesourcetopologies.v1alpha2.topology.node.k8s.io"
-# so many bits has a mask of NUMA nodes
+# number of bits in a mask of NUMA nodes
 MOST_ZONES = 64
 DEFAULT_MAX_NUMA_NODES = 8
 MOST_NUMA_NODES = 1024
-# amounts are cut here, so that sums of them fit into 64 bits
+# amounts are limited to this, so that their sums fit into 64 bits
 LARGEST = 2**50
 SINGLE_NUMA_NODE = "single-numa-node"
 _POLICIES = ("none", "best-effort", "restricted", SINGLE_NUMA_NODE)
 _SCOPES = ("container", "pod")
-# what the field topologyPolicies says, which attributes replace
+# the values of the field topologyPolicies, which attributes override
 _OLD_POLICIES = {
     "SingleNUMANodePodLevel": (SINGLE_NUMA_NODE, "pod"),
     "SingleNUMANodeContainerLevel": (SINGLE_NUMA_NODE, "container"),
@@ -37,7 +36,7 @@ _ZONE_NAME = re.compile(r"(?:.*-)?node-([0-9]{1,4})", re.ASCII)
 
 
 class TopologyScope(IntEnum):
-    """What the topology manager aligns; NOTHING for a node without a NodeResourceTopology."""
+    """The scope of the topology manager; NOTHING for a node without a NodeResourceTopology."""
 
     NOTHING = 0
     CONTAINER = 1
@@ -45,7 +44,7 @@ class TopologyScope(IntEnum):
 
 
 class NumaZone(NamedTuple):
-    """A NUMA zone: its number, what is available there by resource, and the distance to others by their number."""
+    """A NUMA zone: its number, its available amounts by resource, and its distances by number of the other zone."""
 
     numa_id: int
     available: Mapping[str, int]
@@ -63,7 +62,7 @@ class NodeTopology(NamedTuple):
 
 
 def read_topology(obj: Any) -> NodeTopology:
-    """Return what a NodeResourceTopology says."""
+    """Return the parsed fields of a NodeResourceTopology."""
     fields = obj.fields
     policy, scope = "none", "container"
     old = list_in(fields, "topologyPolicies")
@@ -95,7 +94,9 @@ def read_topology(obj: Any) -> NodeTopology:
 
 
 def numa_id_of(name: object) -> int | None:
-    """Return the number in a zone's name such as `node-1`; None if it has none, or one that no mask has a bit for."""
+    """Return the number in a zone's name such as `node-1`; None if there is none, or it exceeds the bits of a
+    mask.
+    """
     found = _ZONE_NAME.fullmatch(name) if isinstance(name, str) else None
     return int(found[1]) if found and int(found[1]) < MOST_ZONES else None
 
@@ -107,7 +108,7 @@ def _max_numa_nodes(value: object, otherwise: int) -> int:
 
 
 def _available(zone: Mapping[str, Any], path: str) -> dict[str, int]:
-    """Return the available amounts of a zone; a negative one is none at all."""
+    """Return the available amounts of a zone; a negative amount counts as zero."""
     amounts = {}
     for index, resource in enumerate(objects_in(zone, "resources", path)):
         field = f"{path}.resources[{index}]"

@@ -1,8 +1,8 @@
-"""Scores of nodes by what a pod would leave in their NUMA zones: LeastAllocated, MostAllocated, BalancedAllocation.
+"""Scores of nodes by the remaining amounts of NUMA zones: LeastAllocated, MostAllocated, BalancedAllocation.
 
-From requests and free amounts to scores from 0 to 100. Each zone is scored; the node has the lowest score of a
-zone that is not 0, since it is not known which zone the kubelet takes. CPU is counted in whole cores, rounded up, as
-the reference counts it.
+From requests and free amounts to scores from 0 to 100. Each zone is scored; the node has the lowest score of a zone
+that is not 0, since the kubelet's choice of a zone is unknown. Like the reference, CPU is counted in whole cores,
+rounded up.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ MAX_SCORE = 100
 
 @dataclass(frozen=True)
 class ResourceUse:
-    """The amount that is asked for of a resource, and what each zone has of it, 0 where it has none."""
+    """The request for a resource, and the amount in each zone, 0 where it has none."""
 
     amount: int
     free: Counts
@@ -28,12 +28,12 @@ class ResourceUse:
 
     @property
     def fits(self) -> NDArray[np.bool_]:
-        """Return which zones have so much."""
+        """Return which zones have the amount."""
         return (self.free > 0) & (self.amount <= self.free)
 
     @property
     def units(self) -> tuple[int, Counts]:
-        """Return the amount and what zones have, in whole units."""
+        """Return the request and the zones' amounts, in whole units."""
         return -(-self.amount // self.scale), -(-self.free // self.scale)
 
 
@@ -54,17 +54,17 @@ def node_scores(zones: FreeZones, requests: Amounts, weights: Mapping[str, int],
 
 
 def least_allocated(uses: list[ResourceUse]) -> Counts:
-    """Return high scores for zones in which much stays free."""
+    """Return high scores for zones with much free."""
     return _weighted(uses, lambda amount, free: free - amount)
 
 
 def most_allocated(uses: list[ResourceUse]) -> Counts:
-    """Return high scores for zones of which much is used."""
+    """Return high scores for zones with much used."""
     return _weighted(uses, lambda amount, free: np.full_like(free, amount))
 
 
 def balanced_allocation(uses: list[ResourceUse]) -> Counts:
-    """Return high scores for zones of which resources are used in like parts."""
+    """Return high scores for zones with equal used shares of resources."""
     fractions = []
     for use in uses:
         amount, free = use.units
@@ -76,7 +76,7 @@ def balanced_allocation(uses: list[ResourceUse]) -> Counts:
 
 
 def _weighted(uses: list[ResourceUse], part: Callable[[int, Counts], Counts]) -> Counts:
-    """Return the weighted mean of parts of what is free, in per cent; 0 for a resource that does not fit."""
+    """Return the weighted mean of shares of the free amounts, in per cent; 0 for a resource that does not fit."""
     total = np.zeros_like(uses[0].free)
     for use in uses:
         amount, free = use.units

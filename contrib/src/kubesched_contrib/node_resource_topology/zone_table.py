@@ -1,7 +1,7 @@
-"""What NUMA zones have available, as matrices: a slot for each NodeResourceTopology, a row for each zone.
+"""The available amounts of NUMA zones, as matrices: a slot for each NodeResourceTopology, a row for each zone.
 
-From objects as they change (`put`) to arrays that are gathered by slot. A matrix exists for a resource once a pod asked
-for it, and is kept up to date from then on. Slot 0 stands for nodes without an object.
+From changed objects (`put`) to arrays that are gathered by slot. The matrix of a resource is created when a pod first
+asks for it, and is updated from then on. Slot 0 is for nodes without an object.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,16 +19,16 @@ from kubesched_contrib.node_resource_topology.topology import (
     read_topology,
 )
 
-# the zone does not have the resource, not even none of it
+# the zone does not have the resource, which differs from 0
 ABSENT = -1
 UNKNOWN_DISTANCE = 255
-# matrices of so many resources are kept
+# limit on the resources with matrices
 MOST_RESOURCES = 64
 NO_TOPOLOGY = NodeTopology("none", TopologyScope.NOTHING, 1, (), None)
 
 
 class ZoneTable:
-    """The topologies of all nodes; `names` tells which of them still have an object."""
+    """The topologies of all nodes; `names` contains the nodes that still have an object."""
 
     def __init__(self, names: Callable[[], Iterable[str]]) -> None:
         self._names = names
@@ -42,7 +42,7 @@ class ZoneTable:
         self._grow()
 
     def put(self, obj: Any) -> int:
-        """Note what an object says; return its slot. Raises InvalidObjectError if the object cannot be read."""
+        """Store an object's data; return its slot. Raises InvalidObjectError if the object is invalid."""
         topology = read_topology(obj)
         slot = self._slot_of.get(obj.name)
         if slot is None:
@@ -63,12 +63,12 @@ class ZoneTable:
             self._costs[:, :, slot] = self._distances(topology)
         return slot
 
-    def written(self, node_name: str) -> datetime | None:
-        """Return when the object of a node was last written, None if that is not known."""
+    def last_write(self, node_name: str) -> datetime | None:
+        """Return the last write time of a node's object, None if unknown."""
         return self._topologies[self._slot_of.get(node_name, 0)].written
 
     def amounts(self, resource: str) -> NDArray[np.int64]:
-        """Return what is available of a resource, by zone and slot; ABSENT where a zone does not have it."""
+        """Return the available amounts of a resource, by zone and slot; ABSENT where a zone does not have it."""
         amounts = self._amounts.get(resource)
         if amounts is None:
             if len(self._amounts) >= MOST_RESOURCES:
@@ -95,7 +95,7 @@ class ZoneTable:
         return known + [[UNKNOWN_DISTANCE] * self.width for _ in beyond]
 
     def _grow(self) -> None:
-        """Free the slots of objects that are gone; if they are few, double the slots."""
+        """Free the slots of deleted objects; if they are few, double the slots."""
         alive = set(self._names())
         for name in [name for name in self._slot_of if name not in alive]:
             slot = self._slot_of.pop(name)
@@ -114,7 +114,7 @@ class ZoneTable:
         self.zone_count = np.array([len(topology.zones) for topology in topologies], np.int64)
 
     def _forget(self) -> None:
-        """Drop the matrices; they are made anew when they are asked for."""
+        """Drop the matrices; they are rebuilt on demand."""
         self._amounts.clear()
         self._costs = None
 

@@ -1,4 +1,4 @@
-"""Trimaran: scores by what is measured on nodes.
+"""Trimaran: scores by the measured load of nodes.
 
 In: load metrics of nodes, from load-watcher, the Kubernetes metrics API or Prometheus. Out: TargetLoadPacking,
 LoadVariationRiskBalancing, LowRiskOverCommitment and Peaks. Never: a request in a scheduling cycle.

@@ -1,4 +1,4 @@
-"""Where load metrics come from: the arguments that Trimaran's plugins share.
+"""The source of load metrics: the common arguments of Trimaran's plugins.
 
 In: `metricProvider` and `watcherAddress` of a configuration. Out: the same, checked.
 """
@@ -15,7 +15,7 @@ DEFAULT_PROMETHEUS = "http://prometheus-k8s:9090"
 
 @dataclass(frozen=True)
 class MetricProviderSpec:
-    """A metrics provider that is asked without a load-watcher."""
+    """A metrics provider that is used without a load-watcher."""
 
     type: Literal["KubernetesMetricsServer", "Prometheus", "SignalFx"] = "KubernetesMetricsServer"
     address: str = ""
@@ -43,7 +43,9 @@ class TrimaranArgs:
 
 
 def check_address(name: str, address: str) -> None:
-    """Raise ValueError for what is no http address; an empty one is not set. The message does not show it."""
+    """Raise ValueError for an invalid http address; an empty address counts as unset. The message does not contain
+    it.
+    """
     try:
         parts = urlsplit(address)
         fine = not address or (parts.scheme in ("http", "https") and bool(parts.hostname) and parts.port != 0)

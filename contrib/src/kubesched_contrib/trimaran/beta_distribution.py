@@ -10,19 +10,19 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 
-# the deviation stays so far below the largest that a beta distribution can have
+# margin of the deviation below the largest that a beta distribution can have
 MOST_VARIANCE = 0.99
 # of the continued fraction
 MOST_STEPS = 500
 PRECISION = 1e-12
 TINY = 1e-300
 SMALLEST = 5e-324
-# up to so many values are computed one by one
+# up to this number, values are computed one by one
 FEW = 25
 
 
 def at_most_possible(mean: Array, deviation: Array) -> Array:
-    """Return deviations that a beta distribution with these means can have."""
+    """Return the deviations, limited to the largest that a beta distribution with these means can have."""
     smallest: Array = np.minimum(deviation, np.sqrt(MOST_VARIANCE * mean * (1 - mean)))
     return smallest
 
@@ -40,7 +40,7 @@ def regularized_incomplete_beta(x: Array, a: Array, b: Array) -> Array:
     # the fraction converges fast below the mean; beyond it, I_x(a, b) = 1 - I_(1-x)(b, a)
     beyond = x > (a + 1) / (a + b + 2)
     x, a, b = np.where(beyond, 1 - x, x), np.where(beyond, b, a), np.where(beyond, a, b)
-    # 0 and 1 are answered at the end; here they only have to have logarithms
+    # 0 and 1 are handled at the end; here they only need logarithms
     inside = np.clip(x, SMALLEST, 1 - 1e-16)
     front = a * np.log(inside) + b * np.log1p(-inside) + _log_gamma(a + b) - _log_gamma(a) - _log_gamma(b)
     value = np.exp(front) / a * _fraction(inside, a, b)
@@ -50,7 +50,7 @@ def regularized_incomplete_beta(x: Array, a: Array, b: Array) -> Array:
 
 
 def _of_one(x: float, a: float, b: float) -> float:
-    """Return I_x(a, b) as a Python number, which is faster than arrays for a few."""
+    """Return I_x(a, b) as a Python number, which is faster than arrays for a few values."""
     if x <= 0 or x >= 1:
         return float(x >= 1)
     if x > (a + 1) / (a + b + 2):

@@ -1,7 +1,7 @@
-"""The load of nodes, looked up on an interval and kept in columns.
+"""The load of nodes, fetched on an interval and kept in columns.
 
-In: a source of load metrics. Out: columns of percentages, NaN for nodes that are not measured. Values that have not
-been renewed for five minutes are dropped, which is logged and told by a metric.
+In: a source of load metrics. Out: columns of percentages, NaN for nodes without metrics. Values that have not been
+renewed for five minutes are dropped, with a log line and a metric.
 """
 
 import asyncio
@@ -30,9 +30,9 @@ from kubesched_contrib.trimaran.node_loads import AVERAGE, CPU, DEVIATION, MEMOR
 from kubesched_contrib.trimaran.sources import is_absolute, load_source
 
 LOOK_UP_SECONDS = 30
-# load-watcher's metrics are at most so old
+# largest age of load-watcher's metrics
 STALE_SECONDS = 300
-# pods wait so long for the first look-up
+# how long pods wait for the first metrics
 FIRST_SECONDS = 5
 
 
@@ -51,7 +51,7 @@ class LoadCollector:
     ) -> None:
         self._cluster = cluster
         self._log = log
-        # called with the end of the window when there are new values
+        # called with the end of the window when values are new
         self._renewed = renewed
         self._measured: dict[tuple[str, str], AssignedValues] = {
             (resource, statistic): cluster.assigned_values(default=np.nan, dtype=np.float64)
@@ -67,9 +67,11 @@ class LoadCollector:
         }
         self._window_end = float("-inf")
         self._renewed_at: float | None = None
-        self._stale = metrics.gauge("load_stale", "1 while there are no load metrics of the last five minutes.")
-        self._nodes = metrics.gauge("load_nodes", "How many nodes have load metrics.")
-        self._timestamp = metrics.gauge("load_timestamp_seconds", "Until when the load metrics were measured.")
+        self._stale = metrics.gauge("load_stale", "1 without load metrics of the last five minutes, else 0.")
+        self._nodes = metrics.gauge("load_nodes", "Number of nodes with load metrics.")
+        self._timestamp = metrics.gauge(
+            "load_timestamp_seconds", "End of the window of the load metrics, as Unix time."
+        )
         source = load_source(args, http)
 
         async def fetch() -> NodeLoads:
@@ -80,18 +82,18 @@ class LoadCollector:
 
     @property
     def reads(self) -> int:
-        """Return what scores that read all columns depend on."""
+        """Return the reads of scores that use all columns."""
         found = 0
         for column in (*self.averages.values(), *self.deviations.values()):
             found |= column.reads
         return found
 
     def apply(self, loads: NodeLoads) -> None:
-        """Take over new values; those of a window that is known already are not new."""
+        """Use new values; values of a known window are not new."""
         if loads.window_end <= self._window_end:
             return
         if self._renewed_at is None and self._window_end > float("-inf"):
-            self._log.info("Load metrics are there again")
+            self._log.info("Load metrics are available again")
         self._window_end = loads.window_end
         self._renewed_at = asyncio.get_running_loop().time()
         self.assign(loads)
@@ -100,7 +102,7 @@ class LoadCollector:
         self._renewed(loads.window_end)
 
     def assign(self, loads: NodeLoads) -> None:
-        """Put values into the columns; nodes without any have none."""
+        """Put values into the columns; nodes without a value get NaN."""
         names = self._names_of_addresses(loads)
         for key, column in self._measured.items():
             values = loads.of(*key)
@@ -108,7 +110,7 @@ class LoadCollector:
         self._nodes.set(len(loads.of(CPU, AVERAGE)))
 
     def _names_of_addresses(self, loads: NodeLoads) -> dict[str, str]:
-        """Return the names of nodes that are called by an address, with or without a port."""
+        """Return the names of nodes by address, with or without a port."""
         nodes = self._cluster.nodes
         strange = set(loads.of(CPU, AVERAGE)) - set(nodes.names)
         if not strange:
@@ -142,7 +144,7 @@ class LoadCollector:
 
 
 class LoadScore(ScorePlugin):
-    """A score by load: it follows from the pod's template, is in range, and rejects no pod."""
+    """A score by load: it depends on the pod's template, is in range, and rejects no pod."""
 
     score_key_of_template = True
     in_range = True
@@ -162,6 +164,6 @@ def capacity_of(cluster: ClusterView, resource: str) -> NodeValues:
 
 
 def rounded(scores: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Return scores as integers, rounded half up; 0 for what is not a number."""
+    """Return scores as integers, rounded half up; 0 for NaN."""
     whole: NDArray[np.int64] = np.floor(np.nan_to_num(scores, nan=0.0) + 0.5).astype(np.int64)
     return whole

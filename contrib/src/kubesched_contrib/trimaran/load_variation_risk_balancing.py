@@ -1,8 +1,8 @@
-"""LoadVariationRiskBalancing: balance the risk that the load of nodes varies, not their average load alone.
+"""LoadVariationRiskBalancing: balance the variation of the load, not only its average.
 
-From the measured average and standard deviation of CPU and memory to scores. The risk of a resource is the mean of its
-average with the pod's request and of its deviation, `margin * deviation ** (1 / sensitivity)`, each between 0 and 1; a
-node's score is 100 times what is left beside the larger risk, and 0 for a node that is not measured.
+From the measured average and standard deviation of CPU and memory to scores. The risk of a resource is the mean of
+two values between 0 and 1: its average with the pod's request, and its deviation, `margin * deviation ** (1 /
+sensitivity)`. A node's score is 100 times one minus the larger risk, and 0 for a node without metrics.
 """
 
 import logging
@@ -70,12 +70,12 @@ class LoadVariationRiskBalancing(LoadScore):
         return pod.request_of(CPU), pod.request_of(MEMORY)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
-        """Return 100 less the larger risk; a resource that is not measured does not count."""
+        """Return 100 less the larger risk; a resource without metrics does not count."""
         with np.errstate(invalid="ignore"):
             return rounded(100 * np.fmin(self._safety(pod, nodes, CPU), self._safety(pod, nodes, MEMORY)))
 
     def _safety(self, pod: PodInfo, nodes: Nodes, resource: str) -> NDArray[np.float64]:
-        """Return what is left beside the risk of a resource, NaN where it is not measured."""
+        """Return one minus the risk of a resource, NaN without metrics."""
         capacity = nodes.allocatable(resource)
         request = np.divide(pod.request_of(resource), capacity, out=np.zeros(len(nodes)), where=capacity > 0)
         average = nodes.values_of(self._loads.averages[resource]) / 100

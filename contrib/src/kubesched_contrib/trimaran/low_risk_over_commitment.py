@@ -1,9 +1,9 @@
 """LowRiskOverCommitment: prefer nodes where limits beyond requests are unlikely to be needed at once.
 
 From requests, limits and the measured load of nodes to scores. For CPU and memory two risks are weighted: that limits
-exceed the node (how much of what pods may take beyond their requests is not there), and that the load exceeds what is
-requested (by a beta distribution with the measured average and deviation). A node's score is 100 times what is left
-beside the larger one; 0 for a node that is not measured, and for pods without requests and limits.
+exceed the node's capacity (the share of limits beyond requests that the node lacks), and that the load exceeds the
+requests (by a beta distribution with the measured average and deviation). A node's score is 100 times one minus the
+larger one; 0 for a node without metrics, and for pods without requests and limits.
 """
 
 import logging
@@ -40,9 +40,9 @@ RESOURCES = (CPU, MEMORY)
 class LowRiskOverCommitmentArgs(TrimaranArgs):
     """Arguments of LowRiskOverCommitment."""
 
-    # over how many windows the metrics are smoothed
+    # number of windows over which metrics are smoothed
     smoothing_window_size: int = 5
-    # how much limits weigh, beside the load, between 0 and 1
+    # weight of limits against the load, between 0 and 1
     risk_limit_weights: dict[str, float] = field(default_factory=lambda: dict.fromkeys(RESOURCES, 0.5))
 
     def __post_init__(self) -> None:
@@ -51,13 +51,13 @@ class LowRiskOverCommitmentArgs(TrimaranArgs):
             raise ValueError(f"smoothingWindowSize: must be at least 1, got {self.smoothing_window_size}")
         for resource, weight in self.risk_limit_weights.items():
             if resource not in RESOURCES:
-                raise ValueError(f"riskLimitWeights.{resource}: only cpu and memory are weighed; leave it out")
+                raise ValueError(f"riskLimitWeights.{resource}: only cpu and memory have weights; leave it out")
             if not 0 <= weight <= 1:
                 raise ValueError(f"riskLimitWeights.{resource}: must be between 0 and 1, got {weight}")
 
 
 class LowRiskOverCommitment(LoadScore, PreScorePlugin):
-    """Prefers nodes with little risk that pods do not get what they may take."""
+    """Prefers nodes with little risk that pods cannot use their limits."""
 
     name = "LowRiskOverCommitment"
 
@@ -116,7 +116,7 @@ class LowRiskOverCommitment(LoadScore, PreScorePlugin):
         return risk
 
     def _load_risk(self, nodes: Nodes, resource: str) -> Array:
-        """Return the probability that the load exceeds what the node's pods request; 0 where it is not measured."""
+        """Return the probability that the load exceeds the requests of the node's pods; 0 without metrics."""
         capacity = nodes.allocatable(resource)
         average = nodes.values_of(self._loads.averages[resource]) / 100
         mean = np.nan_to_num(average).clip(0, 1)
@@ -127,7 +127,7 @@ class LowRiskOverCommitment(LoadScore, PreScorePlugin):
         below = np.where(mean <= requested, 1.0, 0.0)
         varies = (mean > 0) & (deviation > 0)
         below[varies] = probability_below(requested[varies], mean[varies], deviation[varies])
-        # the load cannot exceed limits that the node has room for
+        # the load cannot exceed limits within the node's capacity
         bounded = limited < capacity
         within = varies & bounded & (limited > 0)
         most = probability_below(_share(limited, capacity)[within], mean[within], deviation[within])
@@ -139,12 +139,12 @@ class LowRiskOverCommitment(LoadScore, PreScorePlugin):
 
 
 def cpu_limit(pod: PodInfo) -> int:
-    """Return a pod's limit of CPU, at least what it requests."""
+    """Return a pod's limit of CPU, at least its request."""
     return max(pod.limits.get(CPU, 0), pod.request_of(CPU))
 
 
 def memory_limit(pod: PodInfo) -> int:
-    """Return a pod's limit of memory, at least what it requests."""
+    """Return a pod's limit of memory, at least its request."""
     return max(pod.limits.get(MEMORY, 0), pod.request_of(MEMORY))
 
 

@@ -1,7 +1,7 @@
-"""Load metrics of nodes as load-watcher, the Kubernetes metrics API and Prometheus write them.
+"""Load metrics of nodes in the formats of load-watcher, the Kubernetes metrics API and Prometheus.
 
-In: decoded JSON. Out: `NodeLoads`. What cannot be understood as a whole raises ValueError with what was expected; a
-single value that is no number is left out.
+In: decoded JSON. Out: `NodeLoads`. An invalid document raises ValueError with the expected form; a single invalid
+value is left out.
 """
 
 import math
@@ -19,15 +19,15 @@ MEMORY = "memory"
 Measured: TypeAlias = dict[tuple[str, str], dict[str, float]]
 AVERAGE = "AVG"
 DEVIATION = "STD"
-# statistics that stand for an average if there is none
+# statistics that replace a missing average
 LATEST = ("LATEST", "")
 
 
 @dataclass
 class NodeLoads:
-    """What was measured on nodes, in percent of their capacity, or in milli-CPU and bytes if it is `absolute`.
+    """Measurements of nodes, in percent of their capacity, or in milli-CPU and bytes if it is `absolute`.
 
-    `window_end` is a Unix time: what happened later is not in the values.
+    `window_end` is a Unix time: later events are not in the values.
     """
 
     window_end: float
@@ -44,9 +44,9 @@ class NodeLoads:
 
 
 def from_load_watcher(document: Any) -> NodeLoads:
-    """Return the loads in an answer of load-watcher to `GET /watcher`."""
+    """Return the loads in load-watcher's response to `GET /watcher`."""
     nodes = _mapping(_mapping(document, "an object").get("data"), "nodes in `data`")
-    # as a library load-watcher writes the nodes within another object
+    # load-watcher as a library nests the nodes in another object
     nodes = _mapping(nodes.get("NodeMetricsMap", nodes), "nodes in `data`")
     window = document.get("window")
     end = _number(window.get("end")) if isinstance(window, dict) else None
@@ -67,7 +67,7 @@ def from_load_watcher(document: Any) -> NodeLoads:
 
 
 def _statistic(metric: Mapping[str, Any]) -> tuple[str, str] | None:
-    """Return resource and statistic of a metric, None for others than are read."""
+    """Return resource and statistic of a metric, None for other metrics."""
     # the statistic was called rollup before load-watcher had operators
     resource, statistic = metric.get("type"), metric.get("operator") or metric.get("rollup") or ""
     return _known(resource, statistic) if isinstance(resource, str) and isinstance(statistic, str) else None
@@ -99,7 +99,7 @@ def from_metrics_api(document: Any) -> NodeLoads:
 
 
 def add_from_prometheus(loads: NodeLoads, resource: str, statistic: str, document: Any) -> None:
-    """Add the loads in an answer of Prometheus to an instant query; the label `instance` is the node's name."""
+    """Add the loads in Prometheus' response to an instant query; the label `instance` is the node's name."""
     data = _mapping(document, "an object").get("data")
     result = data.get("result") if isinstance(data, dict) else None
     if not isinstance(result, list) or document["data"].get("resultType") != "vector":

@@ -1,8 +1,8 @@
-"""Peaks: prefer nodes whose power rises least with the pod.
+"""Peaks: prefer nodes whose power increases least with the pod.
 
 From the measured CPU of nodes and a power model of each, `k0 + k1 * exp(k2 * utilization)`, to scores: the node with
-the least rise gets 100, the one with the most 0. So do nodes that are not measured, have no model, or would exceed
-their capacity.
+the smallest increase gets 100, the largest gets 0. Nodes without metrics or a model, or beyond their capacity, also
+get 0.
 """
 
 import logging
@@ -26,7 +26,7 @@ from kubesched_contrib.trimaran.arguments import TrimaranArgs, check_address
 from kubesched_contrib.trimaran.collector import LoadCollector, LoadScore, capacity_of
 from kubesched_contrib.trimaran.node_loads import CPU
 
-# raw scores are millionths of a unit of power; a node that is avoided has the largest
+# raw scores are millionths of a unit of power; an avoided node has the largest
 UNIT = 1e6
 MOST = 2**53
 AVOIDED = 2**60
@@ -43,7 +43,7 @@ class PowerModel:
 
 @dataclass(frozen=True)
 class PeaksArgs:
-    """Arguments of Peaks, spelled as in scheduler-plugins."""
+    """Arguments of Peaks, in the spelling of scheduler-plugins."""
 
     WatcherAddress: str
     NodePowerModel: dict[str, PowerModel] = field(default_factory=dict)
@@ -60,7 +60,7 @@ class PeaksArgs:
 
 
 class Peaks(LoadScore):
-    """Scores nodes by the rise of their power."""
+    """Scores nodes by the increase of their power."""
 
     name = "Peaks"
 
@@ -94,7 +94,7 @@ class Peaks(LoadScore):
         return pod.request_of(CPU)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
-        """Return the rise of each node's power with the pod."""
+        """Return the increase of each node's power with the pod."""
         capacity, before = nodes.values_of(self._capacity), nodes.values_of(self._used)
         added = np.divide(100 * pod.request_of(CPU), capacity, out=np.zeros(len(nodes)), where=capacity > 0)
         factor, exponent = nodes.values_of(self._factor), nodes.values_of(self._exponent)
@@ -104,7 +104,7 @@ class Peaks(LoadScore):
         return np.where(known, np.where(known, rise, 0).clip(-MOST, MOST), AVOIDED).astype(np.int64)
 
     def normalize_scores(self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return 100 for the least rise and 0 for the most; 0 for nodes that are avoided."""
+        """Return 100 for the smallest increase and 0 for the largest; 0 for avoided nodes."""
         known = scores < AVOIDED
         least, most = scores.min(initial=AVOIDED), scores[known].max(initial=-AVOIDED)
         if most <= least:

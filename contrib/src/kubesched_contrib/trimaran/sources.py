@@ -25,7 +25,7 @@ from kubesched_contrib.trimaran.node_loads import (
 T = TypeVar("T")
 
 METRICS_API = "/apis/metrics.k8s.io/v1beta1/nodes"
-# load-watcher may have to ask its provider first
+# load-watcher may have to query its provider first
 WATCHER_SECONDS = 50.0
 QUERY_SECONDS = 10.0
 # recording rules of kube-prometheus
@@ -37,7 +37,7 @@ LoadSource = Callable[[], Awaitable[NodeLoads]]
 
 
 def load_source(args: TrimaranArgs, http: HttpClient) -> LoadSource:
-    """Return the source that some arguments name."""
+    """Return the source for some arguments."""
     if args.watcher_address:
         return lambda: _ask_load_watcher(args.watcher_address, http)
     if args.metric_provider.type == PROMETHEUS:
@@ -46,7 +46,7 @@ def load_source(args: TrimaranArgs, http: HttpClient) -> LoadSource:
 
 
 def is_absolute(args: TrimaranArgs) -> bool:
-    """Return whether the source says how much is used, not how much of the capacity."""
+    """Return whether the source reports absolute usage instead of a share of the capacity."""
     return not args.watcher_address and args.metric_provider.type != PROMETHEUS
 
 
@@ -77,8 +77,8 @@ async def _ask_prometheus(provider: MetricProviderSpec, http: HttpClient) -> Nod
 
 
 def _understood(where: str, read: Callable[[Any], T], document: Any) -> T:
-    """Return what is read from a document; raises HttpError if it is something else."""
+    """Return the parsed document; raises HttpError if it has another form."""
     try:
         return read(document)
     except ValueError as error:
-        raise HttpError(f"{where}: the answer is not what was expected: {error}") from None
+        raise HttpError(f"{where}: unexpected response: {error}") from None

@@ -1,8 +1,8 @@
-"""TargetLoadPacking: pack pods by measured CPU up to a target utilization, then spread them over the hot nodes.
+"""TargetLoadPacking: pack pods by measured CPU up to a target utilization, then spread them over hot nodes.
 
-From the measured CPU of nodes, the predicted usage of the pod and of pods that came too late to be measured, to scores.
-With a target T and a predicted utilization U in percent: T + (100 - T) * U / T up to the target, T * (100 - U) /
-(100 - T) beyond it, and 0 beyond 100; 0 for a node that is not measured.
+From the measured CPU of nodes, the predicted usage of the pod and of pods too new for the metrics, to scores. With a
+target T and a predicted utilization U in percent: T + (100 - T) * U / T up to the target, T * (100 - U) / (100 - T)
+beyond it, and 0 beyond 100; 0 for a node without metrics.
 """
 
 import logging
@@ -26,7 +26,7 @@ from kubesched_contrib.trimaran.arguments import TrimaranArgs
 from kubesched_contrib.trimaran.collector import LoadCollector, LoadScore, capacity_of, rounded
 from kubesched_contrib.trimaran.node_loads import CPU
 
-# the agents that measure nodes report so often: a pod that began later is not in the metrics
+# interval of the agents on nodes: a pod that started later is not in the metrics
 REPORTING_SECONDS = 60
 
 
@@ -34,9 +34,9 @@ REPORTING_SECONDS = 60
 class TargetLoadPackingArgs(TrimaranArgs):
     """Arguments of TargetLoadPacking."""
 
-    # what a container without CPU requests and limits is predicted to use
+    # predicted usage of a container without CPU requests and limits
     default_requests: dict[str, str | int | float] = field(default_factory=lambda: {CPU: "1000m"})
-    # what a container without a CPU limit is predicted to use, in multiples of its request
+    # predicted usage of a container without a CPU limit, in multiples of its request
     default_requests_multiplier: str = "1.5"
     target_utilization: int = 40
 
@@ -57,7 +57,7 @@ class TargetLoadPackingArgs(TrimaranArgs):
 
 
 class TargetLoadPacking(LoadScore):
-    """Prefers nodes whose CPU comes close to the target with the pod."""
+    """Prefers nodes whose CPU approaches the target with the pod."""
 
     name = "TargetLoadPacking"
 
@@ -81,11 +81,11 @@ class TargetLoadPacking(LoadScore):
         self.score_reads = self._used.reads | self._capacity.reads | self._unmeasured.reads
 
     def score_key(self, pod: PodInfo) -> int:
-        """Return the milli-CPU that the pod is predicted to use."""
+        """Return the predicted milli-CPU of the pod."""
         return pod.derive(self._predicted_usage)
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
-        """Return scores by the utilization that is predicted with the pod."""
+        """Return scores by the predicted utilization with the pod."""
         capacity, target = nodes.values_of(self._capacity), self._target
         added = nodes.values_of(self._unmeasured) + self.score_key(pod)
         utilization = nodes.values_of(self._used)
@@ -97,16 +97,16 @@ class TargetLoadPacking(LoadScore):
         return rounded(scores)
 
     def _renewed(self, window_end: float) -> None:
-        """Forget the predictions for pods that are measured now."""
+        """Drop the predictions for pods that are now in the metrics."""
         self._measured_until = window_end - REPORTING_SECONDS
         self._unmeasured.recount()
 
     def _unmeasured_usage(self, pod: PodInfo) -> int:
-        """Return the predicted milli-CPU of a pod that is not in the metrics yet, 0 for others."""
+        """Return the predicted milli-CPU of a pod that is not in the metrics yet, 0 for other pods."""
         return pod.derive(self._predicted_usage) if _placed_at(pod) > self._measured_until else 0
 
     def _predicted_usage(self, pod: PodInfo) -> int:
-        """Return the milli-CPU that a pod is predicted to use: limits, or multiplied requests, or the default."""
+        """Return the predicted milli-CPU of a pod: limits, or multiplied requests, or the default."""
         total = resource_amounts(pod.spec.overhead).get(CPU, 0)
         for container in pod.spec.containers:
             limit = resource_amounts(container.resources.limits).get(CPU)
@@ -121,7 +121,7 @@ class TargetLoadPacking(LoadScore):
 
 
 def _placed_at(pod: PodInfo) -> float:
-    """Return when a pod came to its node, as Unix time; infinite if that has not been told yet."""
+    """Return when a pod got its node, as Unix time; infinite if it has not been reported yet."""
     for condition in pod.status.conditions:
         if condition.type == "PodScheduled" and condition.status == "True" and condition.last_transition_time:
             return condition.last_transition_time.timestamp()

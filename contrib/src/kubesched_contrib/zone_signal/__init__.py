@@ -1,4 +1,4 @@
-"""ZoneSignal: scores by a number of each zone or region that a server tells, such as its carbon intensity or a price.
+"""ZoneSignal: scores by a number of each zone or region from a server, such as its carbon intensity or a price.
 
 In: JSON over HTTP, on an interval. Out: the plugin. Never: a request in a scheduling cycle.
 """

@@ -1,7 +1,7 @@
 """Values of zones in a JSON document.
 
-In: a decoded document and paths. Out: numbers by the name of a zone. A path that leads nowhere raises ValueError with
-its first part that is missing; a single zone without a number is left out.
+In: a decoded document and paths. Out: numbers by the name of a zone. A missing path raises ValueError with its first
+missing part; a single zone without a number is left out.
 """
 
 import math
@@ -23,7 +23,7 @@ def values_by_zone(document: Any, path: str, name_path: str, value_path: str) ->
 
 
 def number_at(document: Any, path: str) -> float | None:
-    """Return the number at a path, also one that is written as a text; None if there is none."""
+    """Return the number at a path, which may be a text in the JSON; None if there is none."""
     try:
         found = found_at(document, path)
         value = float(found) if isinstance(found, int | float | str) and not isinstance(found, bool) else math.nan
@@ -33,7 +33,7 @@ def number_at(document: Any, path: str) -> float | None:
 
 
 def found_at(document: Any, path: str) -> Any:
-    """Return what is at a path; raises ValueError if there is nothing."""
+    """Return the value at a path; raises ValueError if there is none."""
     found = document
     for part in path.split(".") if path else ():
         if isinstance(found, Mapping) and part in found:
@@ -41,7 +41,7 @@ def found_at(document: Any, path: str) -> Any:
         elif isinstance(found, list) and part.isdigit() and int(part) < len(found):
             found = found[int(part)]
         else:
-            raise ValueError(f"path {path!r}: there is no {part!r}")
+            raise ValueError(f"path {path!r}: {part!r} is missing")
     return found
 
 

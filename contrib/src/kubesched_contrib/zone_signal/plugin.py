@@ -1,7 +1,7 @@
-"""The plugin: a signal that is looked up on an interval, and scores by it.
+"""The plugin: a signal that is fetched on an interval, and scores by it.
 
-From the values of zones, by a label of nodes, to scores: the lowest value of the feasible nodes gets 100 and the
-highest 0, or the other way round. A node whose zone has no value, or a stale one, gets 0.
+From the values of zones, by a node label, to scores: the lowest value of the feasible nodes gets 100 and the highest
+0, or the reverse. A node whose zone has no value, or a stale one, gets 0.
 """
 
 import asyncio
@@ -33,7 +33,7 @@ MAX_SCORE = 100
 UNIT = 1e6
 MOST = 2**53
 UNKNOWN = -(2**60)
-# pods wait so long for the first look-up
+# how long pods wait for the first signal
 FIRST_SECONDS = 5
 
 
@@ -59,13 +59,13 @@ class ZoneSignal(ScorePlugin):
         self._headers = dict(args.headers)
         if args.token:
             self._headers["Authorization"] = f"Bearer {args.token}"
-        # by the source's name of a zone: its value, and when it was looked up
+        # by the source's name of a zone: its value, and when it was fetched
         self._values: dict[str, tuple[float, float]] = {}
         self._raw_scores = cluster.computed_values(
             lambda nodes: nodes.by_label(args.topology_key, self._raw_score), reads=Reads.LABELS, default=UNKNOWN
         )
         self.score_reads = self._raw_scores.reads
-        self._zones = metrics.gauge("zones", "How many zones have a value that is not stale.")
+        self._zones = metrics.gauge("zones", "Number of zones with a value that is not stale.")
         background.every(
             args.interval_seconds,
             self._look_up,
@@ -80,7 +80,7 @@ class ZoneSignal(ScorePlugin):
         return ()
 
     def score_key(self, pod: PodInfo) -> str:
-        """Return nothing of the pod: the score depends on nodes alone."""
+        """Return no key: the score depends on nodes alone."""
         return ""
 
     def score_nodes(self, cycle: CycleState, pod: PodInfo, nodes: Nodes) -> NDArray[np.int64]:
@@ -89,7 +89,7 @@ class ZoneSignal(ScorePlugin):
         return scores
 
     def normalize_scores(self, cycle: CycleState, pod: PodInfo, scores: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return 100 for the best value and 0 for the worst, and for nodes without one; 100 if all are the same."""
+        """Return 100 for the best value and 0 for the worst or without one; 100 if all are equal."""
         known = scores > UNKNOWN
         best, worst = scores.max(initial=UNKNOWN), scores[known].min(initial=-UNKNOWN)
         if best <= worst:
@@ -104,7 +104,7 @@ class ZoneSignal(ScorePlugin):
         amount = round(max(min(value[0] * UNIT, MOST), -MOST))
         return amount if self._args.prefer == "High" else -amount
 
-    # -- the look-up
+    # -- the request
 
     async def _look_up(self) -> dict[str, float]:
         """Return the values of zones; raises HttpError if there is none."""
@@ -127,16 +127,16 @@ class ZoneSignal(ScorePlugin):
         try:
             found = values_by_zone(answer.json(), args.path, args.name_path, args.value_path)
         except ValueError as error:
-            raise HttpError(f"{answer.url}: the answer is not what the arguments say: {error}") from None
+            raise HttpError(f"{answer.url}: the response does not match the arguments: {error}") from None
         if not found:
-            raise HttpError(f"{answer.url}: the answer has no number where namePath and valuePath lead to")
+            raise HttpError(f"{answer.url}: the response has no number at namePath and valuePath")
         return found
 
     async def _ask_about(self, zone: str) -> float:
         answer = await self._get(self._args.url.replace(ZONE, quote(zone, safe="")))
         value = number_at(answer.json(), self._args.value_path)
         if value is None:
-            raise HttpError(f"{answer.url}: the answer has no number where valuePath leads to")
+            raise HttpError(f"{answer.url}: the response has no number at valuePath")
         return value
 
     async def _get(self, url: str) -> HttpAnswer:

@@ -1,7 +1,7 @@
-"""Which nodes to add so that a target is reached.
+"""Which nodes to add to reach a target.
 
-From a filled cluster and the templates that lack replicas to nodes: how many of which kind, in which zones. They are
-found by adding nodes to the filled cluster until the missing replicas fit, too; `capacity` then proves them.
+From a filled cluster and the templates that lack replicas to nodes: how many of which kind, in which zones. The
+search adds nodes to the filled cluster until the missing replicas fit, too; `capacity` then proves the plan.
 """
 
 from collections import Counter
@@ -14,7 +14,7 @@ from kubesched.asking.capacity.filling import Filled, Filling
 from kubesched.asking.capacity.node_kinds import ZONE, NodeKind
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 
-# a plan with more nodes is not looked for
+# the search ignores plans with more nodes
 MOST_NODES: Final = 20_000
 
 
@@ -34,7 +34,7 @@ def nodes_for(
 ) -> tuple[list[list[NewNode]], tuple[UselessKind, ...]]:
     """Return sets of nodes for the missing replicas, the cheapest first, and the kinds that do not help."""
     if len(short) > 1:
-        # what is placed one by one is placed in every trial otherwise
+        # otherwise every trial would place the replicas that are placed one by one
         filling.settle()
     search = _Search(filling)
     sets: list[list[NewNode]] = []
@@ -73,14 +73,14 @@ def plan_of(nodes: Sequence[NewNode]) -> NodePlan:
 
 
 class _Search:
-    """Looks for nodes, from a filled cluster on."""
+    """Searches for nodes, starting from a filled cluster."""
 
     def __init__(self, filling: Filling) -> None:
         self._filling = filling
         self._model = filling.model
 
     def nodes_of(self, kind: NodeKind, short: Sequence[Shortfall]) -> list[NewNode]:
-        """Return the nodes of one kind that take all missing replicas, none if that kind does not."""
+        """Return the nodes of one kind that take all missing replicas, none if that kind does not help."""
         gains = [self._gain([(kind, zone)], short) for zone in range(len(kind.zones))]
         if all(each.batched for gain in gains for each in gain):
             helpful = [zone for zone, gain in enumerate(gains) if any(each.placed for each in gain)]
@@ -88,7 +88,7 @@ class _Search:
         return self._by_rounds(kind, short)
 
     def combined(self, short: Sequence[Shortfall], kinds: Sequence[NodeKind]) -> list[list[NewNode]]:
-        """Return the set in which each template gets the kind that is cheapest for it; none if that is not enough."""
+        """Return the set in which each template gets its cheapest kind, or nothing if that is not enough."""
         chosen: list[NewNode] = []
         for each in short:
             found = [nodes for kind in kinds if (nodes := self.nodes_of(kind, [each]))]
@@ -99,7 +99,7 @@ class _Search:
         return [chosen] if self._is_enough(chosen, short) else []
 
     def why_not(self, kind: NodeKind, short: Sequence[Shortfall]) -> str:
-        """Return why new nodes of a kind do not take the replicas that are missing."""
+        """Return why new nodes of a kind do not take the missing replicas."""
         with self._filling.further() as trial:
             names = add_nodes(trial, [(kind, zone) for zone in range(len(kind.zones))])
             for template, missing in short:
@@ -116,7 +116,7 @@ class _Search:
     def _by_arithmetic(
         self, kind: NodeKind, short: Sequence[Shortfall], zones: list[int], gains: list[list[Filled]]
     ) -> list[NewNode]:
-        """Return the nodes, where each new node takes what it takes, whatever the others do."""
+        """Return the nodes if each new node takes a fixed number of replicas, independent of the other nodes."""
         needed = [
             _nodes_needed([gain[number].placed for gain in gains], each.missing) for number, each in enumerate(short)
         ]
@@ -132,7 +132,9 @@ class _Search:
         return found if self._is_enough(found, short) else []
 
     def _by_rounds(self, kind: NodeKind, short: Sequence[Shortfall]) -> list[NewNode]:
-        """Return the nodes, where what a node takes depends on others: added in rounds, one in each zone that helps."""
+        """Return the nodes if the number of replicas of one depends on the rest: add in rounds, one in each
+        helpful zone.
+        """
         chosen: list[NewNode] = []
         missing = list(short)
         with self._filling.further() as trial:
@@ -146,7 +148,7 @@ class _Search:
                 gain, rest = _total(missing) - _total(left), _total(left)
                 if not gain:
                     return []
-                # half of what is left at once, since later rounds may take less
+                # half of the remaining replicas at once, since later rounds may take less
                 more = a_round * (rest // gain // 2)
                 missing = here._added(more, left, first + len(a_round)) if more else left
                 chosen += [*a_round, *more]
@@ -155,18 +157,20 @@ class _Search:
         return []
 
     def _helpful(self, kind: NodeKind, short: Sequence[Shortfall], first: int) -> list[NewNode]:
-        """Return a node in each zone where one more takes something; in all of them, if it does so nowhere alone."""
+        """Return a node in each zone where another node takes replicas; if no single node helps, one in every
+        zone.
+        """
         every = [(kind, zone) for zone in range(len(kind.zones))]
         return [node for node in every if any(each.placed for each in self._gain([node], short, first))] or every
 
     def _added(self, nodes: Sequence[NewNode], short: Sequence[Shortfall], first: int) -> list[Shortfall]:
-        """Add nodes for good, place what is missing, and return what still is."""
+        """Add nodes permanently, place missing replicas, and return the replicas that are still missing."""
         add_nodes(self._filling, nodes, first)
         left = [Shortfall(each, missing - self._filling.fill(each, missing).placed) for each, missing in short]
         return [each for each in left if each.missing]
 
     def _shortest(self, nodes: list[NewNode], low: int, short: Sequence[Shortfall], first: int = 0) -> list[NewNode]:
-        """Return the fewest of the first nodes that are enough, at least `low`; all of them are."""
+        """Return the smallest sufficient prefix of the nodes, of at least `low` nodes."""
         high = len(nodes)
         while low < high:
             middle = (low + high) // 2
@@ -179,7 +183,7 @@ class _Search:
     # -- trials
 
     def _gain(self, nodes: Sequence[NewNode], short: Sequence[Shortfall], first: int = 0) -> list[Filled]:
-        """Return what becomes of the missing replicas with some nodes more."""
+        """Return the replicas that are still missing with some more nodes."""
         with self._filling.further() as trial:
             add_nodes(trial, nodes, first)
             return [
@@ -197,7 +201,7 @@ def _total(short: Iterable[Shortfall]) -> int:
 
 
 def _nodes_needed(gains: Sequence[int], missing: int) -> int:
-    """Return how many nodes take the missing replicas, if the nodes take turns in what they take."""
+    """Return how many nodes take the missing replicas, if nodes alternate between several capacities."""
     a_round = sum(gains)
     if not a_round:
         return MOST_NODES + 1
@@ -220,5 +224,5 @@ def _cost_of(nodes: Sequence[NewNode]) -> tuple[bool, float, int, str]:
 
 
 def cost_of(plan: NodePlan) -> tuple[bool, float, int, str]:
-    """Return the order of a plan: known prices first, by price, then by nodes."""
+    """Return the sort key of a plan: known prices first, by price, then by nodes."""
     return plan.price is None, plan.price or 0.0, plan.nodes, plan.additions[0].kind

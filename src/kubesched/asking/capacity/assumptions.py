@@ -1,7 +1,7 @@
-"""What is assumed where a scheduler alone does not decide.
+"""The assumptions where the scheduler alone does not decide.
 
-From a model and templates to changes of the model while they are counted, and to gaps that say so: claims that are
-bound before their pods are scheduled, pods that are held back, and pods of pod groups.
+From a model and templates to changes of the model while they are counted, and to gaps that report the assumptions:
+claims that are bound before their pods are scheduled, pods that are held back, and pods of pod groups.
 """
 
 from collections.abc import Iterator, Sequence
@@ -48,14 +48,16 @@ def bound_later(
 
 @dataclass(frozen=True, slots=True)
 class CountedGang:
-    """A gang whose pods are counted one by one: how many it needs beside those on nodes, and who has its pods."""
+    """A gang whose pods are counted one by one: how many more it needs on nodes, and which templates have its
+    pods.
+    """
 
     name: str
     needs: int
     templates: frozenset[int]
 
     def sentence(self, replicas: Sequence[int]) -> str:
-        """Return that too few replicas of the templates fit for the gang; an empty text if they are enough."""
+        """Return a sentence if too few replicas fit for the gang, else an empty text."""
         fit = sum(replicas[number] for number in self.templates)
         return f"Gang {self.name} needs {self.needs}, so none of them is placed." if fit < self.needs else ""
 

@@ -1,7 +1,8 @@
 """How many replicas fit, per zone and pool, what runs out first, and which nodes to add for a target.
 
 From a model and templates to a `CapacityAnswer`. The templates are filled in order, each until its target or until no
-more of it fit; or by weights, in rounds of so many replicas of each, until one fits nowhere. Pods are not preempted.
+more of it fit; or in rounds, with a number of replicas of each template by its weight, until one fits nowhere. Pods
+are not preempted.
 """
 
 from collections import Counter
@@ -45,18 +46,18 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.core.scheduling.outcomes import Failed
 from kubesched.errors import KubeschedError
 
-# a plan that turns out too small is tried with so many times the nodes, at most
+# a plan that turns out too small is tried with more nodes, at most by this factor
 MOST_TIMES: Final = 8
-# where more replicas are asked for, one plan is proven
+# for larger targets only one plan is proven
 MOST_TRIED_REPLICAS: Final = 5_000
 
 
 @dataclass(frozen=True, slots=True)
 class CapacityOptions:
-    """What is asked: the target of each template (or of rounds), the weights, and what nodes may be added.
+    """The question: the target of each template (or of rounds), the weights, and the nodes that may be added.
 
-    `own_replicas`: each workload's replicas are its target. Without `node_templates` the kinds of node that the cluster
-    has may be added.
+    `own_replicas`: each workload's replicas are its target. Without `node_templates` the kinds of node that the
+    cluster has may be added.
     """
 
     until: int | None = None
@@ -67,7 +68,7 @@ class CapacityOptions:
     prices: NodePrices = field(default_factory=NodePrices)
 
     def target_of(self, template: WorkloadTemplate) -> int | None:
-        """Return how many replicas of a template are asked for in order, None for as many as fit."""
+        """Return the target of a template without weights, None for as many replicas as fit."""
         return template.replicas if self.own_replicas else self.until
 
 
@@ -93,7 +94,7 @@ def capacity(
 
 
 class _Question:
-    """One question about capacity, while it is answered."""
+    """One question about capacity, while the answer is computed."""
 
     def __init__(
         self,
@@ -142,7 +143,7 @@ class _Question:
         return replace(answer, summary=summary_of(answer))
 
     def _fill(self, filling: Filling) -> tuple[int | None, list[Filled], list[QuotaLimit | None]]:
-        """Return the whole rounds, None if there are none, and for each template what became of it, and its quota."""
+        """Return the number of whole rounds, None without weights, and each template's outcome with its quota."""
         if self._options.weights:
             return self._by_weights(filling)
         room = self._quotas.start()
@@ -160,7 +161,7 @@ class _Question:
     def _fill_with(
         self, filling: Filling, template: WorkloadTemplate, limit: QuotaLimit | None, running: int
     ) -> tuple[Filled, QuotaLimit | None]:
-        """Place replicas of a template, no more than its quota allows; return what became of it, and that quota.
+        """Place replicas of a template, no more than its quota allows; return the outcome and that quota.
 
         The quota is None if it matters neither for the next replica nor for the target.
         """
@@ -175,11 +176,11 @@ class _Question:
         found = filling.fill(template)
         if found.placed - running <= limit.allows:
             return found, None
-        # it is not known which nodes get their pods first
+        # the order in which nodes get their pods is unknown
         return Filled(running + limit.allows, None), limit
 
     def _by_weights(self, filling: Filling) -> tuple[int, list[Filled], list[QuotaLimit | None]]:
-        """Return the whole rounds, and for each template what became of it, and the quota that refuses it."""
+        """Return the number of whole rounds, and for each template the outcome and the quota that rejects it."""
         table, weights = self._model.cluster.table, self._options.weights
         counts = [np.zeros(table.size, np.int64) for _ in weights]
         turns = [number for number, weight in enumerate(weights) for _ in range(weight)]
@@ -213,7 +214,7 @@ class _Question:
     def _nodes_to_add(
         self, filling: Filling, parts: Sequence[TemplateCapacity]
     ) -> tuple[list[list[NewNode]], tuple[UselessKind, ...]]:
-        """Return which nodes to add for the replicas that are missing; a DaemonSet gets no node of its own."""
+        """Return which nodes to add for the missing replicas; a DaemonSet gets no additional node."""
         short = [
             Shortfall(template, part.missing)
             for template, part in zip(self._templates, parts, strict=True)
@@ -229,9 +230,10 @@ class _Question:
         return nodes_for(filling, short, kinds)
 
     def _proven(self, sets: Sequence[Sequence[NewNode]]) -> tuple[NodePlan, ...]:
-        """Return plans by which the target is reached on the cluster with their nodes, from the first replica on.
+        """Return plans with which the target is reached from the first replica on.
 
-        The nodes were found on the filled cluster: where pods look at several nodes, or compete, others may be needed.
+        The search found the nodes on the filled cluster: pods that look at several nodes, or compete, may need other
+        nodes.
         """
         plans: list[NodePlan] = []
         for nodes in sets:
@@ -243,7 +245,9 @@ class _Question:
         return tuple(sorted(plans, key=cost_of))
 
     def _fewest(self, nodes: Sequence[NewNode]) -> Sequence[NewNode]:
-        """Return the fewest nodes like some, in their zones by turns, that are enough; none if many are not."""
+        """Return the fewest nodes of the given kinds, with zones in rotation, that are enough; none if there is no
+        such number.
+        """
         if self._is_enough(nodes):
             return nodes
         by_turns = [*nodes, *(list(dict.fromkeys(nodes)) * len(nodes) * MOST_TIMES)]
@@ -259,7 +263,7 @@ class _Question:
 
     @property
     def _is_long(self) -> bool:
-        """Return whether a trial takes long, so that one plan has to be enough."""
+        """Return whether a trial takes so long that one plan has to be enough."""
         wanted = [self._wanted(template, weight) for template, weight in self._weighted()]
         return sum(each or 0 for each in wanted) > MOST_TRIED_REPLICAS
 
@@ -312,7 +316,7 @@ class _Question:
         return self._options.target_of(template)
 
     def _places(self, label: str, by_node: Mapping[str, int]) -> tuple[PlaceCapacity, ...]:
-        """Return the replicas by the values of a label, those of nodes without it last."""
+        """Return the replicas by the values of a label, with the nodes that lack it last."""
         nodes: Counter[str] = Counter()
         replicas: Counter[str] = Counter()
         for node in self._nodes:
@@ -326,7 +330,7 @@ class _Question:
 def _check(templates: Sequence[WorkloadTemplate], options: CapacityOptions) -> None:
     """Raise KubeschedError if the question makes no sense."""
     if not templates:
-        raise KubeschedError("there is no workload to count: give a Pod, Deployment, StatefulSet, Job or DaemonSet")
+        raise KubeschedError("no workload to count: give a Pod, Deployment, StatefulSet, Job or DaemonSet")
     if not options.weights:
         return
     if len(options.weights) != len(templates):
@@ -334,11 +338,15 @@ def _check(templates: Sequence[WorkloadTemplate], options: CapacityOptions) -> N
         raise KubeschedError(f"{len(options.weights)} weights for {len(templates)} workloads: {named}")
     for template in templates:
         if template.per_node:
-            raise KubeschedError(f"{template} has no weight: it runs one pod a node; leave it or the weights out")
+            raise KubeschedError(
+                f"{template} has no weight: it runs one pod a node; leave out the DaemonSet or the weights"
+            )
     if min(options.weights) < 0 or not any(options.weights):
-        raise KubeschedError("weights are whole numbers, and at least one of them is more than zero")
+        raise KubeschedError("weights must be whole numbers, and at least one of them above zero")
     if sum(options.weights) > MOST_ONE_BY_ONE:
-        raise KubeschedError(f"weights of {sum(options.weights)} together are too many: {MOST_ONE_BY_ONE} can be tried")
+        raise KubeschedError(
+            f"weights of {sum(options.weights)} together are too many: at most {MOST_ONE_BY_ONE} are possible"
+        )
 
 
 def _check_labels(model: ClusterModel, options: CapacityOptions) -> None:
@@ -348,7 +356,7 @@ def _check_labels(model: ClusterModel, options: CapacityOptions) -> None:
     prices = options.prices
     for what, label in (("pools", options.pool_label), ("prices", prices.label)):
         if nodes and label and label not in known:
-            raise UnknownObjectError(f"no node has the label {label}, which is to hold {what}{nearest(label, known)}")
+            raise UnknownObjectError(f"no node has the label {label} for {what}{nearest(label, known)}")
     if nodes and prices.table and all(prices.of(node) is None for node in nodes):
         values = {value for node in nodes if (value := node.metadata.labels.get(prices.column))}
         told = f"it is {' or '.join(sorted(values)[:3])}" if values else "no node has it"

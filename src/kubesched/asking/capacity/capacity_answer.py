@@ -16,7 +16,7 @@ IN_ORDER, BY_WEIGHTS = "in order", "by weights"
 
 @dataclass(frozen=True, slots=True)
 class PlaceCapacity(Answer):
-    """A zone or a pool: its nodes, and the replicas that go there."""
+    """A zone or a pool: its nodes, and the replicas on them."""
 
     name: str
     nodes: int
@@ -25,9 +25,10 @@ class PlaceCapacity(Answer):
 
 @dataclass(frozen=True, slots=True)
 class NodeLimit(Answer):
-    """Why some nodes take no more: the reasons of the first filter that rejects, and the replicas that went there.
+    """Why some nodes take no more pods: the reasons of the first filter that rejects, and the number of replicas
+    there.
 
-    `exhausted`: what pods take has run out there; otherwise the nodes take no such pod, however empty they are.
+    `exhausted`: a resource that pods consume has run out there; otherwise even empty nodes take no such pod.
     """
 
     reason: str
@@ -39,10 +40,10 @@ class NodeLimit(Answer):
 
 @dataclass(frozen=True, slots=True)
 class LargestPod(Answer):
-    """The largest pod that fits on some node as the cluster is; it was tried.
+    """The largest pod that fits on some node of the unchanged cluster; it was tried.
 
-    `grown` says what of the template is larger: "in proportion" (CPU, memory and ephemeral storage), "cpu" or "memory".
-    `scale` is the factor.
+    `grown` names the resources that are larger than in the template: "in proportion" (CPU, memory and ephemeral
+    storage), "cpu" or "memory". `scale` is the factor.
     """
 
     grown: str
@@ -56,9 +57,9 @@ class TemplateCapacity(Answer):
     """How many replicas of one template fit.
 
     `wanted` is the target, None without one; a DaemonSet wants one a node that it matches. `quota` refuses a further
-    replica, or allows fewer than the target; None if quotas do not matter. `open_end`: more may fit
-    than were counted. `in_batch`: equal pods were counted together, where that is the count of scheduling one by one.
-    Zones, pools and `nodes` (replicas by node) are None where it was not computed which nodes the replicas go to.
+    replica, or allows fewer than the target; None if quotas do not matter. `open_end`: more may fit than the count.
+    `in_batch`: equal pods were counted together, where that is the count of scheduling one by one. Zones, pools and
+    `nodes` (replicas by node) are None if the nodes of the replicas were not computed.
     """
 
     template: str
@@ -84,7 +85,7 @@ class TemplateCapacity(Answer):
 
 @dataclass(frozen=True, slots=True)
 class NodeAddition(Answer):
-    """Some equal nodes to add: how many of which kind, in which zone; `price` is that of one."""
+    """Some equal nodes to add: the number, the kind, the zone, and the `price` of one."""
 
     kind: str
     zone: str
@@ -94,7 +95,7 @@ class NodeAddition(Answer):
 
 @dataclass(frozen=True, slots=True)
 class NodePlan(Answer):
-    """Nodes to add so that the target is reached; the replicas were placed on the cluster with these nodes."""
+    """A plan of nodes to add to reach the target; the replicas were placed on the cluster with these nodes."""
 
     additions: tuple[NodeAddition, ...]
     nodes: int
@@ -113,9 +114,9 @@ class UselessKind(Answer):
 class CapacityAnswer(Answer):
     """How many replicas of some templates fit on a cluster, and which nodes to add for a target.
 
-    `fits`: the target is reached as the cluster is; without a target, at least one replica of each template fits, and
-    as many as its gang needs. `rounds` are the whole rounds by weights. `plans` are in order of price where it is
-    known, then of nodes.
+    `fits`: the unchanged cluster reaches the target; without a target, at least one replica of each template fits,
+    and as many as its gang needs. `rounds` are the whole rounds by weights. `plans` are sorted by price if known,
+    then by number of nodes.
     """
 
     ROWS: ClassVar[str] = "templates"

@@ -1,7 +1,7 @@
-"""Filling a cluster with the pods of templates, and taking all of it back.
+"""Filling a cluster with the pods of templates, and undoing it.
 
-From templates to how many of their pods fit, on which nodes, and why not more. Pods are placed in batches where that is
-the same as one by one (`row_filling`), else one by one by the scheduling cycle.
+From templates to how many of their pods fit, on which nodes, and why no more. Pods are placed in batches if the
+result is the same as one by one (`row_filling`), else one by one by the scheduling cycle.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -25,21 +25,21 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.outcomes import Failed, Placed, Skipped
 from kubesched.errors import KubeschedError
 
-# pods that are placed one by one, at most; a count that gets there is a lower bound
+# limit on the pods that are placed one by one; a count that reaches it is a lower bound
 MOST_ONE_BY_ONE: Final = 200_000
-# Where a target is reached before the cluster is full, so many pods are placed to see where they go.
+# If a target is reached before the cluster is full, up to this number of pods are placed to find their nodes.
 MOST_SHOWN: Final = 10_000
 PROGRESS_EVERY: Final = 500
 
-# called with what is being placed, and how many are
+# called with the name of the template, and the number of placed pods
 Progress = Callable[[str, int], None]
 
 
 class Filled(NamedTuple):
-    """What became of one template.
+    """The outcome for one template.
 
-    `counts` are the pods on each row, None if it is not known where they go. `verdicts` say why no more fit, None if no
-    more were asked for. `open_end`: more may fit.
+    `counts` are the pods on each row, None if their nodes are unknown. `verdicts` are the reasons why no more fit,
+    None if the target was reached. `open_end`: more may fit.
     """
 
     placed: int
@@ -51,7 +51,7 @@ class Filled(NamedTuple):
 
 
 class Filling:
-    """Fills a model with pods, until it is closed; then everything is as before."""
+    """Fills a model with pods, until it is closed; then the model is as before."""
 
     def __init__(self, model: ClusterModel, progress: Progress = lambda what, count: None) -> None:
         self.model = model
@@ -60,7 +60,7 @@ class Filling:
         self._batches: list[PodBatch] = []
         # the next pods of each template
         self._pods: dict[WorkloadTemplate, Iterator[NewPod]] = {}
-        # undone in the opposite order
+        # undone in reverse order
         self._stack = ExitStack()
         self._stack.callback(self._placer.undo)
 
@@ -71,7 +71,7 @@ class Filling:
         self._stack.close()
 
     def further(self) -> "Filling":
-        """Return a filling that goes on from here, and whose end takes back its own pods alone."""
+        """Return a filling that continues from here, and whose end removes only its own pods."""
         more = Filling(self.model, self._progress)
         more._batches = list(self._batches)
         more._pods = self._pods
@@ -80,9 +80,9 @@ class Filling:
     # -- filling
 
     def fill(self, template: WorkloadTemplate, target: int | None = None, *, show: bool = True) -> Filled:
-        """Place pods of a template until there are as many as the target, or no more fit.
+        """Place pods of a template until the target is reached, or no more fit.
 
-        Without `show` it does not matter where they go: they may be counted only, and nothing may come after them.
+        Without `show` their nodes do not matter: they may only be counted, and no other filling may follow.
         """
         if template.per_node:
             return self._run_on_nodes(template)
@@ -104,7 +104,7 @@ class Filling:
         return self._place(next(pods))
 
     def why_not(self, failed: Failed) -> tuple[NodeVerdicts, str]:
-        """Return why no node takes the pod of a failed attempt, and the message; without what preemption would do."""
+        """Return why no node takes the pod of a failed attempt, and the message without preemption's part."""
         evaluation = self.model.engine.evaluation_of(failed.queued.pod)
         verdicts = evaluation.verdicts()
         if evaluation.pre_filtered.rejection is None and evaluation.feasible().count:
@@ -126,7 +126,7 @@ class Filling:
     def _are_equal(self, template: WorkloadTemplate) -> bool:
         """Return whether filters see no difference between the pods of a template.
 
-        Pods with claims of their own differ. Labels with a number make a difference where a placed pod repels others.
+        Pods with separate claims differ. Labels with a number make a difference if a placed pod repels other pods.
         """
         if template.brings_claims:
             return False
@@ -168,7 +168,7 @@ class Filling:
         return outcome
 
     def settle(self) -> None:
-        """Place the pods of batches on their nodes: pods that are placed one by one look at the table."""
+        """Place the pods of batches on their nodes, since pods placed one by one depend on the table."""
         batches, self._batches = self._batches, []
         cluster, names = self.model.cluster, self.model.cluster.table.names
         for number, batch in enumerate(batches):
@@ -181,7 +181,7 @@ class Filling:
     # -- daemon sets
 
     def _run_on_nodes(self, template: WorkloadTemplate) -> Filled:
-        """Place a daemon pod on each node that is to run one and does not yet; running ones are counted, too."""
+        """Place a daemon pod on each node that should run one and does not yet; running ones count, too."""
         table = self.model.cluster.table
         running = self.running(template)
         wanted = np.zeros(table.size, np.bool_)
@@ -230,7 +230,7 @@ class Filling:
 
 
 def profile_of(model: ClusterModel, pod: PodInfo) -> Profile:
-    """Return the profile that schedules a pod; raises KubeschedError if it is another scheduler's pod."""
+    """Return the profile that schedules a pod; raises KubeschedError for the pod of another scheduler."""
     profile = model.profile_of(pod)
     if profile is None:
         known = ", ".join(model.engine.profiles)

@@ -1,6 +1,6 @@
 """Headroom: the largest pod that fits.
 
-From a template to the largest pods like it that some node takes as the cluster is: larger in proportion, or in CPU or
+From a template to the largest pods like it that some node of the cluster takes: larger in proportion, or in CPU or
 memory alone. Found by bisection; each size is tried on the engine.
 """
 
@@ -25,7 +25,7 @@ MakePod = Callable[[int], Pod]
 
 
 def largest_pods(model: ClusterModel, template: WorkloadTemplate) -> tuple[LargestPod, ...]:
-    """Return the largest pods like a template's that fit, none if not even one without requests fits."""
+    """Return the largest pods based on a template, none if not even one without requests fits."""
     new = NewPod(template.pod) if template.per_node else next(template.new_pods(model))
     with Filling(model) as filling:
         filling.put(new.objects)
@@ -35,7 +35,7 @@ def largest_pods(model: ClusterModel, template: WorkloadTemplate) -> tuple[Large
 
 
 class _Search:
-    """Looks for the largest pod like one."""
+    """Searches for the largest pod based on one."""
 
     def __init__(self, model: ClusterModel, pod: Pod) -> None:
         self._model = model
@@ -57,7 +57,7 @@ class _Search:
         return self._largest(IN_PROPORTION, made, most, _THOUSANDTHS)
 
     def of(self, resource: str) -> LargestPod | None:
-        """Return the largest pod in one resource, all else as in the template."""
+        """Return the largest pod in one resource, with the template's values for all other resources."""
         own, unit = self._requests.get(resource, 0), _UNITS[resource]
 
         def made(units: int) -> Pod:
@@ -68,7 +68,7 @@ class _Search:
         return self._largest(resource, made, self._most[resource] // unit)
 
     def _largest(self, grown: str, made: MakePod, most: int, one: int | None = None) -> LargestPod | None:
-        """Return the largest of the pods that fit, by bisection up to a size that is too large or just fits."""
+        """Return the largest pod that fits, by bisection up to a size that is too large or just fits."""
         node = self._node_for(made(0))
         if not node:
             return None

@@ -1,6 +1,6 @@
-"""Kinds of node: what a cluster could be enlarged with.
+"""Kinds of node: the nodes that could be added to a cluster.
 
-From the nodes of a cluster, or node manifests, to kinds; from a kind to new nodes, each with what comes with a node:
+From the nodes of a cluster, or node manifests, to kinds; from a kind to new nodes, each with the objects of a node:
 the pods of DaemonSets, its CSINode, its resource slices.
 """
 
@@ -27,7 +27,7 @@ HOSTNAME: Final = "kubernetes.io/hostname"
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"
 ZONE: Final = "topology.kubernetes.io/zone"
 _PLACES: Final = ("zone", "region")
-# how the label that holds a node's pool is named, whatever its prefix
+# names of the labels that hold a node's pool, without prefix
 _POOLS: Final = frozenset(
     (
         "agentpool",
@@ -42,21 +42,21 @@ _POOLS: Final = frozenset(
         "worker-pool-name",
     )
 )
-# labels with a different value on each of so many nodes are of a node, not of its kind
+# a label with different values on this number of nodes belongs to the node, not to its kind
 _MANY: Final = 10
 MOST_KINDS: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
 class NodePrices:
-    """Where the prices of nodes are: in a label of theirs, or in a table by the values of a label."""
+    """The source of node prices: a node label, or a table by the values of a label."""
 
     label: str = ""
     column: str = INSTANCE_TYPE
     table: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, node: Node) -> float | None:
-        """Return the price of a node, None if it is not known."""
+        """Return the price of a node, None if it is unknown."""
         labels = node.metadata.labels
         if self.label and self.label in labels:
             return price_in(labels[self.label])
@@ -64,7 +64,7 @@ class NodePrices:
 
 
 def price_in(text: str) -> float | None:
-    """Return the price that a text holds, None if it holds none."""
+    """Return the price in a text, None if there is none."""
     try:
         price = float(text)
     except ValueError:
@@ -74,10 +74,11 @@ def price_in(text: str) -> float | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NodeKind:
-    """Equal nodes that differ in names and zones alone.
+    """Nodes that differ only in names and zones.
 
-    `sample` has no labels of one node or of a zone; `zones` are the labels of each zone that the kind has nodes in.
-    `companions` come with a new node: pods of DaemonSets, a CSINode, resource slices, as an existing node has them.
+    `sample` has no labels of a single node or of a zone; `zones` are the labels of each zone that the kind has nodes
+    in. `companions` are the objects of an existing node that a new one also gets: pods of DaemonSets, a CSINode,
+    resource slices.
     """
 
     name: str
@@ -88,7 +89,7 @@ class NodeKind:
     price: float | None = None
 
     def new_node(self, number: int, zone: Mapping[str, str]) -> tuple[ApiObject, ...]:
-        """Return a new node of the kind, and what comes with it."""
+        """Return a new node of the kind, and its companions."""
         name = f"new-{number}-{self.sample.name}"
         labels = {**self.sample.metadata.labels, **zone, HOSTNAME: name}
         node = msgspec.structs.replace(self.sample, metadata=ObjectMeta(name=name, uid=name, labels=labels))
@@ -115,7 +116,7 @@ def kinds_of_cluster(model: ClusterModel, pool_label: str, prices: NodePrices) -
 
 
 def kinds_of_manifests(model: ClusterModel, nodes: Sequence[Node], prices: NodePrices) -> list[NodeKind]:
-    """Return the kinds that node manifests describe, one each, with the DaemonSets that would run there."""
+    """Return one kind for each node manifest, with the DaemonSets that would run there."""
     return [
         NodeKind(
             node.name,
@@ -134,7 +135,7 @@ def kinds_of_manifests(model: ClusterModel, nodes: Sequence[Node], prices: NodeP
 def _kind(
     model: ClusterModel, group: list[Node], of_one: frozenset[str], pool_label: str, prices: NodePrices
 ) -> NodeKind:
-    # nodes of one instance type differ a little in memory; the smallest stands for all
+    # nodes of one instance type differ a little in memory; the smallest represents all
     smallest = min(group, key=lambda node: (value_of(node.status.allocatable.get("memory", 0)), node.name))
     labels = smallest.metadata.labels
     instance_type, pool = labels.get(INSTANCE_TYPE, ""), labels.get(pool_label, "")
@@ -151,7 +152,7 @@ def _kind(
 
 
 def _told_apart(kinds: list[NodeKind]) -> list[NodeKind]:
-    """Return the kinds under names of their own: where kinds share a name, the name of a node is added."""
+    """Return the kinds under distinct names: where kinds share a name, the name of a node is added."""
     times = Counter(kind.name for kind in kinds)
     return [
         kind if times[kind.name] == 1 else replace(kind, name=f"{kind.name} like {kind.sample.name}") for kind in kinds
@@ -170,7 +171,7 @@ def _key(node: Node, of_one: frozenset[str]) -> object:
 
 
 def _labels_of_one_node(nodes: Sequence[Node]) -> frozenset[str]:
-    """Return the labels that tell a single node from the others: its name, its machine."""
+    """Return the labels that identify a single node: its name, its machine."""
     values: dict[str, set[str]] = {}
     times: Counter[str] = Counter()
     found = {HOSTNAME}
@@ -194,7 +195,7 @@ def _zone_of(node: Node) -> dict[str, str]:
 
 
 def _lasting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
-    """Return taints without those of conditions, and without times."""
+    """Return taints without times, and without taints of conditions."""
     return tuple(
         Taint(key=taint.key, value=taint.value, effect=taint.effect)
         for taint in taints
@@ -203,7 +204,7 @@ def _lasting(taints: Iterable[Taint]) -> tuple[Taint, ...]:
 
 
 def _plain(node: Node, of_one: frozenset[str]) -> Node:
-    """Return a new node of the same kind: without labels of that one node, not cordoned."""
+    """Return a fresh node of the same kind: without labels of that one node, not cordoned."""
     labels = {k: v for k, v in node.metadata.labels.items() if k not in of_one and not _is_place(k)}
     meta = ObjectMeta(name=node.name, labels=labels, annotations=node.metadata.annotations)
     return msgspec.structs.replace(node, metadata=meta, spec=NodeSpec(taints=_lasting(node.spec.taints)))
@@ -223,7 +224,7 @@ def _companions(model: ClusterModel, node: str) -> Iterator[Pod | CSINode | Reso
 
 
 def _pods_for(model: ClusterModel, node: Node) -> list[Pod]:
-    """Return a pod of each DaemonSet of the cluster that would run on a new node."""
+    """Return a pod of each DaemonSet that would run on a new node."""
     samples: dict[tuple[str, str], Pod] = {}
     for info in model.cluster.table.pods.values():
         owner = _daemon_set_of(info.pod)
@@ -234,19 +235,19 @@ def _pods_for(model: ClusterModel, node: Node) -> list[Pod]:
 
 
 def _daemon_set_of(pod: Pod) -> str:
-    """Return the name of the DaemonSet that a pod is of, an empty text if it is of none."""
+    """Return the name of the DaemonSet of a pod, an empty text if it has none."""
     controller = pod.metadata.controller
     return controller.name if controller is not None and controller.kind == "DaemonSet" else ""
 
 
 def _fitness(pod: Pod) -> NodeFitness:
-    # the node affinity and the node name of a daemon pod are of the node that it runs on
+    # the node affinity and the node name of a daemon pod belong to its node
     spec = msgspec.structs.replace(pod.spec, affinity=None, node_name="")
     return NodeFitness(to_builtins(msgspec.structs.replace(pod, spec=spec)))
 
 
 def _for_node(companion: Pod | CSINode | ResourceSlice, node: str, number: int) -> ApiObject:
-    """Return what comes with a node for another node."""
+    """Return the companions of a node for another node."""
     if isinstance(companion, CSINode):
         return msgspec.structs.replace(companion, metadata=ObjectMeta(name=node, uid=f"csi/{node}"))
     if isinstance(companion, ResourceSlice):

@@ -1,6 +1,6 @@
 """Why nodes take no more pods of a template.
 
-From verdicts about the next pod to limits, the one of most nodes first.
+From verdicts about the next pod to limits, the limit of most nodes first.
 """
 
 from collections import Counter
@@ -18,21 +18,23 @@ from kubesched.core.framework.status import Code, Status
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 
 INSUFFICIENT: Final = "Insufficient "
-# reasons, plugin, whether what pods take has run out
+# reasons, plugin, whether a resource that pods consume has run out
 _Key = tuple[tuple[str, ...], str, bool]
 
 
 def node_limits(
     model: ClusterModel, template: WorkloadTemplate, verdicts: NodeVerdicts, counts: Counts | None
 ) -> tuple[NodeLimit, ...]:
-    """Return why nodes take no more; a node that is too small even if it is empty lacks only what is too small."""
+    """Return why nodes take no more pods; a node that is too small even if empty lacks only the resources it is
+    too small in.
+    """
     table, requests = model.cluster.table, requests_of(model.read(template.pod))
     nodes: Counter[_Key] = Counter()
     replicas: Counter[_Key] = Counter()
     for row in table.present_rows().tolist():
         status = verdicts.status(row)
         if template.per_node and not status.reasons:
-            # it runs there, or is not to run there
+            # it runs there, or must not run there
             continue
         key = (_reasons(table, row, status, requests), status.plugin, _has_run_out(status))
         nodes[key] += 1

@@ -1,6 +1,6 @@
 """The requests of pods: as texts, and larger.
 
-From a pod to what it takes on its node, in Kubernetes' quantities; and to a pod that requests more.
+From a pod to the resources it takes on its node, in Kubernetes' quantities; and to a pod with larger requests.
 """
 
 from collections.abc import Callable, Mapping
@@ -23,7 +23,7 @@ NATIVE: Final = (CPU, MEMORY, STORAGE)
 
 
 def requests_of(pod: PodInfo) -> dict[str, int]:
-    """Return what a pod takes on its node: CPU in thousandths, all else in ones."""
+    """Return the resources that a pod takes on its node: CPU in thousandths, all else in units."""
     resources = pod.digest.resources
     native = (resources.milli_cpu, resources.memory, resources.ephemeral_storage)
     found = dict(zip(NATIVE, native, strict=True)) | dict(resources.scalar)
@@ -36,7 +36,7 @@ def as_texts(amounts: Mapping[str, int]) -> dict[str, str]:
 
 
 def scaled(pod: Pod, factors: Mapping[str, Fraction]) -> Pod:
-    """Return a pod whose containers request more, or less, of some resources; amounts are rounded down."""
+    """Return a pod with the requests of some resources scaled; amounts are rounded down."""
 
     def scale(name: str, amount: RawQuantity) -> RawQuantity:
         factor = factors.get(name)
@@ -48,12 +48,12 @@ def scaled(pod: Pod, factors: Mapping[str, Fraction]) -> Pod:
 
 
 def _rounded(amount: int) -> int:
-    """Return an amount of bytes in whole MiB, unless it is less than one."""
+    """Return an amount of bytes in whole MiB, unless it is below one MiB."""
     return amount - amount % _MEBIBYTE if amount > _MEBIBYTE else amount
 
 
 def with_request(pod: Pod, resource: str, amount: int) -> Pod:
-    """Return a pod whose first container requests an amount of a resource that no container requests."""
+    """Return a pod whose first container requests an amount of a resource that no other container requests."""
     first, *others = pod.spec.containers
     text: RawQuantity = f"{amount}m" if resource == CPU else amount
     resources = msgspec.structs.replace(first.resources, requests={**first.resources.requests, resource: text})

@@ -1,7 +1,7 @@
 """How many replicas of templates the quotas of a cluster allow.
 
-From templates to the quota that limits each of them. The pods of a template are charged alike, but for the first ones:
-those whose volume claims the cluster has already.
+From templates to the quota that limits each of them. Quotas charge all pods of a template alike, except the first
+pods, whose volume claims exist already.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,14 +18,14 @@ Objects = Sequence[ApiObject]
 
 
 class QuotaLimits:
-    """What quotas leave for templates, while their replicas are counted one template after the other."""
+    """The remaining quota of templates, while their replicas are counted one template after the other."""
 
     def __init__(self, model: ClusterModel, templates: Iterable[WorkloadTemplate], quotas: Iterable[Document]) -> None:
         self._room = quota_room(model, quotas)
         self._pods = {template: _pods_of(model, template) for template in templates}
 
     def start(self) -> QuotaRoom:
-        """Return the room before any replica is counted."""
+        """Return the remaining quota before any replica is counted."""
         return self._room.branch()
 
     def limit(self, room: QuotaRoom, template: WorkloadTemplate) -> QuotaLimit | None:
@@ -41,7 +41,7 @@ class QuotaLimits:
         return None if found is None else replace(found, allows=found.allows + len(first))
 
     def charge(self, room: QuotaRoom, template: WorkloadTemplate, replicas: int) -> None:
-        """Charge so many replicas of a template."""
+        """Charge a number of replicas of a template."""
         *first, last = self._pods[template]
         for objects in first[:replicas]:
             room.charge(objects)
@@ -53,7 +53,9 @@ class QuotaLimits:
 
 
 class QuotaRounds:
-    """What quotas leave for rounds of so many replicas of each template: whole rounds first, then one by one."""
+    """The remaining quota of rounds, with a number of replicas of each template: whole rounds first, then one by
+    one.
+    """
 
     def __init__(self, limits: QuotaLimits, templates: Sequence[WorkloadTemplate], weights: Sequence[int]) -> None:
         self._room = limits.start()
@@ -61,18 +63,18 @@ class QuotaRounds:
         self._weights = weights
         together = [obj for pod, weight in zip(self._pods, weights, strict=True) for obj in [*pod] * weight]
         found = self._room.limit(together)
-        # the round in which a quota refuses a replica
+        # the round in which a quota rejects a replica
         self._last = None if found is None else found.allows
         self._is_last = False
 
     def begin(self, rounds: int) -> None:
-        """Begin a round after so many whole ones."""
+        """Begin a round after a number of whole rounds."""
         self._is_last = rounds == self._last
         for pod, weight in zip(self._pods, self._weights, strict=True) if self._is_last else ():
             self._room.charge(pod, weight * rounds)
 
     def refusal(self, number: int, replicas: int) -> QuotaLimit | None:
-        """Charge the next replica of a template, which has so many; return the quota that refuses it."""
+        """Charge the next replica of a template after `count` ones; return the quota that rejects it."""
         found = self._room.limit(self._pods[number]) if self._is_last else None
         if found is not None and not found.allows:
             return replace(found, allows=replicas)
@@ -82,7 +84,7 @@ class QuotaRounds:
 
 
 def _pods_of(model: ClusterModel, template: WorkloadTemplate) -> list[Objects]:
-    """Return the pods of a template with the claims created with them, up to the first that brings all of them."""
+    """Return the pods of a template with the claims created with them, up to the first whose claims are all new."""
     if template.per_node:
         return [(template.pod,)]
     found: list[Objects] = []

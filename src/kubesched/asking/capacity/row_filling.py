@@ -2,17 +2,17 @@
 
 From an evaluation to the number of pods that each row takes, and why it takes no more.
 
-Why this is the count of scheduling one by one. `is_row_local` holds for pods whose active filters all
+Why this equals the result of scheduling one by one. `is_row_local` holds for pods whose active filters all
 
 * judge a row by that row alone, so that a pod on one row changes no verdict on another; and
-* are monotone: they do not read pods, or (NodeResourcesFit, NodePorts) only subtract what pods take, so that a row that
-  rejects the pod still rejects it with more of them.
+* are monotone: they do not read pods, or (NodeResourcesFit, NodePorts) only subtract the resources of pods, so that a
+  row that rejects the pod still rejects it with more of them.
 
-The scheduler places pods until no row is feasible. By the first point what a row takes depends on that row alone, by
-the second it is the largest number n for which the n-th pod still passes, whatever came between. So every order of
-placing, hence every score and every draw, ends with the same number on each row. Reserve and Permit of in-tree plugins
-do nothing for such pods: no volumes, no devices, no group. The pods carry no required term of affinity, since its
-filter would be active and looks at several rows.
+The scheduler places pods until no row is feasible. By the first point the number of pods on a row depends on that row
+alone. By the second it is the largest number n for which the n-th pod still passes. So every order of placing, hence
+every score and every draw, ends with the same number on each row. Reserve and Permit of in-tree plugins do nothing
+for such pods: no volumes, no devices, no group. The pods carry no required term of affinity, since its filter would
+be active and looks at several rows.
 """
 
 from collections.abc import Sequence
@@ -32,23 +32,23 @@ from kubesched.core.framework.row_questions import OF_PODS, RowFilterQuestion
 from kubesched.core.plugins.node_ports import NodePorts
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 
-# filters that read pods, and only subtract what they take
+# filters that read pods, and only subtract the resources of the pods
 _SUBTRACTING: Final = (NodeResourcesFit, NodePorts)
-# A node that takes more is one without any limit: a profile without NodeResourcesFit has such nodes.
+# A node that takes more has no limit at all: a profile without NodeResourcesFit has such nodes.
 MOST_ON_A_NODE: Final = 10_000
 
 Counts = NDArray[np.int64]
 
 
 class PodBatch(NamedTuple):
-    """Equal pods that are counted on rows without being placed; `pod` stands for each of them, and has a slot."""
+    """Equal pods that are counted on rows without being placed; `pod` represents each of them, and has a slot."""
 
     pod: PodInfo
     counts: Counts
 
 
 class RowFill(NamedTuple):
-    """How many pods each row takes, and why it takes no more; `endless` if a row takes any number."""
+    """The number of pods that each row takes, and why it takes no more; `endless` if a row takes any number."""
 
     counts: Counts
     verdicts: NodeVerdicts
@@ -56,7 +56,7 @@ class RowFill(NamedTuple):
 
 
 def is_row_local(evaluation: Evaluation, profile: Profile) -> bool:
-    """Return whether the number of such pods on each row does not depend on the order in which they are placed."""
+    """Return whether the number of such pods on each row is the same for every order of placing."""
     if evaluation.pod.spec.scheduling_group is not None:
         return False
     others = (*profile.pre_filter, *profile.pre_score, *profile.score, *profile.reserve, *profile.permit)
@@ -72,7 +72,7 @@ def _is_monotone(question: FilterQuestion) -> bool:
 
 
 def fill_rows(evaluation: Evaluation, before: Sequence[PodBatch]) -> RowFill:
-    """Return how many pods fit on each row, beside the pods of earlier batches; the pod itself has a slot."""
+    """Return how many pods fit on each row, besides the pods of earlier batches; the pod itself has a slot."""
     counts = np.zeros(evaluation.table.size, np.int64)
     if evaluation.pre_filtered.rejection is not None:
         return RowFill(counts, evaluation.verdicts())
@@ -95,7 +95,7 @@ def fill_rows(evaluation: Evaluation, before: Sequence[PodBatch]) -> RowFill:
 
 
 def _put(worlds: Worlds, batch: PodBatch) -> None:
-    """Put the pods of a batch into the worlds of their rows; rows that are newer than the batch have none."""
+    """Put the pods of a batch into the worlds of their rows; rows newer than the batch get none."""
     counts = on_rows(batch.counts, worlds.rows)
     for turn in range(int(counts.max(initial=0))):
         there = np.flatnonzero(counts > turn)
@@ -103,7 +103,7 @@ def _put(worlds: Worlds, batch: PodBatch) -> None:
 
 
 def on_rows(counts: Counts, rows: NDArray[np.intp]) -> Counts:
-    """Return the counts on some rows; zero on rows that the counts are too short for."""
+    """Return the counts of some rows; zero for rows beyond the counts."""
     found = np.zeros(len(rows), np.int64)
     known = rows < len(counts)
     found[known] = counts[rows[known]]

@@ -13,22 +13,22 @@ _TOO_MANY_PODS: Final = "Too many pods"
 
 
 def summary_of(answer: CapacityAnswer) -> str:
-    """Return what fits, what runs out first, and the best plan."""
+    """Return how many replicas fit, which resource runs out first, and the best plan."""
     sentences = [_rounds(answer)] if answer.rounds is not None else []
     sentences += [_of_template(each, answer) for each in answer.templates]
-    # nodes to add are not looked for then
+    # there is no search for nodes to add then
     by_quota = any(part.quota is not None for part in answer.templates)
     if answer.plans:
         sentences.append(f"With {plan_text(answer.plans[0], more=True)} all fit.")
     elif not answer.node_count:
         sentences.append("The cluster has no nodes; describe some with --node-template.")
     elif not by_quota and any(each.missing for each in answer.templates if not each.template.startswith(_DAEMON_SET)):
-        sentences.append("No nodes were found with which all fit.")
+        sentences.append("No set of nodes was found with which all fit.")
     return " ".join(sentence for sentence in sentences if sentence)
 
 
 def runs_out(part: TemplateCapacity) -> str:
-    """Return what runs out first, and on how many nodes; empty if nothing that pods take does."""
+    """Return the resource that runs out first, and on how many nodes; empty if nodes do not limit the pods."""
     limit = next((each for each in part.limits if each.exhausted), None)
     if limit is None:
         return ""

@@ -1,1 +1,1 @@
-"""`explain`: pending pods, one pod, one node; and remedies that are proven."""
+"""`explain`: pending pods, one pod, one node; and proven remedies."""

@@ -1,7 +1,7 @@
-"""What an operator can do for a pod that no change of an object does: nodes to bring back.
+"""Advice for operators where no change of an object helps: nodes to repair.
 
-From the rejections of a pod to sentences. A node counts if nothing is in the pod's way there but the node's state; no
-remedy names it, since a controller puts the taints of that state back.
+From the rejections of a pod to sentences. A node counts if only its own state keeps the pod away. No remedy names it,
+since a controller restores the taints of that state.
 """
 
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ MOST_NODES: Final = 3
 
 
 def nodes_to_bring_back(model: ClusterModel, pod: PodInfo, rejections: Rejections) -> tuple[str, ...]:
-    """Return what to do about nodes that would take a pod if they were well."""
+    """Return advice about nodes that would take a pod if they were healthy."""
     found = sorted(_troubled(model, pod, rejections))
     more = len(found) - MOST_NODES
     said = [f"bring {name} back: {trouble}; it lacks nothing else" for name, trouble in found[:MOST_NODES]]

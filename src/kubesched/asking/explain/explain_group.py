@@ -1,8 +1,8 @@
-"""Why a pod of a pod group is pending: the group is scheduled as a whole, and so it is explained.
+"""Why a pod of a pod group is pending. The group is scheduled, and explained, as a whole.
 
-From a waiting pod of a group to the verdict and the message that the scheduler has for it when it tries the group, and
-to the first pod of the group that is in the way. Other pods of the group are placed for a while, in the order in which
-the scheduler places them.
+From a waiting pod of a group to the verdict and the message that the scheduler has for it when it tries the group,
+and to the first pod of the group that is in the way. The trial places the other pods of the group temporarily, in the
+scheduler's order.
 """
 
 from collections.abc import Iterator
@@ -56,7 +56,7 @@ class GroupFindings(NamedTuple):
 
 
 def group_facts(model: ClusterModel, pod: PodInfo) -> PodGroupAnswer:
-    """Return what is known of a pod's group before it is tried."""
+    """Return the known facts of a pod's group before a trial."""
     key = group_of(pod)
     assert key is not None, "the pod has a group"
     group = group_object(model, pod)
@@ -75,7 +75,7 @@ def group_facts(model: ClusterModel, pod: PodInfo) -> PodGroupAnswer:
 
 
 def explain_in_group(model: ClusterModel, pod: PodInfo, profile: Profile) -> GroupFindings:
-    """Return what the scheduler does with a waiting pod of a group; the pod is in the cluster and not held back."""
+    """Return the outcome of scheduling a waiting pod of a group; the pod is in the cluster and not held back."""
     placer = Placer(model)
     tried = placer.try_group(pod)
     facts = _tried_facts(model, pod, tried, _blocking(model, placer, tried))
@@ -102,7 +102,7 @@ def explain_in_group(model: ClusterModel, pod: PodInfo, profile: Profile) -> Gro
 
 
 def rows_of_group(model: ClusterModel, pod: PodInfo) -> NDArray[np.intp] | None:
-    """Return the rows that a pod's group leaves to the pod, which is not in the cluster; None for all."""
+    """Return the rows that a pod's group leaves for the pod, which is not in the cluster; None for all."""
     if not is_in_group(model, pod) or group_facts(model, pod).topology_key is None:
         return None
     with model.fork([ObjectChange(name_of_object(pod.pod), create=to_builtins(pod.pod))]):
@@ -135,7 +135,7 @@ def _blocking(model: ClusterModel, placer: Placer, tried: TriedGroup) -> Blockin
 def _why(
     model: ClusterModel, placer: Placer, tried: TriedGroup, member: PodResult
 ) -> tuple[tuple[Reason, ...], tuple[NearMiss, ...]]:
-    """Return why a pod of a group has no node beside those before it, and the nodes that lack least."""
+    """Return why a pod of a group has no node after the pods before it, and the nodes that lack least."""
     if not model.cluster.table.node_count:
         return (), ()
     with evaluated_beside(model, placer, tried, member) as evaluation:
@@ -150,7 +150,7 @@ def _why(
 
 @contextmanager
 def evaluated_beside(model: ClusterModel, placer: Placer, tried: TriedGroup, member: PodResult) -> Iterator[Evaluation]:
-    """Evaluate a pod of a pod group with the pods that were tried before it assumed on their nodes."""
+    """Evaluate a pod of a pod group with the earlier pods assumed on their nodes."""
     mark, profile = placer.mark(), tried.profile
     assert profile is not None, "pods without a profile are not tried"
     try:
@@ -167,7 +167,7 @@ def evaluated_beside(model: ClusterModel, placer: Placer, tried: TriedGroup, mem
 
 
 def sentence_of(facts: PodGroupAnswer) -> str:
-    """Return how many pods of a group there are, are needed and find a node."""
+    """Return how many pods a group has, needs, and finds nodes for."""
     if not facts.exists:
         return f"Pod group {facts.name} does not exist."
     gang = facts.min_count is not None

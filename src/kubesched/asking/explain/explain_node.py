@@ -1,6 +1,6 @@
-"""One node: what is free, what it holds, what would still fit, and why each kind of pending pod does not.
+"""One node: its free resources, its pods, the pending pods that would fit, and why each other kind does not.
 
-From a model and the name of a node to a `NodeAnswer`. What is said to fit was placed there, and taken back.
+From a model and the name of a node to a `NodeAnswer`. Each pod that is reported to fit was placed there on trial.
 """
 
 from collections.abc import Iterable, Iterator
@@ -28,7 +28,7 @@ from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE
 
-# of a kind that would fit so many are counted
+# at most this number of fitting pods of a kind are counted
 MOST_COPIES: Final = 1000
 _HEALTHY: Final = {"Ready": "True"}
 
@@ -80,7 +80,7 @@ def _resource(name: str, offered: int, asked: int) -> NodeResource:
 
 
 def _notices(node: Node) -> Iterator[str]:
-    """Return what keeps pods away from a node, and which of its conditions are not as they should be."""
+    """Return the conditions that keep pods away from a node, and its bad conditions."""
     if node.metadata.deletion_timestamp is not None:
         yield "it is being deleted"
     if node.spec.unschedulable:
@@ -109,9 +109,9 @@ def _requests(pod: PodInfo) -> dict[str, str]:
 
 
 def _pending(model: ClusterModel, owners: Owners, row: int) -> Iterator[PendingKind]:
-    """Return the pending pods by workload and by what the node lacks for them.
+    """Return the pending pods by workload and by the node's lacks for them.
 
-    Those that fit come first, then those for which least is lacking; of equal ones the largest pods.
+    Pods that fit come first, then pods with the smallest lacks; among equal ones the largest pods.
     """
     found: dict[object, PendingKind] = {}
     sizes: dict[str, float] = {}
@@ -144,15 +144,15 @@ def _pending(model: ClusterModel, owners: Owners, row: int) -> Iterator[PendingK
 
 
 def _lacks(model: ClusterModel, pod: PodInfo, row: int) -> tuple[tuple[Lack, ...], str]:
-    """Return what a node lacks for a pod, and why the pod fits on no node at all."""
+    """Return the lacks of a node for a pod, and why the pod fits on no node at all."""
     rejections = Rejections(model.engine.evaluation_of(pod))
-    # as the scheduler stops at the first plugin that rejects the pod
+    # like the scheduler, stop at the first plugin that rejects the pod
     message = said_of_pod(rejections.pre_filter[0].message) if rejections.pre_filter else ""
     return lacks_of(model, rejections, row), message
 
 
 def _room_for(model: ClusterModel, kind: PodKind, node: str) -> int:
-    """Return how many pods of a kind a node takes, one beside the other."""
+    """Return how many pods of a kind a node takes, one after the other."""
     placer = Placer(model)
     try:
         for placed, pod in enumerate(_copies(model, kind)):
@@ -164,7 +164,7 @@ def _room_for(model: ClusterModel, kind: PodKind, node: str) -> int:
 
 
 def _copies(model: ClusterModel, kind: PodKind) -> Iterator[PodInfo]:
-    """Yield the pods of a kind, then copies of the first without end."""
+    """Yield the pods of a kind, then endless copies of the first."""
     yield from kind.pods
     pod = kind.pod.pod
     for copy in count():

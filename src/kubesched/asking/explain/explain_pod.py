@@ -1,7 +1,7 @@
-"""Why a pod is pending, or why it is where it is.
+"""Why a pod is pending, or why it is on its node.
 
-From a model and a pod to a `PodAnswer`. The verdict, the message and the victims are the scheduler's own: its
-evaluation, its PostFilter, its cycle. Nothing of the model is changed in the end.
+From a model and a pod to a `PodAnswer`. The verdict, the message and the victims come from the scheduler's own
+evaluation, PostFilter and cycle. The model is unchanged at the end.
 """
 
 from dataclasses import replace
@@ -58,7 +58,7 @@ _REMEDIED = (UNSCHEDULABLE, GATED, ANOTHER_SCHEDULERS)
 def explain_named_pod(model: ClusterModel, full_name: str, *, remedied: bool = True) -> PodAnswer:
     """Return the answer about a pod of the cluster by `namespace/name`; raises UnknownObjectError.
 
-    Unless it is `remedied`, remedies are left out: they take longest to find.
+    With `remedied=False` it leaves out remedies, which take longest to find.
     """
     if full_name not in model.pods:
         for obj in model.source.objects:
@@ -69,7 +69,9 @@ def explain_named_pod(model: ClusterModel, full_name: str, *, remedied: bool = T
 
 
 def explain_pod(model: ClusterModel, pod: PodInfo, *, remedied: bool = True) -> PodAnswer:
-    """Return the answer about a pod, which need not be in the cluster; unless `remedied`, without remedies."""
+    """Return the answer about a pod, which may be absent from the cluster; with `remedied=False`, without
+    remedies.
+    """
     if is_in_group(model, pod) and pod.full_name not in model.pods:
         # it counts in its group
         with model.fork([ObjectChange(name_of_object(pod.pod), create=to_builtins(pod.pod))]):
@@ -160,7 +162,7 @@ def _unschedulable(model: ClusterModel, pod: PodInfo, profile: Profile, evaluati
 
 
 def _failure_to_commit(model: ClusterModel, pod: PodInfo) -> Failed | None:
-    """Return why a pod with a feasible node is not scheduled all the same: Reserve and Permit are tried."""
+    """Return why a pod with a feasible node is still not scheduled: Reserve and Permit are tried."""
     placer = Placer(model)
     try:
         outcome = placer.place(pod)
@@ -206,14 +208,14 @@ def _bound(model: ClusterModel, pod: PodInfo, profile: Profile | None) -> PodAns
 
 
 def as_pending(model: ClusterModel, pod: PodInfo) -> PodInfo:
-    """Return a bound pod as it was before it had a node."""
+    """Return a bound pod in its state before it had a node."""
     spec = msgspec.structs.replace(pod.spec, node_name="")
     status = msgspec.structs.replace(pod.status, nominated_node_name="")
     return model.read(msgspec.structs.replace(pod.pod, spec=spec, status=status))
 
 
 def _why_not(model: ClusterModel, evaluation: Evaluation, node: str) -> tuple[NearMiss, ...]:
-    """Return what the node of a bound pod lacks for it today; nothing if it is feasible."""
+    """Return the lacks of a bound pod's node today; nothing if the node is feasible."""
     row = evaluation.table.row_of.get(node)
     if row is None or evaluation.table.nodes[row] is None:
         return ()
@@ -243,7 +245,7 @@ def _again(placement: PlacementAnswer) -> str:
 def _answer(
     model: ClusterModel, pod: PodInfo, verdict: str, summary: str, message: str = "", **parts: Any
 ) -> PodAnswer:
-    """Return an answer with what is said of every pod."""
+    """Return an answer with the parts that every pod has."""
     owner, group = Owners(model).of(pod), group_of(pod)
     if is_in_group(model, pod):
         parts.setdefault("group", group_facts(model, pod))

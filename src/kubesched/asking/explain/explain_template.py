@@ -1,8 +1,8 @@
 """Pods that do not exist yet.
 
-From manifests (a pod, or a workload, which stands for its next pod) to a `PodAnswer`, as the API server would store the
-pod: defaulted, with its priority and the claims that are created with it. Pods of a pod group are explained together
-with all that the manifests have of it.
+From manifests (a pod, or a workload, which stands for its next pod) to a `PodAnswer`, as the API server would store
+the pod: defaulted, with its priority and the claims that are created with it. Pods of a pod group are explained
+together with all of its pods in the manifests.
 """
 
 from collections.abc import Iterator, Sequence
@@ -34,7 +34,7 @@ def explain_manifests(model: ClusterModel, manifests: Sequence[Manifest]) -> Pod
     if len({_group(model, each) for each in templates} if together else templates) != 1:
         listed = ", ".join(str(template) for template in templates[:3])
         count = f"{len(templates)} of them: {listed}" if templates else "none"
-        raise KubeschedError(f"the manifests have to have one pod or workload to explain; they have {count}")
+        raise KubeschedError(f"expected manifests with one pod or workload to explain, found {count}")
     template = templates[0]
     if template.per_node:
         raise KubeschedError(f"{template} runs one pod a node; ask about one of them: kubesched explain pod NAME")
@@ -44,15 +44,17 @@ def explain_manifests(model: ClusterModel, manifests: Sequence[Manifest]) -> Pod
 
 
 def _refused(model: ClusterModel, template: WorkloadTemplate, quotas: Sequence[Document]) -> Iterator[Gap]:
-    """Yield a gap for the quota that refuses the next pod of a template."""
+    """Yield a gap for the quota that rejects the next pod of a template."""
     new = next(template.new_pods(model))
     limit = quota_room(model, quotas).limit((new.pod, *new.objects))
     if limit is not None and not limit.allows:
-        yield Gap(f"Pod {new.pod.full_name}", limit.message, "it is explained as if its quota had room")
+        yield Gap(f"Pod {new.pod.full_name}", limit.message, "the answer ignores the quota")
 
 
 def explain_next(model: ClusterModel, template: WorkloadTemplate, nodes: Sequence[str] = ()) -> PodAnswer:
-    """Return the answer about the next pod of a template; that of a DaemonSet is for the first of its `nodes`."""
+    """Return the answer about the next pod of a template; for a DaemonSet, about the pod on the first of its
+    `nodes`.
+    """
     new = template.pod_for_node(nodes[0]) if nodes else next(template.new_pods(model))
     with model.fork(map(_created, new.objects)):
         return explain_pod(model, model.read(new.pod))

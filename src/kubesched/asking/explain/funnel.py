@@ -1,7 +1,7 @@
-"""A pod's way from all nodes to one: how many each filter leaves and why, and the scores of the best.
+"""A pod's way from all nodes to one: how many nodes each filter leaves and why, and the scores of the best.
 
-From a model and a pod to a `Funnel`: the same evaluation that `explain_pod` judges by. A bound pod is judged as if it
-were scheduled again today.
+From a model and a pod to a `Funnel`, by the same evaluation as in `explain_pod`. A bound pod is judged as if it were
+scheduled again today.
 """
 
 from collections import Counter
@@ -19,14 +19,14 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.status import Status
 
-# of nodes that a reason names, and of nodes with scores
+# limits on the nodes that a reason names, and on the nodes with scores
 MOST_NODES = 20
 PRE_FILTER, FILTER, NOMINATED = "PreFilter", "Filter", "nominated pods"
 
 
 @dataclass(frozen=True, slots=True)
 class FunnelReason(Answer):
-    """A message of a filter, the number of nodes it is about, and the first of them."""
+    """A message of a filter, its number of nodes, and the first of them."""
 
     message: str
     count: int
@@ -35,7 +35,7 @@ class FunnelReason(Answer):
 
 @dataclass(frozen=True, slots=True)
 class FunnelStep(Answer):
-    """A plugin, how many of the nodes that were left it rejects, and how many it leaves."""
+    """A plugin, how many of the remaining nodes it rejects, and how many it leaves."""
 
     plugin: str
     extension_point: str
@@ -66,7 +66,7 @@ class FunnelScore(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Funnel(Answer):
-    """All nodes, the steps that leave fewer of them, and the scores of the best that are left."""
+    """All nodes, the steps that reduce them, and the scores of the best remaining ones."""
 
     nodes: int
     steps: tuple[FunnelStep, ...]
@@ -77,7 +77,7 @@ class Funnel(Answer):
 
 
 def funnel_of(model: ClusterModel, pod: PodInfo) -> Funnel | None:
-    """Return the funnel of a pod; None if it is another scheduler's."""
+    """Return the funnel of a pod; None if it belongs to another scheduler."""
     if model.profile_of(pod) is None:
         return None
     if not pod.spec.node_name:
@@ -113,7 +113,7 @@ def _funnel(evaluation: Evaluation) -> Funnel:
 
 
 def _steps(evaluation: Evaluation, rows: NDArray[np.intp]) -> Iterator[FunnelStep]:
-    """Yield what PreFilter, each filter and nominated pods leave of some rows."""
+    """Yield the number of rows that PreFilter, each filter and nominated pods leave."""
     judged = evaluation.judged_rows()
     if judged is not None:
         left = np.intersect1d(rows, judged)

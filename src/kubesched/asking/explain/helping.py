@@ -1,8 +1,8 @@
-"""For how many pods a remedy helps.
+"""The number of pods that a remedy helps.
 
-From a remedy that was found for one pod, and pods with the same cause, to the number of them that have a place once it
-is applied. What the remedy changes of its own pod is changed of each of them that has the same there; they are placed
-one beside the other. Of very many kinds of pods only some are tried.
+From a remedy that was found for one pod, and pods with the same cause, to the number of them that have a place with
+it. Its changes of its own pod are applied to each pod with the same value there; all of them are placed one after the
+other. With very many kinds of pods, only some are tried.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ MOST_KINDS: Final = 200
 
 
 class Helped(NamedTuple):
-    """How many pods have a place with a remedy, and how many were tried."""
+    """The number of pods that have a place with a remedy, and the number of tried pods."""
 
     pods: int
     tried: int
@@ -35,7 +35,7 @@ class Helped(NamedTuple):
 def pods_helped(
     model: ClusterModel, remedy: Remedy, found_for: PodInfo, pods: Sequence[PodInfo], most_kinds: int = MOST_KINDS
 ) -> Helped:
-    """Return how many of some pods have a place with a remedy, in their order; the model is as before."""
+    """Return how many of some pods have a place with a remedy, tried in order; the model is unchanged at the end."""
     kinds = kinds_of(pods)[:most_kinds]
     if is_in_group(model, found_for):
         return _groups_helped(model, remedy, kinds)
@@ -54,7 +54,7 @@ def pods_helped(
 
 
 def _groups_helped(model: ClusterModel, remedy: Remedy, kinds: Sequence[PodKind]) -> Helped:
-    """Return how many pods of groups have a place with a remedy, which changes pods of one group alone."""
+    """Return how many pods of groups have a place with a remedy that changes pods of one group only."""
     pods = [pod for kind in kinds for pod in kind.pods]
     with model.fork(remedy.changes):
         placer = Placer(model)
@@ -65,7 +65,7 @@ def _groups_helped(model: ClusterModel, remedy: Remedy, kinds: Sequence[PodKind]
 
 
 def _placed_of(model: ClusterModel, placer: Placer, kind: PodKind, changes: "_Changes") -> int:
-    """Place the pods of a kind until one has no place; return how many have one."""
+    """Place the pods of a kind until one has no place; return the number of placed pods."""
     pattern = changes.made_to(kind.pod.pod)
     if pattern is None:
         return 0
@@ -78,13 +78,13 @@ def _placed_of(model: ClusterModel, placer: Placer, kind: PodKind, changes: "_Ch
 
 
 class _Changes(NamedTuple):
-    """Changes of one pod that are made to others, too."""
+    """The changes of one pod, applied to other pods."""
 
     found_for: Pod
     changes: Sequence[ObjectChange]
 
     def made_to(self, pod: Pod) -> Pod | None:
-        """Return a pod with the changes; None if what they change is not the same in it."""
+        """Return a pod with the changes; None if it differs from the first pod where they apply."""
         for change in self.changes:
             if not _is_alike(change.patch or (), to_builtins(self.found_for), to_builtins(pod)):
                 return None
@@ -104,7 +104,7 @@ def _is_alike(patch: Sequence[Mapping[str, Any]], one: Any, other: Any) -> bool:
 
 
 def _part(document: Any, path: str) -> tuple[Any, ...]:
-    """Return the names of the list entries on the way to a path, and the value there, None if there is none."""
+    """Return the names of the list entries on the way to a path, and the value at the path, None if there is none."""
     names = []
     for step in path.split("/")[1:]:
         if isinstance(document, list):

@@ -1,7 +1,7 @@
-"""What a node lacks for a pod, with amounts and names.
+"""The lacks of a node for a pod, with amounts and names.
 
-From the rejections of a row to `Lack`s. That a filter rejects, the filter said; here it is looked up what of the node
-is in the way: amounts here, names in `look_ups`. What has no look-up keeps the plugin's reason.
+From the rejections of a row to `Lack`s. The filter has already rejected the node; here the cause is looked up:
+amounts in this module, names in `look_ups`. Without a look-up the plugin's reason is used.
 """
 
 from collections.abc import Iterator
@@ -17,18 +17,18 @@ from kubesched.asking.rejections import PODS, Rejections, Shortage
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.plugins.node_resources.fit_request import TOO_MANY_PODS
 
-# so many times as many rows are looked at first, of which some may not be well
+# this factor more rows are searched first, since some nodes may be unhealthy
 SPARE = 4
-# how NodeVolumeLimits begins what it says of a claim that it cannot read
+# how NodeVolumeLimits begins its message about a claim that it cannot read
 LOOKING_UP = "looking up PVC"
 
 
 def near_misses(
     model: ClusterModel, rejections: Rejections, limit: int, terms: RejectingTerms | None = None
 ) -> tuple[NearMiss, ...]:
-    """Return the nodes that lack least, the nearest first; none that has to get well before it takes pods.
+    """Return the nodes that lack least, the nearest first, without unhealthy nodes.
 
-    What PreFilter rejects of the pod is lacking on every node.
+    A PreFilter rejection of the pod counts for every node.
     """
     names = rejections.table.names
     terms = terms or RejectingTerms(model, rejections.evaluation.pod)
@@ -44,7 +44,7 @@ def near_misses(
 
 
 def _well_rows(rejections: Rejections, limit: int) -> list[int]:
-    """Return the nearest rows whose nodes are well."""
+    """Return the nearest rows whose nodes are healthy."""
     found: list[int] = []
     size = rejections.table.size
     for most in (limit * SPARE, size) if limit * SPARE < size else (size,):
@@ -65,7 +65,7 @@ def lacks_of(
     terms = terms or RejectingTerms(model, rejections.evaluation.pod)
     for status in rejections.of_row(row):
         if rejections.pre_filter and status.message.startswith(LOOKING_UP):
-            # PreFilter has said what is wrong with the claim
+            # PreFilter has already reported the problem of the claim
             continue
         found += _lacks(
             rejections, RejectedNode(model, rejections.evaluation.pod, node, row, status.reasons, terms), status
@@ -94,7 +94,7 @@ def _of_resources(rejections: Rejections, row: int, status: Status) -> Iterator[
     table = rejections.table
     shortages = rejections.shortages(row)
     if not shortages:
-        # only with the pods that are nominated to the node
+        # the shortage exists only with the pods nominated to the node
         nominated = "counted with the pods that are nominated to it"
         for reason in status.reasons:
             yield Lack(status.plugin, f"{said_of_node(reason)}, {nominated}", f"{reason} with nominated pods")

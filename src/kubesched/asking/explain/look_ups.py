@@ -1,7 +1,7 @@
-"""What of a node is in a pod's way, by plugin: names of taints, labels, ports, terms, volumes.
+"""The part of a node that is in a pod's way, by plugin: names of taints, labels, ports, terms, volumes.
 
-From a node that a plugin rejected to what is lacking (the same on every node, so that causes can be told apart) and
-what is said of the node. Only what is certain is named; without any the plugin's reason stands.
+From a node that a plugin rejected to a subject (the same on every node, so that causes can be compared) and a text
+about the node. Only certain facts are named; without any the plugin's reason is used.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -52,7 +52,7 @@ def _taints(rejected: RejectedNode) -> Iterator[Named]:
 
 
 def _node_affinity(rejected: RejectedNode) -> Iterator[Named]:
-    """Return the labels that node selector and node affinity miss; of alternative terms those of the nearest."""
+    """Return the labels that node selector and node affinity miss; of alternative terms, only the nearest counts."""
     node, required = rejected.node, required_node_affinity(rejected.pod.spec)
     node_labels = node.metadata.labels
     yield from _of_labels(required.labels, node_labels)
@@ -80,7 +80,7 @@ def _of_labels(selector: Selector, node_labels: Mapping[str, str]) -> Iterator[N
 
 
 def label_text(requirement: Requirement, node_labels: Mapping[str, str]) -> str:
-    """Return what a label is, and what is wanted: `label disk is hdd, ssd wanted`."""
+    """Return a label with its value and the wanted value: `label disk is hdd, ssd wanted`."""
     key, operator = requirement.key, requirement.operator
     has = f"label {key} is {node_labels[key] or 'empty'}" if key in node_labels else f"label {key} is missing"
     wanted = _WANTED.get(operator, _as_selector)
@@ -126,7 +126,7 @@ def _ports(rejected: RejectedNode) -> Iterator[Named]:
 
 
 def _spread(rejected: RejectedNode) -> Iterator[Named]:
-    """Return the constraints that would be broken, or those whose label the node lacks."""
+    """Return the constraints that would be violated, or those whose label the node lacks."""
     node_labels = rejected.node.metadata.labels
     constraints = [
         each for each in rejected.pod.spec.topology_spread_constraints if each.when_unsatisfiable == "DoNotSchedule"
@@ -141,7 +141,7 @@ def _spread(rejected: RejectedNode) -> Iterator[Named]:
 
 
 def _pod_affinity(rejected: RejectedNode) -> Iterator[Named]:
-    """Return the terms that are not met."""
+    """Return the unsatisfied terms."""
     terms = rejected.pod.affinity
     if AFFINITY.message in rejected.reasons:
         for place in rejected.terms.alone(NEAR, rejected.row):

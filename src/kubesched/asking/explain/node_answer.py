@@ -14,7 +14,7 @@ from kubesched.asking.explain.pod_answer import Lack
 
 @dataclass(frozen=True, slots=True)
 class NodeResource(Answer):
-    """A resource of the node: how much it has, how much its pods request, and what is left; `used` is a share."""
+    """A resource of the node: its amount, the requests of its pods, and the free amount; `used` is a share."""
 
     resource: str
     allocatable: str
@@ -36,10 +36,11 @@ class HeldPod(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PendingKind(Answer):
-    """Pending pods of one workload that are alike for this node: how many of them would fit, or what it lacks.
+    """Pending pods of one workload that are alike for this node: how many of them would fit, or the lacks of the
+    node.
 
-    `room_for` counts pods like these, one beside the other, whether or not so many are pending; it was tried. `group`
-    is the pod group that the scheduler places as a whole: whether these come here depends on all of its pods.
+    `room_for` is the tried number of such pods that fit here, even if fewer are pending. `group` is the pod group
+    that the scheduler places as a whole: whether these pods come here depends on all of its pods.
     """
 
     owner: str
@@ -54,7 +55,7 @@ class PendingKind(Answer):
 
 @dataclass(frozen=True, slots=True)
 class NodeAnswer(Answer):
-    """The answer about a node; `notices` are what keeps pods away or is wrong with it, in sentences."""
+    """The answer about a node; `notices` are sentences about its problems and about what keeps pods away."""
 
     ROWS: ClassVar[str] = "pending"
 

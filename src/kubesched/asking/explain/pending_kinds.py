@@ -1,7 +1,7 @@
-"""The pending pods, by kind: pods of one kind are equal for every plugin but for their names.
+"""The pending pods, by kind: pods of one kind differ for plugins only in their names.
 
-From the model to kinds, each with its pods in the order of the scheduling queue; one evaluation answers for all of a
-kind.
+From the model to kinds, each with its pods in the order of the scheduling queue; one evaluation answers for all pods
+of a kind.
 """
 
 from collections.abc import Iterable
@@ -18,13 +18,13 @@ POD_SCHEDULED = "PodScheduled"
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PodKind:
-    """Equal pods, the one that the queue hands out first in front."""
+    """Equal pods, in the order of the queue."""
 
     pods: tuple[PodInfo, ...]
 
     @property
     def pod(self) -> PodInfo:
-        """Return the pod that stands for all."""
+        """Return the pod that represents all."""
         return self.pods[0]
 
 
@@ -38,7 +38,7 @@ def kinds_of(pods: Iterable[PodInfo]) -> list[PodKind]:
     """Return pods by kind, in their order."""
     kinds: dict[object, list[PodInfo]] = {}
     for pod in pods:
-        # the digest has the spec and the namespace
+        # the digest covers the spec and the namespace
         key = (
             id(pod.digest),
             tuple(sorted(pod.labels.items())),
@@ -51,7 +51,7 @@ def kinds_of(pods: Iterable[PodInfo]) -> list[PodKind]:
 
 
 def since(pod: PodInfo) -> datetime | None:
-    """Return since when a pod is pending: when its condition said so first, else when it was created."""
+    """Return when a pod became pending: the time of its condition, else of its creation."""
     for condition in pod.status.conditions:
         if condition.type == POD_SCHEDULED and condition.status == "False" and condition.last_transition_time:
             return condition.last_transition_time
@@ -67,6 +67,6 @@ def requests_of(pod: PodInfo) -> dict[str, int]:
 
 
 def queue_order(pod: PodInfo) -> tuple[int, float, str]:
-    """Return where a pod is in the scheduling queue: by priority, then by how long it waits, then by name."""
+    """Return the sort key of a pod in the scheduling queue: priority, then waiting time, then name."""
     waits = since(pod)
     return (*active_order(pod.priority, waits.timestamp() if waits is not None else 0.0), pod.full_name)

@@ -22,7 +22,7 @@ DECIDERS = 2
 
 
 class ScoreTable:
-    """The totals of the feasible rows, and the scores of some by plugin; `failure` if a plugin fails."""
+    """The totals of the feasible rows, and the scores of some by plugin; `failure` is set if a plugin fails."""
 
     def __init__(self, evaluation: Evaluation) -> None:
         self.table = evaluation.table
@@ -41,7 +41,7 @@ class ScoreTable:
         return np.flatnonzero(totals == totals.max()) if self.feasible.count else np.zeros(0, np.intp)
 
     def ranked(self, limit: int) -> list[int]:
-        """Return the rows with the highest totals, equal ones in the order of names."""
+        """Return the rows with the highest totals, ties by name."""
         rows = np.flatnonzero(self.feasible.mask)
         names = self.table.names
         totals = self.totals[rows]
@@ -66,7 +66,9 @@ class ScoreTable:
 
 
 def placement_of(evaluation: Evaluation, node_name: str, *, again: bool) -> PlacementAnswer:
-    """Return why a pod goes to a node; `again`: the pod is there, and what it would do today is said."""
+    """Return why a pod goes to a node. With `again` the pod is already there, and the answer includes its node
+    today.
+    """
     scores = ScoreTable(evaluation)
     row = evaluation.table.row_of.get(node_name, -1)
     count = scores.feasible.count
@@ -90,7 +92,7 @@ def placement_of(evaluation: Evaluation, node_name: str, *, again: bool) -> Plac
 
 
 def sampling_gaps(model: ClusterModel, pod: PodInfo) -> tuple[Gap, ...]:
-    """Return what is uncertain if the configuration has the scheduler look at a part of the nodes only."""
+    """Return the uncertainty if the configuration lets the scheduler look at a part of the nodes only."""
     profile = model.profile_of(pod)
     whole = model.loaded.config.percentage_of_nodes_to_score
     percentage = (profile.percentage_of_nodes_to_score if profile is not None else 0) or whole
@@ -101,9 +103,9 @@ def sampling_gaps(model: ClusterModel, pod: PodInfo) -> tuple[Gap, ...]:
 
 
 def decided_by(chosen: NodeScore | None, others: tuple[NodeScore, ...], ties: int) -> str:
-    """Return which plugins made the difference between a node and the best of the others."""
+    """Return which plugins made the difference between a node and the best other node."""
     if chosen is None:
-        return "the node is not feasible any more"
+        return "the node is no longer feasible"
     if not others:
         return "no other node is feasible"
     other = others[0]

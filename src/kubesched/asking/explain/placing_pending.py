@@ -22,7 +22,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 def place_what_fits(placer: Placer, kinds: Sequence[PodKind]) -> None:
     """Place the pods that fit, in the order of the queue.
 
-    A kind is left once one of its pods has no place; it is tried again if pods of other kinds were placed since.
+    Once a pod of a kind has no place, its kind is skipped until pods of other kinds have been placed.
     """
     queue = sorted(((pod, kind) for kind in kinds for pod in kind.pods), key=lambda each: queue_order(each[0]))
     progress = True
@@ -38,7 +38,7 @@ def place_what_fits(placer: Placer, kinds: Sequence[PodKind]) -> None:
 
 
 def with_pods_placed(model: ClusterModel) -> ClusterObjects:
-    """Return the objects of a model after its pending pods were placed; the model is unchanged at the end."""
+    """Return the objects of a model after its pending pods are placed; the model is unchanged at the end."""
     placer = Placer(model)
     try:
         place_what_fits(placer, [kind for kind in pending_kinds(model) if is_tried(model, kind.pod)])
@@ -53,7 +53,7 @@ def with_pods_placed(model: ClusterModel) -> ClusterObjects:
 
 
 def _allocated_claims(model: ClusterModel, pods: Iterable[PodInfo]) -> Iterator[ResourceClaim]:
-    """Yield the claims that pods on nodes have got devices for, as PreBind would write them."""
+    """Yield the claims with the devices allocated to pods on nodes, as PreBind would write them."""
     claims: dict[str, ResourceClaim] = {}
     users: dict[str, list[ResourceClaimConsumerReference]] = {}
     for pod in pods:

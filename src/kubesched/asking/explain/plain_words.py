@@ -1,7 +1,7 @@
 """The reasons of plugins in plain words.
 
-From a reason ("node(s) had untolerated taint(s)") to what is said of nodes ("have a taint that it does not tolerate"),
-and to a sentence with counts. A reason without plain words stays as the plugin wrote it.
+From a reason ("node(s) had untolerated taint(s)") to a phrase about nodes ("have a taint that it does not tolerate"),
+and to a sentence with counts. A reason without plain words keeps the plugin's text.
 """
 
 import re
@@ -39,7 +39,7 @@ _WORDS: Final = {
     "resourceclaim not available on the node": "are out of reach of its allocated claim",
     "node(s) didn't match Pod's required features": "lack a feature that it needs",
 }
-# what is wrong with a pod on all nodes, by a pattern of what PreFilter says
+# problems of a pod on all nodes, by a pattern of PreFilter's message
 _OF_PODS: Final = (
     (re.compile(r'persistentvolumeclaim "(.+)" not found'), r"claim \1 does not exist"),
     (re.compile(r"pod has unbound immediate PersistentVolumeClaims"), "a claim of it is not bound to a volume yet"),
@@ -51,19 +51,19 @@ _NODES: Final = "node(s) "
 
 
 def said_of_nodes(reason: str) -> str | None:
-    """Return what a reason says of nodes, in the plural; None if there are no plain words for it."""
+    """Return the phrase about nodes for a reason, in the plural; None if there are no plain words for it."""
     if reason.startswith(INSUFFICIENT):
         return f"lack {reason.removeprefix(INSUFFICIENT)}"
     return _WORDS.get(reason)
 
 
 def said_of_node(reason: str) -> str:
-    """Return what a reason says of one node."""
+    """Return the phrase about one node for a reason."""
     return _singular(said_of_nodes(reason) or reason.removeprefix(_NODES))
 
 
 def said_of_pod(message: str) -> str:
-    """Return what a plugin says of a pod on all nodes, in plain words where there are any."""
+    """Return a plugin's message about a pod on all nodes, in plain words if there are any."""
     for pattern, words in _OF_PODS:
         if found := pattern.fullmatch(message):
             return found.expand(words)

@@ -20,7 +20,7 @@ ANOTHER_SCHEDULERS, TERMINATING, FINISHED, ERROR = "another-schedulers", "termin
 
 @dataclass(frozen=True, slots=True)
 class RejectingTerm(Answer):
-    """A term of the pod's affinity, or a spread constraint, and the nodes that it rejects; `field` is where it is."""
+    """A term of the pod's affinity, or a spread constraint, and the nodes that it rejects; `field` is its path."""
 
     term: str
     field: str
@@ -30,10 +30,10 @@ class RejectingTerm(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Reason(Answer):
-    """Why some nodes do not take the pod: the plugin's message, and the nodes it is said of.
+    """Why some nodes do not take the pod: the plugin's message, and its nodes.
 
-    `preemption_may_help` is False if evicting pods cannot change the plugin's mind. Where the pod has several terms
-    that may be the reason, `terms` are those that reject nodes.
+    `preemption_may_help` is False if evicting pods cannot change the plugin's verdict. If several terms of the pod
+    may be the reason, `terms` are the rejecting ones.
     """
 
     message: str
@@ -46,9 +46,9 @@ class Reason(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Lack(Answer):
-    """What a node lacks for the pod, by one plugin: in a sentence, and as an amount where there is one.
+    """One lack of a node for the pod, from one plugin: in a sentence, and as an amount if there is one.
 
-    `subject` is what it is about, the same on every node: `cpu`, `taint spot=yes:NoSchedule`, `label disk=ssd`.
+    `subject` is the same on every node: `cpu`, `taint spot=yes:NoSchedule`, `label disk=ssd`.
     """
 
     plugin: str
@@ -89,12 +89,12 @@ class PreemptionCandidate(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PreemptionAnswer(Answer):
-    """Whether preemption helps: the node that would be chosen, the candidates; or why not."""
+    """Whether preemption helps, with the node that would be chosen and the candidates; or why it does not help."""
 
     helps: bool
     message: str
     node: str | None = None
-    # the chosen one first; of many only the best
+    # the chosen candidate first; at most the best few
     candidates: tuple[PreemptionCandidate, ...] = ()
     candidate_count: int = 0
 
@@ -110,9 +110,9 @@ class WakingEvent(Answer):
 
 @dataclass(frozen=True, slots=True)
 class PodWaits(Answer):
-    """What the pod waits for; backoff and attempts are known where a scheduler's record is at hand.
+    """What the pod waits for; backoff and attempts come from a scheduler's record.
 
-    Without an event the pod is tried again `at_latest_seconds` after its last attempt.
+    Without an event the scheduler retries the pod `at_latest_seconds` after its last attempt.
     """
 
     events: tuple[WakingEvent, ...]
@@ -143,16 +143,16 @@ class PlacementAnswer(Answer):
     chosen: NodeScore | None
     runners_up: tuple[NodeScore, ...]
     decided_by: str
-    # where the pod would go if it were scheduled again today; for a bound pod
+    # for a bound pod, the node it would go to if it were scheduled again today
     again: str | None = None
     ties: int = 0
-    # when it was decided; None for what would happen today
+    # the time of the decision; None for the node of today
     at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class BlockingMember(Answer):
-    """The first pod of a group that finds no node beside those before it: its message, and why."""
+    """The first pod of a group that finds no node after the pods before it: its message, and why."""
 
     pod: str
     message: str
@@ -164,9 +164,9 @@ class BlockingMember(Answer):
 class PodGroupAnswer(Answer):
     """The pod group of a pod, whose pods are scheduled together.
 
-    `min_count` is how many pods of a gang have to have a node; `pods` is how many it has, `scheduled` how many of them
-    have one already. Of the `tried` pods that wait and are not held back, `fitting` find one. `message` is that of the
-    group's condition, `topology_key` the label that the nodes of all of its pods have to have in common.
+    `min_count` is the number of a gang's pods that must have a node, `pods` the number of its pods, `scheduled` the
+    number with a node already. Of the `tried` pods, which wait and are not held back, `fitting` find one. `message`
+    is that of the group's condition, `topology_key` the label whose value all nodes of its pods must share.
     """
 
     name: str
@@ -194,18 +194,18 @@ class PodAnswer(Answer):
     reasons: tuple[Reason, ...] = ()
     nearest: tuple[NearMiss, ...] = ()
     remedies: tuple[Remedy, ...] = ()
-    # what helps and is no change of an object: nodes to bring back
+    # advice that is no change of an object: nodes to repair
     advice: tuple[str, ...] = ()
     preemption: PreemptionAnswer | None = None
     waits: PodWaits | None = None
     placement: PlacementAnswer | None = None
-    # where a scheduler's record is at hand: why a bound pod went to its node then, and the last decisions
+    # from a scheduler's record: why a bound pod went to its node, and the last decisions
     placed: PlacementAnswer | None = None
     decisions: tuple[DecisionRecord, ...] | None = None
     owner: str | None = None
     priority: int = 0
     pod_group: str | None = None
-    # where the scheduler schedules pods of groups together
+    # set if the scheduler schedules the pods of the group together
     group: PodGroupAnswer | None = None
     nominated_node: str | None = None
     gaps: tuple[Gap, ...] = ()

@@ -1,7 +1,7 @@
-"""Whether preemption helps a pod: the candidates with their victims, or why it does not.
+"""Whether preemption helps a pod: the candidates with their victims, or why it does not help.
 
-From an evaluation without a feasible node to a `PreemptionAnswer` and PostFilter's part of the pod's message.
-PostFilter is the profile's own; what it wants to be done is left undone.
+From an evaluation without a feasible node to a `PreemptionAnswer` and PostFilter's part of the pod's message. It runs
+the profile's own PostFilter, without carrying out its requests.
 """
 
 from collections import Counter
@@ -24,7 +24,7 @@ from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
 
 MOST_CANDIDATES = 10
 PREEMPTION = "preemption: "
-# what PostFilter plugins of other purposes say where there is nothing for them to do
+# messages of PostFilter plugins with other purposes if they have nothing to do
 NOTHING = "not found"
 NO_EVICTION_HELPS = "evicting pods does not change what is wrong with the pod"
 
@@ -39,7 +39,7 @@ class Preempting(NamedTuple):
 def preempting(
     model: ClusterModel, profile: Profile, evaluation: Evaluation, verdicts: NodeVerdicts
 ) -> Preempting | None:
-    """Return whether PostFilter helps, None if the profile has no PostFilter plugin; nothing is evicted."""
+    """Return whether PostFilter helps, None if the profile has no PostFilter plugin. No pod is evicted."""
     if not profile.post_filter:
         return None
     ran = run_post_filter(profile.post_filter, evaluation.cycle, evaluation.pod, verdicts)
@@ -56,7 +56,9 @@ def preempting(
 
 
 def _first(candidates: Sequence[Candidate], node: str) -> Sequence[Candidate]:
-    """Return the chosen node's candidate, and the cheapest others; candidates kept as columns are not all built."""
+    """Return the chosen node's candidate, and the cheapest alternatives; of candidates in columns only these are
+    built.
+    """
     if not isinstance(candidates, Candidates):
         return candidates
     chosen = candidates.on(node)
@@ -65,7 +67,7 @@ def _first(candidates: Sequence[Candidate], node: str) -> Sequence[Candidate]:
 
 
 def preempting_for_group(model: ClusterModel, tried: TriedGroup) -> PreemptionAnswer | None:
-    """Return whether evicting pods makes room for a pod group; None if PostFilter did not run or is not needed."""
+    """Return whether evicting pods makes space for a pod group; None if PostFilter did not run or is not needed."""
     victims, result = tried.victims, tried.result
     if not victims:
         whole = result.preemption
@@ -75,13 +77,13 @@ def preempting_for_group(model: ClusterModel, tried: TriedGroup) -> PreemptionAn
     found = tuple(_Victims(model).victims(victims))
     violated = sum(1 for victim in found if victim.violates)
     message = _makes_room(found, where, " for the pod group")
-    # the victims on all nodes go together
+    # the victims on all nodes are evicted together
     candidate = PreemptionCandidate(", ".join(nodes), found, violated)
     return PreemptionAnswer(True, message, None, (candidate,), 1)
 
 
 def _makes_room(victims: Sequence[Victim], where: str, whom: str = "") -> str:
-    """Return whom evicting makes room, and which budgets it violates."""
+    """Return a sentence with the pods to evict and the budgets that their eviction violates."""
     text = f"evicting {number(len(victims), 'pod')} from {where} makes room{whom}"
     violating = [victim for victim in victims if victim.violates]
     if not violating:
@@ -93,14 +95,16 @@ def _makes_room(victims: Sequence[Victim], where: str, whom: str = "") -> str:
 
 
 def _why_not(ran: PostFiltered) -> str:
-    """Return why preemption does not help; what PostFilter plugins of other purposes say counts only without it."""
+    """Return why preemption does not help; messages of other PostFilter plugins count only without a preemption
+    plugin.
+    """
     messages = [result.status.message for result in ran.by_plugin.values() if result.status.reasons]
     about_preemption = [message for message in messages if message.startswith(PREEMPTION)]
     found = about_preemption or [message for message in messages if message != NOTHING]
     return ", ".join(found).removeprefix(PREEMPTION) or NO_EVICTION_HELPS
 
 
-# as the scheduler chooses between candidates, but for the start times
+# the scheduler's order of candidates, without the start times
 def _cost(candidate: Candidate) -> tuple[int, int, int, int]:
     priorities = [victim.priority for victim in candidate.victims]
     return candidate.pdb_violations, max(priorities, default=0), sum(priorities), len(priorities)
@@ -118,7 +122,7 @@ class _Victims:
         return PreemptionCandidate(candidate.node_name, victims, candidate.pdb_violations)
 
     def victims(self, pods: Sequence[PodInfo]) -> Iterator[Victim]:
-        """Return the victims, the most important first; each with the budgets that it takes beyond what they allow."""
+        """Return the victims, the most important first, each with the budgets that it exceeds."""
         evicted: Counter[str] = Counter()
         for pod in pods:
             selecting = list(self._selecting(pod))

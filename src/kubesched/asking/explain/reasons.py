@@ -1,6 +1,7 @@
 """Why nodes do not take a pod, by reason: the message of the pod's condition, node by node.
 
-From the verdicts of an evaluation to `Reason`s. A node counts for the first filter that rejects it, as in the message.
+From the verdicts of an evaluation to `Reason`s. As in the message, a node counts for the first filter that rejects
+it.
 """
 
 from collections.abc import Iterator
@@ -18,7 +19,9 @@ from kubesched.core.framework.status import Code, Status
 def reasons_of(
     evaluation: Evaluation, verdicts: NodeVerdicts, terms: RejectingTerms | None = None, *, named: bool = True
 ) -> tuple[Reason, ...]:
-    """Return why nodes do not take the pod, the reason of most nodes first; the nodes are `named`, or only counted."""
+    """Return why nodes do not take the pod, the most frequent reason first; with `named` each reason lists its
+    nodes.
+    """
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
         return (Reason(rejection.message, rejection.plugin, evaluation.node_count, (), _may_help(rejection)),)
@@ -38,7 +41,7 @@ def reasons_of(
 def _by_term(
     evaluation: Evaluation, terms: RejectingTerms, plugin: str, message: str, parts: list[NDArray[np.intp]]
 ) -> Iterator[RejectingTerm]:
-    """Yield the terms of the pod that are behind a reason, with the rows of it that each rejects."""
+    """Yield the terms of the pod behind a reason, with the rows that each rejects."""
     names = evaluation.table.names
     for term, mask in terms.of_reason(plugin, message):
         nodes = tuple(sorted(names[row] for part in parts for row in part[mask[part]].tolist()))

@@ -1,4 +1,4 @@
-"""What a scheduler's record adds to the answer about a pod: its decisions, attempts and backoff, why it went where.
+"""The part of an answer that comes from a scheduler's record: decisions, attempts and backoff, why a pod went where.
 
 From an answer, which is about today, and records to the answer with both.
 """
@@ -13,7 +13,7 @@ from kubesched.serving.decisions.records import DecisionRecord, ScoredNode
 
 
 def with_records(answer: PodAnswer, records: PodRecords | None, uid: str, node: str = "") -> PodAnswer:
-    """Return an answer with what a scheduler remembers of the pod; `node` is where the pod is bound."""
+    """Return an answer with the scheduler's records of the pod; `node` is the node of a bound pod."""
     if records is None:
         return answer
     if records.gap is not None:
@@ -27,7 +27,7 @@ def with_records(answer: PodAnswer, records: PodRecords | None, uid: str, node: 
 
 
 def _waits(waits: PodWaits | None, last: DecisionRecord, records: PodRecords) -> PodWaits:
-    """Return what a pod waits for, with its attempts and the backoff that is left."""
+    """Return the waits of a pod, with its attempts and the remaining backoff."""
     left = 0.0
     if last.backoff_until is not None and records.now is not None:
         left = max(0.0, round((last.backoff_until - records.now).total_seconds(), 1))
@@ -35,7 +35,7 @@ def _waits(waits: PodWaits | None, last: DecisionRecord, records: PodRecords) ->
 
 
 def _placed(decisions: tuple[DecisionRecord, ...], node: str) -> PlacementAnswer | None:
-    """Return why a pod went to its node when it was decided; None if that is not remembered."""
+    """Return why a pod went to its node at the time; None if the record does not have it."""
     for decision in decisions:
         if decision.outcome in (recorded.BOUND, recorded.ASSUMED) and decision.node == node:
             return _placement(decision)
@@ -61,6 +61,6 @@ def _placement(decision: DecisionRecord) -> PlacementAnswer:
 
 
 def _score(node: ScoredNode, among: tuple[ScoredNode, ...]) -> NodeScore:
-    """Return the score of a node with its rank: the nodes that were better are all recorded."""
+    """Return the score of a node with its rank: the record has all better nodes."""
     rank = 1 + sum(each.total > node.total for each in among)
     return NodeScore(node.node, rank, node.total, node.scores)

@@ -1,8 +1,8 @@
-"""Which terms of a pod reject which nodes, where it has several of a kind: found by trying.
+"""Which of several terms of a pod reject which nodes, found by trying.
 
 From a pod to masks of rows, one a term of required pod affinity and anti-affinity, or a hard spread constraint. The
-plugin is asked about the pod with one term alone. Where only several together reject a node, it is asked about the pod
-without each of them.
+plugin judges the pod with one term alone. If only several terms together reject a node, it judges the pod without
+each of them.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,12 +26,12 @@ REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"
 
 
 class TermKind(NamedTuple):
-    """Terms of one list of a pod that a plugin judges together, and the reasons it gives."""
+    """The terms of one list of a pod that a plugin judges together, and its reasons."""
 
     plugin: str
     reasons: frozenset[str]
     path: tuple[str, ...]
-    # what an entry of the list has to have to be one of them
+    # the test whether an entry of the list is such a term
     having: tuple[str, str] | None = None
 
 
@@ -48,7 +48,7 @@ SPREAD = TermKind(
 
 
 class PodTerm(NamedTuple):
-    """A term of a pod: its place in the list, in words, and as a field."""
+    """A term of a pod: its place in the list, its text, and its field."""
 
     place: int
     text: str
@@ -56,7 +56,7 @@ class PodTerm(NamedTuple):
 
 
 class RejectingTerms:
-    """Tries the terms of one pod; every kind once."""
+    """Tries the terms of one pod, each kind once."""
 
     def __init__(self, model: ClusterModel, pod: PodInfo) -> None:
         self._model = model
@@ -81,7 +81,7 @@ class RejectingTerms:
         return ()
 
     def alone(self, kind: TermKind, row: int) -> list[int]:
-        """Return which terms of a kind, counted among them, reject a row by themselves."""
+        """Return the indices of the terms of a kind that reject a row alone."""
         terms = self.terms(kind)
         if len(terms) < 2:
             return list(range(len(terms)))
@@ -94,7 +94,7 @@ class RejectingTerms:
         return self._alone[kind]
 
     def _rejected(self, kind: TermKind, terms: Sequence[PodTerm]) -> tuple[Rows, ...]:
-        """Return the rows that each term rejects: alone, or where none does, those that pass without it."""
+        """Return the rows that each term rejects alone; if none does, the rows that pass without it."""
         alone = self._rejected_alone(kind, terms)
         together = self._tried(kind, ())
         unclear = together & ~np.logical_or.reduce(alone)
@@ -104,7 +104,9 @@ class RejectingTerms:
         return tuple(mask | (unclear & passes) for mask, passes in zip(alone, left_out, strict=True))
 
     def _tried(self, kind: TermKind, without: Iterable[int]) -> Rows:
-        """Return the rows that the plugin rejects for its reasons once some entries are gone from the pod's list."""
+        """Return the rows that the plugin rejects for its reasons when some entries are removed from the pod's
+        list.
+        """
         document = to_builtins(self._pod.pod)
         entries = _entries(document, kind)
         for index in sorted(without, reverse=True):
@@ -123,7 +125,7 @@ class RejectingTerms:
 
 
 def _entries(document: Any, kind: TermKind) -> list[Any]:
-    """Return the list of a pod's document that the terms are in."""
+    """Return the list of a pod's document that contains the terms."""
     for key in kind.path:
         document = document.get(key) or {}
     return document if isinstance(document, list) else []

@@ -1,6 +1,6 @@
-"""How much of the cluster some pods take.
+"""The share of the cluster that some pods take.
 
-From amounts to the largest part of what all nodes together have, and the resource it is of.
+From amounts to the largest share of the capacity of all nodes, and its resource.
 """
 
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ PODS = "pods"
 
 
 class ClusterTotals:
-    """What all nodes have together."""
+    """The capacity of all nodes together."""
 
     def __init__(self, table: NodeTable) -> None:
         rows = table.present_rows()
@@ -20,7 +20,9 @@ class ClusterTotals:
         self._native = {name: int(table.allocatable[code, rows].sum()) for code, name in enumerate(NATIVE)}
 
     def share(self, requests: Mapping[str, int], pods: int) -> tuple[float, str]:
-        """Return the largest part of a resource that requests take, and which; of what no node has they take all."""
+        """Return the largest share that requests take of a resource, and that resource; the share is 1 if no node
+        has it.
+        """
         shares = {PODS: _part(pods, self._pods)}
         for name, amount in requests.items():
             shares[name] = _part(amount, self._total(name))

@@ -1,8 +1,8 @@
 """Triage: everything pending, grouped by cause, the costliest first.
 
-From a model to a `Triage`. Pods that fit are placed first, as the scheduler would; the others are evaluated beside
-them, one pod of each kind. Kinds are one group if they have the same reasons by plugin, their nearest nodes lack the
-same, they request the same of what is short, and they may preempt the same pods.
+From a model to a `Triage`. Pods that fit are placed first, as the scheduler would; then one pod of each remaining
+kind is evaluated. Kinds form a group if they have the same reasons by plugin, the same lacks on their nearest nodes,
+the same requests of scarce resources, and the same pods to preempt.
 """
 
 import re
@@ -71,11 +71,11 @@ class _Diagnosed(NamedTuple):
 
 
 def triage(model: ClusterModel, now: datetime | None = None, *, remedied: bool = True) -> Triage:
-    """Return everything pending by cause; `now` is what waiting times are counted to.
+    """Return everything pending by cause; waiting times count up to `now`.
 
-    Remedies and preemption take longest to find; they are left out unless `remedied`.
-    If the questions are about one namespace, pods of others are placed beside them and not reported. Raises
-    UnknownObjectError if there is no such namespace.
+    With `remedied=False` it leaves out remedies and preemption, which take longest to find. If the questions are
+    about one namespace, pods of other namespaces are placed and not reported. Raises UnknownObjectError if there is
+    no such namespace.
     """
     namespace = model.source.only_namespace
     model.check_namespace(namespace)
@@ -100,17 +100,17 @@ def triage(model: ClusterModel, now: datetime | None = None, *, remedied: bool =
 
 def _summary(pending: int, unschedulable: int, groups: Sequence[PendingGroup], nodes: int) -> str:
     if not unschedulable:
-        return f"{number(pending, 'pod')} pending, and none of them for want of a node."
+        return f"{number(pending, 'pod')} pending, and none of them for lack of a node."
     fit, causes = "does not fit" if unschedulable == 1 else "do not fit", number(len(groups), "cause")
     return f"{unschedulable:,} of {number(pending, 'pending pod')} {fit} on {number(nodes, 'node')}, for {causes}."
 
 
 def _nothing_pending(model: ClusterModel, namespace: str) -> str:
-    """Return which pods are not pending; of namespaces that may not be read nothing is known."""
+    """Return a sentence that no pod is pending; it excludes namespaces that are forbidden to read."""
     unread = model.unread_pods
     only = unread.what.partition(OUTSIDE)[2] if unread is not None else namespace
     known = f"No pod of namespace {only} is pending." if only else "No pod is pending."
-    return known if only == namespace else f"{known} The pods of other namespaces may not be read."
+    return known if only == namespace else f"{known} You may not read the pods of other namespaces."
 
 
 def pending_groups(
@@ -129,7 +129,7 @@ def pending_groups(
 
 
 def _diagnose(model: ClusterModel, names: Collection[str]) -> list[_Diagnosed]:
-    """Return the pending pods of some names by kind, with their cause."""
+    """Return the pending pods with some names by kind, with their cause."""
     found: list[_Diagnosed] = []
     tried: list[PodKind] = []
     for kind in pending_kinds(model):
@@ -174,7 +174,7 @@ def _apart(model: ClusterModel, pod: PodInfo) -> _Cause | None:
 
 
 class _Causes:
-    """Why pods have no place; that of a pod group is found once for all of its pods."""
+    """Finds why pods have no place; for a pod group only once."""
 
     def __init__(self, model: ClusterModel) -> None:
         self._model = model
@@ -193,13 +193,13 @@ class _Causes:
         return cause._replace(key=(cause.key, self._preempts_below(pod)))
 
     def _preempts_below(self, pod: PodInfo) -> int | None:
-        """Return the priority below which a pod may preempt others, None if it may preempt none."""
+        """Return the priority below which a pod may preempt pods, None if it may preempt none."""
         if self._lowest is None or pod.spec.preemption_policy == PREEMPT_NEVER:
             return None
         return pod.priority if pod.priority > self._lowest else None
 
     def _of_group(self, pod: PodInfo) -> _Cause:
-        """Return why a group has no place: the first of its pods that finds no node, beside those before it."""
+        """Return why a group has no place: the first of its pods that finds no node after the pods before it."""
         placer = Placer(self._model)
         tried = placer.try_group(pod, may_preempt=False)
         first, status = tried.first_failing, tried.result.status
@@ -233,7 +233,7 @@ def _cause(model: ClusterModel, evaluation: Evaluation) -> _Cause:
 
 
 def _short_requests(pod: PodInfo, reasons: Sequence[Reason], nearest: NearMiss | None) -> frozenset[tuple[str, int]]:
-    """Return what a pod requests of the resources that nodes have too little of."""
+    """Return the requests of a pod for the resources that nodes have too little of."""
     messages = {reason.message for reason in reasons}
     lacking = {lack.resource for lack in nearest.lacks} if nearest is not None else set()
     requests = requests_of(pod).items()
@@ -246,7 +246,7 @@ def _short_requests(pod: PodInfo, reasons: Sequence[Reason], nearest: NearMiss |
 
 
 class _GroupMaker:
-    """Makes groups of what has the same cause."""
+    """Makes groups of kinds with the same cause."""
 
     def __init__(self, model: ClusterModel, now: datetime | None, remedied: bool) -> None:
         self._model = model
@@ -256,7 +256,7 @@ class _GroupMaker:
         self._totals = ClusterTotals(model.cluster.table)
 
     def group(self, members: Sequence[_Diagnosed]) -> PendingGroup:
-        """Return a group; the first member has the pod that the queue hands out first."""
+        """Return a group; its first member has the pod that the queue hands out first."""
         cause, example = members[0].cause, members[0].pods[0]
         pods = [pod for member in members for pod in member.pods]
         requests = self._requests(members)
@@ -288,7 +288,7 @@ class _GroupMaker:
         )
 
     def _remedy(self, example: PodInfo, pods: Sequence[PodInfo]) -> tuple[Remedy | None, Helped | None]:
-        """Return the remedy that helps most of the pods, and how many it helps; of equally good ones the smallest."""
+        """Return the remedy that helps most of the pods, and how many it helps; among equal ones the smallest."""
         best: tuple[Remedy | None, Helped | None] = (None, None)
         for remedy in find_remedies(self._model, example, limit=MOST_REMEDIES):
             helped = pods_helped(self._model, remedy, example, pods)
@@ -325,7 +325,7 @@ class _GroupMaker:
 
 
 def _counts(names: Iterable[str]) -> tuple[PodCount, ...]:
-    """Return names with how often they occur, most first."""
+    """Return names by descending frequency."""
     counts: dict[str, int] = {}
     for name in names:
         counts[name] = counts.get(name, 0) + 1

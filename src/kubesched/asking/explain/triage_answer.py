@@ -1,4 +1,4 @@
-"""The answer about everything that is pending: values.
+"""The answer about all pending pods: values.
 
 From `triage` to reports, JSON, notebooks and the page.
 """
@@ -26,8 +26,8 @@ class PendingGroup(Answer):
     """Pending pods with the same cause.
 
     `cause` is a sentence about `example`, the pod that the queue hands out first; `requests` are those of all pods
-    together, `share` is the largest part of the cluster that they take, by resource. `helps` is for how many of the
-    `tried` pods there is a place once the remedy is applied; of a group with very many kinds of pods some are tried.
+    together, `share` is the largest share of the cluster that they take, by resource. `helps` is the number of the
+    `tried` pods that have a place with the remedy. If a group has very many kinds of pods, only some are tried.
     """
 
     verdict: str
@@ -52,7 +52,7 @@ class PendingGroup(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Triage(Answer):
-    """Everything pending: groups by cause, the costliest first, then the groups that nothing is wrong with.
+    """All pending pods: groups by cause, the costliest first, then the groups without a problem.
 
     `others` are pods that would be scheduled now, that are gated or being deleted, and pods of other schedulers.
     """

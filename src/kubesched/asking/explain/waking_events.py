@@ -82,7 +82,7 @@ def meaning_of(event: ClusterEvent) -> str:
 
 
 def _single(event: ClusterEvent) -> Iterator[ClusterEvent]:
-    """Return the single events that a registration covers; all updates together are one."""
+    """Yield the single events of a registration; all updates together are one."""
     left = event.action
     for action in (Action.ADD, Action.DELETE, Action.UPDATE):
         if left & action == action:

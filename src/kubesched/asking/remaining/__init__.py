@@ -1,1 +1,1 @@
-"""What is left of a cluster: the resources that no pod requests."""
+"""The free capacity of a cluster: the resources that no pod requests."""

@@ -1,7 +1,7 @@
-"""What is left of a cluster: totals, by zone and pool, the largest pod that fits, and what is stranded.
+"""The free capacity of a cluster: totals, by zone and pool, the largest pod that fits, and stranded amounts.
 
-From a model to a `RemainingAnswer`. How many typical pods fit is counted as `capacity` counts replicas. Pods that are
-pending request nothing yet.
+From a model to a `RemainingAnswer`. The number of typical pods that fit is counted like the replicas of `capacity`.
+Pending pods do not count as requests yet.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,24 +24,24 @@ from kubesched.core.cluster.table import NATIVE
 
 PODS: Final = "pods"
 TYPICAL: Final = ObjectName("v1", "Pod", "kubesched-typical", "typical")
-# resources that a summary names where every cluster has them; others are named if there are any
+# resources that every summary names; all other resources are named if a node has them
 _EVERYWHERE: Final = ("cpu", "memory")
 
 
 class _NodeAmounts(NamedTuple):
-    """What a node has and what is requested of it, by resource."""
+    """The capacity of a node and the requests on it, by resource."""
 
     name: str
     allocatable: dict[str, int]
     requested: dict[str, int]
 
     def free(self, resource: str) -> int:
-        """Return what is free; nodes may be asked for more than they have."""
+        """Return the free amounts; requests may exceed the capacity."""
         return max(self.allocatable.get(resource, 0) - self.requested.get(resource, 0), 0)
 
 
 def remaining(model: ClusterModel, pool_label: str = "") -> RemainingAnswer:
-    """Return what is left of a cluster; the model is unchanged at the end."""
+    """Return the free capacity of a cluster; the model is unchanged at the end."""
     nodes = list(_nodes(model))
     names = list(dict.fromkeys(name for node in nodes for name in (*node.allocatable, *node.requested)))
     label = pool_label or pool_label_of([model.node(node.name) for node in nodes])
@@ -144,7 +144,7 @@ def _resource(
 def _places(
     model: ClusterModel, nodes: Sequence[_NodeAmounts], names: Sequence[str], label: str
 ) -> tuple[RemainingPlace, ...]:
-    """Return what is left by the values of a label, nodes without it last."""
+    """Return the free capacity by the values of a label, with the nodes that lack it last."""
     by_value: dict[str, list[_NodeAmounts]] = {}
     for node in nodes:
         by_value.setdefault(model.node(node.name).metadata.labels.get(label, ""), []).append(node)

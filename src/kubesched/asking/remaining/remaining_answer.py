@@ -1,4 +1,4 @@
-"""The answer about what is left of a cluster: values.
+"""The answer about the free capacity of a cluster: values.
 
 From `remaining` to reports, JSON and notebooks.
 """
@@ -14,10 +14,10 @@ from kubesched.asking.cluster_objects import Gap
 
 @dataclass(frozen=True, slots=True)
 class RemainingResource(Answer):
-    """How much of a resource all nodes have, how much pods request, and how much is free.
+    """The total capacity of a resource, the requests of pods, and the free amount.
 
     `closed` is free on nodes that take no pod without tolerations; `stranded` is free on other nodes, on which a
-    typical pod does not fit. `largest` is the most that is free on one node, `largest_node`.
+    typical pod does not fit. `largest` is the largest free amount of one node, `largest_node`.
     """
 
     resource: str
@@ -32,7 +32,7 @@ class RemainingResource(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RemainingPlace(Answer):
-    """A zone or a pool: its nodes, and what they have and have free, by resource."""
+    """A zone or a pool: its nodes, with their capacity and free amounts by resource."""
 
     name: str
     nodes: int
@@ -42,10 +42,10 @@ class RemainingPlace(Answer):
 
 @dataclass(frozen=True, slots=True)
 class RemainingAnswer(Answer):
-    """What is left of a cluster.
+    """The free capacity of a cluster.
 
-    `typical` says how many more pods with the median requests fit, what limits them, and the largest pod; such a pod
-    tolerates no taint. `closed_nodes` is how many nodes take no pod without tolerations.
+    `typical` has the number of pods with the median requests that still fit, their limits, and the largest pod; such a
+    pod tolerates no taint. `closed_nodes` is the number of nodes that take no pod without tolerations.
     """
 
     ROWS: ClassVar[str] = "resources"

@@ -1,10 +1,10 @@
-"""How a remedy is carried out: the requests to the API server, which accepts all of them.
+"""How a remedy is carried out: the requests to the API server, all of which it accepts.
 
-    steps ──▶ changes of objects ──the API server's rules──▶ in place, or recreated ──whose it is──▶ requests
+    steps ──▶ changes of objects ──the API server's rules──▶ in place, or recreated ──their owner──▶ requests
 
-From the steps of a remedy to a `Plan`, or None if there is none: the API server refuses a change, or a controller takes
-it back. A pod that a controller owns is changed in the controller's template; a claim for devices that is made from a
-template, in that template; what kubelets, drivers and provisioners say of themselves is no request.
+From the steps of a remedy to a `Plan`, or None if there is none: the API server refuses a change, or a controller
+reverts it. For a pod with a controller the request changes the controller's template; for a claim for devices made
+from a template, that template. Reports of kubelets, drivers and provisioners are no requests.
 """
 
 import copy
@@ -30,20 +30,20 @@ if TYPE_CHECKING:
 # pending pods and claims without an allocation lose nothing when they are deleted and created again
 _RECREATED: Final = ("Pod", "ResourceClaim")
 _TEMPLATE: Final = ("spec", "template")
-# where the template of pods is, if not there
+# path to the pod template, for kinds with another path
 _TEMPLATES: Final = {"CronJob": ("spec", "jobTemplate", "spec", "template")}
-# of these the controller leaves a pending pod as it is when the template changes
+# controllers of these kinds keep a pending pod when the template changes
 _PODS_STAY: Final = ("ReplicaSet", "ReplicationController", "StatefulSet")
-# what a Job gets when it is created, besides its selector
+# fields that a Job gets when it is created, besides its selector
 _GENERATED_LABELS: Final = ("controller-uid", "batch.kubernetes.io/controller-uid")
-# what admission makes of a pod's class
+# fields that admission derives from a pod's priority class
 _OF_ADMISSION: Final = ("priority", "preemptionPolicy")
 
 
 class Plan(NamedTuple):
     """How a remedy is carried out.
 
-    `changes` are those of the objects that the scheduler reads, `requests` what you send to the API server for them, in
+    `changes` affect the objects that the scheduler reads; `requests` are the requests to the API server for them, in
     order. `recreates_pod`: the pod is deleted and created again, by its controller if it has one, the `owner`.
     """
 
@@ -54,7 +54,7 @@ class Plan(NamedTuple):
 
 
 class _RefusedError(KubeschedError):
-    """The API server refuses a change, or a controller takes it back."""
+    """The API server refuses a change, or a controller reverts it."""
 
 
 class Planner:
@@ -78,7 +78,7 @@ class Planner:
         return self._rules
 
     def plan(self, steps: Steps, changes: Sequence[ObjectChange]) -> Plan | None:
-        """Return how steps are carried out that make some changes, None if they cannot be."""
+        """Return how steps with some changes are carried out, None if they cannot be."""
         try:
             checked = tuple(map(self._checked, changes))
             of_object: dict[ObjectName, list[Step]] = {}
@@ -101,12 +101,12 @@ class Planner:
     def _checked(self, change: ObjectChange) -> ObjectChange:
         """Return a change as the verb with which the API server accepts it; raises _RefusedError."""
         if change.object == self._own and not self._in_cluster and change.patch is not None:
-            # a pod that is only asked about is created
+            # a pod outside the cluster is created
             old = to_builtins(self._pod.pod)
             _accept(self.rules.refusal_of_recreation(old, json_patched(old, list(change.patch))))
             return change
         if change.create is not None and change.object.kind == Pod.__name__:
-            # like the pod that waits, of which a model does not know all fields
+            # a copy of the waiting pod, of which the model does not know all fields
             _accept(self.rules.refusal_of_recreation(to_builtins(self._pod.pod), change.create))
             return change
         refusal = self.rules.refusal(change)
@@ -119,7 +119,7 @@ class Planner:
     # -- requests
 
     def _requests(self, change: ObjectChange, steps: Sequence[Step]) -> Iterator[ObjectChange]:
-        """Yield what you send for a change; nothing if it is no request to the API server."""
+        """Yield the requests for a change; none if the change is not made by a request."""
         if change.object == self._own and not self._in_cluster:
             return
         if all(step.outside for step in steps):
@@ -134,24 +134,24 @@ class Planner:
             yield change
 
     def _of_pod(self, change: ObjectChange, steps: Sequence[Step]) -> Iterator[ObjectChange]:
-        """Yield the change of a pod, or of the template that its controller makes it from."""
+        """Yield the change of a pod, or of the controller's template for it."""
         pod = self._model.pods[f"{change.object.namespace}/{change.object.name}"]
         reference = pod.metadata.controller
         in_place = not change.recreate
         if reference is None or (in_place and all(step.rank is Rank.FREE_GATE for step in steps)):
-            # whoever set the gate removes it from the pod, not from its template
+            # the controller of the gate removes it from the pod, not from its template
             yield change
             return
         owner = Owners(self._model).of(pod)
         document = self.rules.document_of(owner) if owner is not None else None
         if owner is None or document is None or _part(document, _path(owner.kind)) is None:
-            # a controller of others, or one that could not be read
+            # a third-party controller, or one that could not be read
             if in_place:
                 yield change
             return
         yield from self._of_controller(owner, document, steps, change.object)
         if owner.kind == "CronJob":
-            # for the pod that waits; the CronJob makes the next ones
+            # for the waiting pod; the CronJob creates later ones
             job = ObjectName(reference.api_version, reference.kind, pod.namespace, reference.name)
             made = self.rules.document_of(job)
             if made is not None:
@@ -160,7 +160,7 @@ class Planner:
     def _of_controller(
         self, owner: ObjectName, document: Document, steps: Sequence[Step], pod: ObjectName
     ) -> Iterator[ObjectChange]:
-        """Yield the change of a controller's template, and what has the controller make the pod again."""
+        """Yield the change of a controller's template, and the requests that make the controller recreate the pod."""
         owner = replace(owner, api_version=document["apiVersion"])
         patch = patch_of(document, _with_template(document, _path(owner.kind), steps))
         request = ObjectChange(owner, patch=patch)
@@ -175,7 +175,7 @@ class Planner:
             yield ObjectChange(pod, delete=True)
 
     def _of_claim(self, change: ObjectChange) -> Iterator[ObjectChange]:
-        """Yield the change of a claim for devices, of its template, or the deletion of the pods that use it."""
+        """Yield the change of a claim for devices or of its template, or the deletion of the pods that use it."""
         claim = self._model.find(change.object)
         assert isinstance(claim, ResourceClaim), "the step is about a claim of the model"
         namespace, owner = change.object.namespace, claim.metadata.controller
@@ -189,7 +189,7 @@ class Planner:
         if template is None:
             yield change
             return
-        # the claim is made from the template again
+        # the claim is created from the template again
         spec = [_moved(operation) for operation in change.patch or ()]
         yield ObjectChange(
             replace(change.object, kind="ResourceClaimTemplate", name=template), patch=spec, recreate=True
@@ -197,7 +197,7 @@ class Planner:
         yield ObjectChange(change.object, delete=True)
 
     def _claim_template(self, claim: ResourceClaim) -> str | None:
-        """Return the name of the template that a claim of a pod is made from."""
+        """Return the name of the template of a pod's claim."""
         owner = claim.metadata.controller
         pod = self._model.pods.get(f"{claim.namespace}/{owner.name}") if owner is not None else None
         if pod is None:
@@ -230,7 +230,9 @@ def _part(document: Document, path: Iterable[str]) -> Document | None:
 
 
 def _with_template(document: Document, path: Sequence[str], steps: Sequence[Step]) -> Document:
-    """Return a controller with the steps of its pod made in its template; raises _RefusedError if one does nothing."""
+    """Return a controller with the steps of its pod made in its template; raises _RefusedError if one has no
+    effect.
+    """
     new = copy.deepcopy(document)
     template = _part(new, path)
     assert template is not None, "the controller has a template"
@@ -244,12 +246,12 @@ def _with_template(document: Document, path: Sequence[str], steps: Sequence[Step
         for field in _OF_ADMISSION:
             if field not in before.get("spec", {}):
                 template["spec"].pop(field, None)
-        _accept("" if template != before else "what is changed is not from the template")
+        _accept("" if template != before else "the changed field does not come from the template")
     return new
 
 
 def _ungenerated(job: Document) -> Iterator[Operation]:
-    """Yield the operations that remove what a Job got when it was created."""
+    """Yield the operations that remove the fields that a Job got at creation."""
     if not job["spec"].get("manualSelector") and job["spec"].get("selector"):
         yield {"op": "remove", "path": pointer("spec", "selector")}
         labels = (job["spec"]["template"].get("metadata") or {}).get("labels") or {}
@@ -259,5 +261,5 @@ def _ungenerated(job: Document) -> Iterator[Operation]:
 
 
 def _moved(operation: Operation) -> Operation:
-    """Return an operation on the spec of a claim for the claim's template."""
+    """Return an operation on a claim's spec as one on the claim's template."""
     return {**operation, "path": f"/spec{operation['path']}"}

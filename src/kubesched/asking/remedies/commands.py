@@ -1,7 +1,7 @@
 """The kubectl commands of a remedy.
 
-From its requests, and the steps that they come from, to lines for a shell. An object that is created again is read,
-patched on the way and written back; what the model leaves out of it stays.
+From its requests and their steps to lines for a shell. For an object that is created again, the commands read, patch
+and replace it, so fields that the model leaves out stay.
 """
 
 import shlex
@@ -17,7 +17,7 @@ _STATUS = "/status/"
 
 
 def commands_of(requests: Sequence[ObjectChange], steps: Steps) -> tuple[str, ...]:
-    """Return the commands of requests, in their order; first those of steps that only point at something."""
+    """Return the commands of requests, in their order, preceded by commands of steps that only refer to an object."""
     by_object: dict[ObjectName, list[Step]] = {}
     for step in steps:
         by_object.setdefault(step.object, []).append(step)

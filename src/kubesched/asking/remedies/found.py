@@ -1,6 +1,6 @@
-"""Steps that help, as a remedy; and what sorts and tells apart sets of steps.
+"""Steps that help, as a remedy; and the sort keys and topics of sets of steps.
 
-From steps and the node that the pod goes to then to a `Remedy`.
+From steps, and the node that the pod then goes to, to a `Remedy`.
 """
 
 from kubesched.asking.remedies.commands import commands_of
@@ -13,7 +13,7 @@ Cost = tuple[int, int, int, float]
 
 
 def remedy_of(trials: Trials, steps: Steps, node: str) -> Remedy:
-    """Return the remedy that steps are."""
+    """Return the remedy for steps that help."""
     plan = trials.plan(steps)
     assert plan is not None, "the steps can be carried out"
     summary, preempted = summary_of(steps, trials.own), trials.preempted_after(steps)
@@ -33,12 +33,12 @@ def remedy_of(trials: Trials, steps: Steps, node: str) -> Remedy:
 
 
 def cost_of(steps: Steps, remaining: int = 0) -> Cost:
-    """Return what sorts sets of steps on the way: how many, what an operator does first, what they change, how much."""
+    """Return the sort key of candidates: the number of steps, then rank, scope and size."""
     return len(steps) + remaining, rank_of(steps), scope_of(steps), sum(step.size for step in steps)
 
 
 def order_of(steps: Steps) -> Cost:
-    """Return what sorts remedies: what an operator does first, how many steps, what they change, how much."""
+    """Return the sort key of remedies: rank, the number of steps, scope and size."""
     return rank_of(steps), len(steps), scope_of(steps), sum(step.size for step in steps)
 
 
@@ -48,10 +48,10 @@ def rank_of(steps: Steps) -> Rank:
 
 
 def scope_of(steps: Steps) -> Scope:
-    """Return the most intrusive of what steps change."""
+    """Return the most intrusive scope of some steps."""
     return max((step.scope for step in steps), default=Scope.POD)
 
 
 def topics_of(steps: Steps) -> frozenset[str]:
-    """Return what steps are about; remedies with equal topics are of one kind."""
+    """Return the topics of steps; remedies with equal topics are of one kind."""
     return frozenset(step.topic for step in steps)

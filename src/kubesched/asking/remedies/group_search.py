@@ -1,8 +1,8 @@
 """The search for remedies of a pod that is scheduled with its pod group.
 
 From a pod without a node to steps after which the scheduler places the whole group, or enough of it, and the pod with
-it. A step against what is in the way of one pod of the group is taken again for the next that is in want of a node,
-until the group fits: more nodes of one kind, more evictions, the same change of one object after the other.
+it. A step that helps one pod of the group is repeated for the next pod without a node, until the group fits: more
+nodes of one kind, more evictions, the same change of one object after the other.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,9 +22,9 @@ from kubesched.asking.remedies.shrinking import shrunk
 from kubesched.asking.remedies.steps import Scope, Step, Steps
 from kubesched.errors import KubeschedError
 
-# so many steps, but for new nodes, of which there may be as many as the group has pods
+# limit on the steps, except for new nodes, which may be as many as the group's pods
 MOST_STEPS = 16
-# so many kinds of steps against obstacles are tried, and of each so many on the way
+# limits on the kinds of steps against obstacles, and on the trials of each
 MOST_KINDS = 6
 MOST_CHOICES = 3
 MOST_NODE_KINDS = 3
@@ -33,7 +33,7 @@ Propose = Callable[[MemberTrial], Iterator[Steps]]
 
 
 class GroupRemedySearch:
-    """Looks for the remedies of one pod of a group."""
+    """Searches for the remedies of one pod of a group."""
 
     def __init__(self, trials: GroupTrials) -> None:
         self._trials = trials
@@ -68,7 +68,7 @@ class GroupRemedySearch:
     # -- a step for one pod after the other
 
     def _grown(self, topics: frozenset[str], propose: Propose) -> Steps:
-        """Return steps about some topics after which the pod has a node, none if there are none or too many."""
+        """Return steps about some topics after which the pod has a node; none if there are none or too many."""
         steps: Steps = ()
         at_first = 0
         while len(steps) <= MOST_STEPS and self._trials.left > 0:
@@ -78,7 +78,7 @@ class GroupRemedySearch:
                 fitting = trial.fitting
                 at_first = fitting if not steps else at_first
                 if steps and len(steps) * self._trials.missing(at_first) > MOST_STEPS * (fitting - at_first):
-                    # at this rate there are too many
+                    # at this rate there would be too many
                     return ()
                 choices = (_for_all(trial, each) for each in propose(trial) if topics_of(each) == topics)
                 candidates = list(islice(choices, MOST_CHOICES))
@@ -89,20 +89,20 @@ class GroupRemedySearch:
         return ()
 
     def _fits_more(self, steps: Steps, than: int) -> bool:
-        """Return whether more pods of the group find a node after some steps, or this one does."""
+        """Return whether more pods of the group find a node after some steps, or this pod does."""
         if len({step.key for step in steps}) < len(steps):
             return False
         try:
             with self._trials.fork_group(steps) as trial:
                 return bool(trial.node_name) or trial.fitting > than
         except KubeschedError:
-            # the steps do not go together
+            # the steps contradict each other
             return False
 
     # -- more pods
 
     def _more_members(self) -> Steps:
-        """Return the creation of the pods that a gang lacks, if the pod has a node then; with one less it has none."""
+        """Return the creation of a gang's missing pods, if the pod then has a node, but not with one pod less."""
         with self._trials.fork_group(()) as trial:
             steps = gang_members(trial)
         return steps if steps and self._works(steps) else ()
@@ -110,7 +110,7 @@ class GroupRemedySearch:
     # -- more nodes
 
     def _more_nodes(self) -> Steps:
-        """Return the fewest new nodes of one kind with which the pod has a node; with one less it has none."""
+        """Return the fewest new nodes of one kind with which the pod has a node, but not with one less."""
         with self._trials.fork_group(()) as trial:
             kinds = list(islice(new_nodes(trial, self._trials.wanted), MOST_NODE_KINDS)) if not trial.gates else []
         for steps in kinds:
@@ -120,7 +120,7 @@ class GroupRemedySearch:
         return ()
 
     def _fewest(self, nodes: list[Steps]) -> Steps:
-        """Return the steps of the fewest nodes that are enough, which all of them are."""
+        """Return the steps of the fewest nodes that are enough, given that all of them are enough."""
 
         def first(count: int) -> Steps:
             return tuple(step for steps in nodes[:count] for step in steps)
@@ -144,7 +144,7 @@ class GroupRemedySearch:
 
 
 def _by_node(steps: Steps) -> list[Steps]:
-    """Return the steps that create nodes by node: a node comes before its devices."""
+    """Return the steps that create nodes, grouped by node: a node comes before its devices."""
     found: list[list[Step]] = []
     for step in steps:
         if step.object.kind == Node.__name__:
@@ -154,7 +154,7 @@ def _by_node(steps: Steps) -> list[Steps]:
 
 
 def _against_obstacles(trial: MemberTrial) -> Iterator[Steps]:
-    """Yield steps against what is in the way of a pod; not those that look for the smallest number that works."""
+    """Yield steps against the obstacles of a pod, without tunable steps."""
     for extension in against_obstacles(trial):
         if all(step.tuned is None for step in extension.steps):
             yield extension.steps
@@ -165,7 +165,7 @@ def _evictions(trial: MemberTrial) -> Iterator[Steps]:
 
 
 def _for_all(trial: MemberTrial, steps: Steps) -> Steps:
-    """Return steps in which what is changed of a pod is changed of all like it that have no node."""
+    """Return steps in which each change of a pod is applied to all equal pods without a node."""
     own = [step for step in steps if step.scope is Scope.POD]
     others = tuple(step for step in steps if step.scope is not Scope.POD)
     return (*others, *(trial.step_for(step, pod) for step in own for pod in trial.alike))

@@ -1,7 +1,7 @@
 """Trials of a pod that is scheduled with its pod group.
 
-From steps to the node that the pod goes to when the scheduler places its group then; or to the first pod of the group
-that is in the way, evaluated while those before it have their nodes.
+From steps to the node that the pod then gets with its group; or to the first pod of the group without a node,
+evaluated with the earlier pods on their nodes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -19,9 +19,10 @@ from kubesched.core.scheduling.decision import Decision
 
 
 class MemberTrial(Trial):
-    """A pod of a group in a fork: the one that was asked about if it has a node, else one that is in the way.
+    """A pod of a group in a fork: the subject of the question if it has a node, else the first pod without one.
 
-    `fitting` is how many pods of the group find a node, `alike` are the pods without one whose specification is equal.
+    `fitting` is how many pods of the group find a node, `alike` are the pods without one whose specification is
+    equal.
     """
 
     def __init__(
@@ -38,21 +39,21 @@ class MemberTrial(Trial):
         return self._node_name
 
     def step_for(self, step: Step, pod: PodInfo) -> Step:
-        """Return a step that changes this pod, for another one of the group."""
+        """Return a step that changes this pod as a step for another pod of the group."""
         return replace(step, object=name_of_object(pod.pod))
 
     @property
     def decision(self) -> Decision:
-        """Return the decision: the evaluation of a pod in the way has no feasible node."""
+        """Return the decision: the evaluation of a pod without a feasible node."""
         return Decision(self._node_name)
 
 
 class GroupTrials(Trials):
-    """Tries steps for one pod of a group; counts."""
+    """Tries steps for one pod of a group; counts the trials."""
 
     @contextmanager
     def fork_group(self, steps: tuple[Step, ...]) -> Iterator[MemberTrial]:
-        """Apply steps for a while, and try the group."""
+        """Apply steps until the block ends, and try the group."""
         with super().fork(steps) as trial:
             placer = Placer(self.model)
             try:
@@ -62,7 +63,7 @@ class GroupTrials(Trials):
 
     @contextmanager
     def fork(self, steps: tuple[Step, ...]) -> Iterator[Trial]:
-        """Apply steps for a while; raises KubeschedError if they cannot be applied together."""
+        """Apply steps until the block ends; raises KubeschedError if they cannot be applied together."""
         with self.fork_group(steps) as trial:
             yield trial
 
@@ -75,7 +76,7 @@ class GroupTrials(Trials):
         own = next((each for each in tried.result.pods if each.attempt.queued.uid == pod.uid), None)
         if own is not None and pod.uid not in tried.failures:
             return MemberTrial(self.model, pod, own.node_name, fitting)
-        # where enough of the group fit, its own failure is in the way
+        # if enough pods of the group fit, its own failure is the obstacle
         blocking = own if tried.result.status.ok else tried.first_failing
         if blocking is None:
             return MemberTrial(self.model, self._held_back(pod) or pod, "", fitting)
@@ -99,11 +100,11 @@ class GroupTrials(Trials):
 
     @property
     def wanted(self) -> int:
-        """Return how many pods of the group may be in want of a node."""
+        """Return how many pods of the group may lack a node."""
         return max(len(members_to_try(self.model, self.pod)), self.missing(0))
 
     def missing(self, fitting: int) -> int:
-        """Return how many more pods have to find a node beside those that do, at the least."""
+        """Return the smallest number of further pods that must find a node."""
         key, group = group_of(self.pod), group_object(self.model, self.pod)
         gang = group.spec.scheduling_policy.gang if group is not None else None
         if gang is None or key is None:

@@ -1,6 +1,6 @@
-"""Whether pods that are evicted find other nodes: then they are moved.
+"""Whether evicted pods find other nodes: then they are moved.
 
-From steps that evict pods to the same steps in other words, with the nodes that the scheduler chooses for the pods.
+From steps that evict pods to the same steps with the new nodes that the scheduler chooses for the pods.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from kubesched.core.scheduling.outcomes import Placed
 
 
 def moved(trials: Trials, steps: Steps) -> Steps:
-    """Return steps in which pods are moved that find another node once the pod has its place."""
+    """Return steps in which evicted pods are moved if they find another node after the pod has its place."""
     model = trials.model
     evictions = [step for step in steps if step.delete and step.object.kind == "Pod"]
     victims = [model.pods[f"{step.object.namespace}/{step.object.name}"] for step in evictions]
@@ -29,7 +29,7 @@ def moved(trials: Trials, steps: Steps) -> Steps:
 
 
 def places_of(trial: Trial, victims: Sequence[PodInfo]) -> list[str]:
-    """Return the other nodes that victims, which are off their nodes, get after the pod; empty where there is none."""
+    """Return the nodes that evicted victims get after the pod; empty for a victim without one."""
     model = trial.model
     placer = Placer(model, preempts=False)
     known = model.pods.get(trial.pod.full_name)

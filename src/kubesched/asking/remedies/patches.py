@@ -1,10 +1,10 @@
 """JSON Patches that turn one document into another.
 
-From two documents of an object to the operations between them. They are applied to the object as the API server has it,
-which may have fields that our structs leave out: nothing is replaced that did not change, whole lists and maps are
-added only where there were none, and a `remove` names what exists. A `test` comes before an operation on an entry of a
-list, so that the patch is refused if another entry has come to its index. Manifests have less than the objects that an
-API server makes of them: what it fills in is written as a whole.
+From two documents of an object to the operations between them. They are applied to the API server's object, which may
+have fields that our structs leave out. So nothing unchanged is replaced, whole lists and maps are added only where
+there were none, and a `remove` names an existing field. A `test` comes before an operation on an entry of a list, so
+that the patch is refused if another entry has moved to its index. Manifests lack fields that the API server fills in:
+such fields are written as a whole.
 """
 
 import re
@@ -12,16 +12,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 Operation = Mapping[str, Any]
-# A volume has one source, and a limit that follows its request is no change of its own: these are written as a whole.
+# Written as a whole: a volume, which has one source, and a limit, which follows its request.
 _WHOLE_VOLUME = re.compile(r"/spec/volumes/\d+")
 _RESOURCES = re.compile(r".*/resources")
-# what an API server adds to: tolerations of conditions, allocatable resources from capacity, the name of a namespace
+# fields that an API server extends: tolerations of conditions, allocatable from capacity, the name of a namespace
 _FILLED_IN = {"Pod": "/spec/tolerations", "Node": "/status/allocatable", "Namespace": "/metadata/labels"}
 
-# the fields by which entries of lists are told apart
+# the fields that identify entries of lists
 _IDENTITY = ("name", "key", "effect", "topologyKey")
 
-# what admission works out from the priority class
+# fields that admission derives from the priority class
 _ADMITTED = frozenset({"/spec/priority", "/spec/preemptionPolicy"})
 
 
@@ -32,12 +32,12 @@ def patch_of(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[Operation]:
 
 
 def _set(operation: Operation) -> Operation:
-    """Return an operation that sets a field whether or not it is there, if an API server fills the field in."""
+    """Return an operation that sets a field even if it exists, for fields that an API server fills in."""
     return {**operation, "op": "add"} if operation["op"] == "replace" and operation["path"] in _ADMITTED else operation
 
 
 def _once(whole: str, operations: Iterable[Operation]) -> Iterator[Operation]:
-    """Yield operations, of those inside of what is written as a whole only the first."""
+    """Yield operations; among those inside a part that is written as a whole, only the first."""
     seen = False
     for operation in operations:
         inside = bool(whole) and operation["path"].startswith(f"{whole}/")
@@ -47,7 +47,7 @@ def _once(whole: str, operations: Iterable[Operation]) -> Iterator[Operation]:
 
 
 def _widened(whole: str, new: Mapping[str, Any], operation: Operation) -> Operation:
-    """Return an operation on all of what is written as a whole, if it is inside of it."""
+    """Return an operation on the whole part, if it is inside of a part that is written as a whole."""
     if not whole or not operation["path"].startswith(f"{whole}/"):
         return operation
     value: Any = new
@@ -107,7 +107,7 @@ def _of_lists(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Ope
         return
     gone = _left_out(old, new)
     if gone is not None:
-        # from the end, so that each index means what it meant before
+        # from the end, so that earlier indices stay valid
         for index in reversed(gone):
             yield from _tests(path + pointer(index), old[index])
             yield {"op": "remove", "path": path + pointer(index)}
@@ -119,7 +119,7 @@ def _of_lists(path: str, old: Sequence[Any], new: Sequence[Any]) -> Iterator[Ope
 
 
 def _tests(path: str, entry: Any) -> Iterator[Operation]:
-    """Yield the operations that refuse the patch if another entry is in the place of one."""
+    """Yield the operations that refuse the patch if another entry has the place of an entry."""
     if isinstance(entry, Mapping):
         for field in _IDENTITY:
             if isinstance(entry.get(field), str):
@@ -129,7 +129,7 @@ def _tests(path: str, entry: Any) -> Iterator[Operation]:
 
 
 def _left_out(old: Sequence[Any], new: Sequence[Any]) -> list[int] | None:
-    """Return the indices of entries that are missing in a list that is otherwise equal; None if it is not."""
+    """Return the indices of removed entries of a list that is otherwise equal; None if it is not."""
     gone = []
     place = 0
     for index, value in enumerate(old):

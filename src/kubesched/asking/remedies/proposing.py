@@ -1,7 +1,7 @@
-"""What is in the way of a pod in a fork, and the steps that proposers have for it.
+"""The obstacles of a pod in a fork, and the steps that proposers have for them.
 
-From a trial without a node to extensions of its steps: for its scheduler's name and its gates, for what PreFilter
-rejects, then for near nodes everything that their filters reject, for new nodes, and for evictions.
+From a trial without a node to extensions of its steps: first for its scheduler's name and its gates, for PreFilter
+rejections, then for all rejections on near nodes, for new nodes, and for evictions.
 """
 
 from collections.abc import Iterator
@@ -21,17 +21,17 @@ from kubesched.asking.remedies.steps import Scope, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.framework.status import Code, Status
 
-# So many near nodes are looked at, and of nodes that lack the same so many.
+# Limits on the near nodes, and on the nodes with equal lacks.
 MOST_TARGETS = 40
 MOST_ALIKE = 4
-# So many kinds of nodes are compared by the labels that they lack.
+# Limit on the kinds of nodes that are compared by missing labels.
 MOST_COMPARED = 500
-# So many ways to deal with everything that one node lacks are tried.
+# Limit on the combinations of steps for one node.
 MOST_COMBINATIONS = 16
 
 
 class MoreSteps(NamedTuple):
-    """Steps that may help, the node they are for, and how many filters reject the pod there afterwards."""
+    """Steps that may help, their node, and how many filters reject the pod there afterwards."""
 
     steps: Steps
     target: str | None = None
@@ -39,7 +39,7 @@ class MoreSteps(NamedTuple):
 
 
 def extensions(trial: Trial, target: str | None) -> Iterator[MoreSteps]:
-    """Yield what may help the pod; `target` is the node that earlier steps were for."""
+    """Yield steps that may help the pod; `target` is the node of earlier steps."""
     if not _is_judged(trial):
         yield from _before_filters(trial, target)
         return
@@ -53,7 +53,7 @@ def extensions(trial: Trial, target: str | None) -> Iterator[MoreSteps]:
 
 
 def against_obstacles(trial: Trial) -> Iterator[MoreSteps]:
-    """Yield what may help the pod, but for new nodes and evictions."""
+    """Yield steps that may help the pod, without new nodes and evictions."""
     if not _is_judged(trial):
         yield from _before_filters(trial, None)
         return
@@ -69,7 +69,7 @@ def _is_judged(trial: Trial) -> bool:
 
 
 def _before_filters(trial: Trial, target: str | None) -> Iterator[MoreSteps]:
-    """Yield steps for a pod that another scheduler, PreEnqueue, PreFilter or an error keeps from being judged."""
+    """Yield steps for a pod that is never judged because of its scheduler, PreEnqueue, PreFilter or an error."""
     if trial.profile is None:
         yield from map(MoreSteps, other_profiles(trial))
     elif trial.gates:
@@ -91,7 +91,7 @@ def _row(trial: Trial, name: str) -> list[int]:
 
 
 def _for_row(trial: Trial, row: int) -> Iterator[MoreSteps]:
-    """Yield steps against everything that one node lacks, and against what evictions cannot resolve."""
+    """Yield steps against everything that one node lacks, and against the lacks that evictions cannot resolve."""
     name = trial.model.cluster.table.names[row]
     statuses = trial.rejections.of_row(row)
     options = {status: _proposals(trial, status, row) for status in statuses}
@@ -99,12 +99,14 @@ def _for_row(trial: Trial, row: int) -> Iterator[MoreSteps]:
     if all(options.values()):
         yield from _combined([options[status] for status in statuses], name, 0)
     if unresolvable and len(unresolvable) < len(statuses) and all(options[status] for status in unresolvable):
-        # evictions may deal with the others
+        # evictions may resolve the rest
         yield from _combined([options[status] for status in unresolvable], name, 1)
 
 
 def _combined(options: list[list[Steps]], name: str, remaining: int) -> Iterator[MoreSteps]:
-    """Yield choices of one option for each obstacle: those that change alike (the pod, the cluster) come first."""
+    """Yield choices of one option for each obstacle: first those that change the same object (the pod, the
+    cluster).
+    """
     alike = [
         tuple(min(each, key=lambda steps: abs(max(step.scope for step in steps) - scope)) for each in options)
         for scope in Scope
@@ -115,7 +117,7 @@ def _combined(options: list[list[Steps]], name: str, remaining: int) -> Iterator
 
 
 def targets(trial: Trial) -> list[int]:
-    """Return near rows, the nearest first; of those that lack the same only a few. Nodes that are named come first."""
+    """Return near rows, the nearest first, with few rows of equal lacks. Nodes that the pod names come first."""
     rejections, table = trial.rejections, trial.rejections.table
     near = np.array(rejections.near_rows(table.size), np.intp)
     if not len(near):
@@ -129,7 +131,7 @@ def targets(trial: Trial) -> list[int]:
     if "NodeAffinity" in rejecting:
         kinds += [table.label(key).codes[near].astype(np.int64) for key in sorted(selected_labels(trial))]
     kind = _numbered(kinds)
-    # the first of each kind, in the order of nearness; of those that lack the same, with the fewest labels to change
+    # the first of each kind, by nearness; among equal lacks, the one with the fewest labels to change
     _, first = np.unique(kind, return_index=True)
     places = sorted(first.tolist())
     if "NodeAffinity" in rejecting:

@@ -12,12 +12,12 @@ from kubesched.asking.answers import Answer, ObjectChange
 class Remedy(Answer):
     """A smallest set of changes after which the pod goes to `node`: tried, and accepted by the API server's rules.
 
-    `scope` says what is changed: "pod", "cluster" or "others". `changes` are those of the objects that the scheduler
-    reads; `requests` are what you send to the API server for them, in order, and `commands` the same for kubectl.
-    Without a request the change is not one of the API: a node that joins, a setting of a kubelet. `recreate`: the pod
-    is deleted and created again; `owner` is then its controller, if there is one: of a pod of a Deployment the
-    Deployment. `preempts` are the pods that the scheduler evicts for the pod then, before it goes to `node`: without
-    any the node takes it at once.
+    `scope` is "pod", "cluster" or "others" (other pods). `changes` affect the objects that the scheduler reads;
+    `requests` are the requests to the API server for them, in order, and `commands` the same for kubectl. A remedy
+    without requests happens outside of the API, such as a node that joins or a setting of a kubelet. `recreate`: the
+    pod is deleted and created again; `owner` is then its controller, if it has one (for a pod of a Deployment, the
+    Deployment). `preempts` are the pods that the scheduler evicts for the pod before it goes to `node`; if empty, the
+    node takes it at once.
     """
 
     summary: str

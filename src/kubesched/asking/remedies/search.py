@@ -1,8 +1,8 @@
 """The search for remedies: propose, prove, shrink.
 
-From a pod that has no node to the smallest sets of changes that give it one. Best first: a candidate is a set of steps;
-it is tried in a fork, and where the pod still has no node, proposers add steps for what is in the way there. The one
-with the fewest steps is tried next; a kind of remedy that is found already is not looked for again.
+From a pod that has no node to the smallest sets of changes that give it one. It is a best-first search: a candidate
+is a set of steps and is tried in a fork; if the pod still has no node, proposers add steps against its obstacles
+there. The candidate with the fewest steps is tried next; a kind of remedy that is already found is skipped.
 """
 
 import heapq
@@ -25,7 +25,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
 
 MOST_REMEDIES = 8
-# How many candidates are tried, besides those that prove a remedy to be minimal.
+# Limit on the tried candidates, besides those that prove a remedy to be minimal.
 MOST_TRIALS = 120
 MOST_STEPS = 8
 
@@ -33,10 +33,10 @@ MOST_STEPS = 8
 def find_remedies(
     model: ClusterModel, pod: PodInfo, *, limit: int = MOST_REMEDIES, trials: int = MOST_TRIALS
 ) -> tuple[Remedy, ...]:
-    """Return what makes a pod without a node schedulable, what an operator does first first; nothing if it is.
+    """Return remedies for a pod without a node, in the order in which an operator would try them.
 
-    Each remedy was tried: with its changes the scheduler chooses `node`, without any one of them there is none, and
-    the rules of the API server accept every request of it.
+    Each remedy was tried: with its changes the scheduler chooses `node`, without any one of them it finds no node,
+    and the rules of the API server accept every request of it.
     """
     if is_in_group(model, pod):
         return GroupRemedySearch(GroupTrials(model, pod, trials)).run(limit)
@@ -44,7 +44,7 @@ def find_remedies(
 
 
 class _Candidate(NamedTuple):
-    """Steps to try; `target` is the node they are for, None for any."""
+    """Steps to try; `target` is their node, None for any."""
 
     cost: Cost
     number: int
@@ -53,7 +53,7 @@ class _Candidate(NamedTuple):
 
 
 class RemedySearch:
-    """Looks for the remedies of one pod."""
+    """Searches for the remedies of one pod."""
 
     def __init__(self, trials: Trials) -> None:
         self._trials = trials
@@ -83,7 +83,7 @@ class RemedySearch:
             heapq.heappush(self._waiting, candidate)
 
     def _is_known(self, steps: Steps) -> bool:
-        """Return whether a remedy was found that needs no other kinds of steps, or one of several kinds alike."""
+        """Return whether an earlier remedy needs no other kinds of steps."""
         topics = topics_of(steps)
         if any(known <= topics for known in self._found):
             return True
@@ -91,7 +91,7 @@ class RemedySearch:
         return len(topics) > 1 and scope_of(steps) in mixed
 
     def _try(self, candidate: _Candidate) -> bool:
-        """Return whether the pod has a node after a candidate's steps; if not, add what may help there."""
+        """Return whether the pod has a node after a candidate's steps; if not, queue extensions of it."""
         try:
             with self._trials.fork(candidate.steps) as trial:
                 if not trial.node_name and not any(step.preempts for step in candidate.steps):
@@ -99,7 +99,7 @@ class RemedySearch:
                 found = bool(trial.node_name)
             return found and self._trials.plan(candidate.steps) is not None
         except KubeschedError:
-            # the steps do not go together
+            # the steps contradict each other
             return False
 
     def _extend(self, candidate: _Candidate, trial: Trial) -> None:

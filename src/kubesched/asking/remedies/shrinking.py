@@ -1,7 +1,7 @@
 """Shrinking: from steps that help to a smallest set of them.
 
-Each step is left out in turn; one without which the pod still gets a node is dropped. So are all steps of one object.
-Numbers that can be smaller are made so.
+Each step is left out in turn; it is dropped if the pod still gets a node. The same is tried with all steps of one
+object. Numbers are reduced as far as possible.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from kubesched.asking.remedies.trials import Trials
 
 
 def shrunk(trials: Trials, steps: Steps) -> Steps:
-    """Return a smallest part of steps that help."""
+    """Return a smallest subset of steps that helps."""
     fewer: Steps | None = steps
     while fewer is not None:
         steps = fewer
@@ -23,7 +23,7 @@ def shrunk(trials: Trials, steps: Steps) -> Steps:
 
 
 def _parts(steps: Steps) -> Iterator[Steps]:
-    """Yield the steps without one of them, the largest first, and without those of one object."""
+    """Yield the steps without one of them, the largest first, and without all steps of one object."""
     if len(steps) < 2:
         return
     for left_out in sorted(steps, key=lambda step: (-step.scope, -step.size)):
@@ -35,7 +35,7 @@ def _parts(steps: Steps) -> Iterator[Steps]:
 
 
 def _tuned(trials: Trials, steps: Steps, index: int) -> Steps:
-    """Return the steps with the smallest number for one of them that works; it is looked for from below."""
+    """Return the steps with the smallest number that works for one of them, searched from below."""
     step = steps[index]
     make = step.tuned
     assert make is not None, "the step has a number"

@@ -1,8 +1,7 @@
-"""Steps: single changes of objects, of which remedies are made.
+"""Steps: single changes of objects, of which remedies consist.
 
-From proposers to trials. A step edits the document of one object, creates an object or deletes one. Edits find what
-they change by its value, so that a step means the same whether or not others come before it, and in the template of a
-controller what it means in the pod.
+From proposers to trials. A step edits the document of one object, creates an object or deletes one. An edit finds its
+field by value, so a step has the same meaning after other steps, and in the template of a controller as in the pod.
 """
 
 import copy
@@ -21,7 +20,7 @@ Edit = Callable[[Document], None]
 
 
 class Rank(IntEnum):
-    """What an operator would do first; a remedy has the last rank of its steps."""
+    """The order in which an operator would try steps; a remedy has the last rank of its steps."""
 
     UNCORDON = 0
     FREE_GATE = 1
@@ -35,7 +34,7 @@ class Rank(IntEnum):
 
 
 class Scope(IntEnum):
-    """What a step changes, the least intrusive first."""
+    """The objects that a step changes, the least intrusive first."""
 
     POD = 0
     CLUSTER = 1
@@ -46,13 +45,14 @@ class Scope(IntEnum):
 class Step:
     """One change of one object, in a sentence without a subject: "remove taint a=b:NoSchedule from node n".
 
-    Remedies with the same `topics` are of one kind, of which the smallest is shown; `rank` says what an operator would
-    do first, `size` tells small from large among equal ones. `tuned` makes the step for a number above `least`, up to
-    `number`, which it has; the smallest that works is wanted. `preempts`: the pod gets its node by preempting others.
+    Remedies with the same `topics` are of one kind, of which the smallest is shown; `rank` is the operator's
+    preference, `size` orders equal ones. `tuned` makes the step for a number above `least`, up to its present
+    `number`; the search looks for the smallest that works. `preempts`: the pod gets its node by preempting other
+    pods.
 
-    `command` is kubectl's own word for the change, where it has one better than a patch. `sent` is what you create
-    where controllers complete it: `create` is what becomes of it. A step that is `outside` is no request to the API
-    server: a node that joins, a kubelet's configuration, what a provisioner creates.
+    `command` is kubectl's own command for the change, if it is better than a patch. `sent` is the object to create if
+    controllers complete it to `create`. A step that is `outside` is no request to the API server: a node that joins,
+    a kubelet's configuration, an object that a provisioner creates.
     """
 
     object: ObjectName
@@ -74,7 +74,7 @@ class Step:
 
     @property
     def key(self) -> tuple[ObjectName, str]:
-        """Return what tells the step from others; its number may be rounded in the summary."""
+        """Return the identity of the step; its number may be rounded in the summary."""
         return self.object, f"{self.summary} ({self.number})"
 
 
@@ -83,7 +83,7 @@ Find = Callable[[ObjectName], ApiObject | None]
 
 
 def changes_of(steps: Iterable[Step], find: Find) -> tuple[ObjectChange, ...]:
-    """Return the changes of objects that steps make together, one for each object."""
+    """Return the combined changes of steps, one for each object."""
     changes: dict[ObjectName, ObjectChange] = {}
     edited: dict[ObjectName, tuple[Document, Document]] = {}
     for step in steps:

@@ -1,6 +1,6 @@
 """The sentence of a remedy.
 
-From its steps to one sentence; pods that are evicted from a node are named together.
+From its steps to one sentence; pods that are evicted from one node are listed together.
 """
 
 import re
@@ -16,7 +16,7 @@ _OFF_NODE = re.compile(r"(move|evict) pod \S+ from node (\S+)")
 
 
 def summary_of(steps: Steps, own: ObjectName) -> str:
-    """Return what a remedy does, in one sentence without a full stop; `own` is the pod that it is for."""
+    """Return what a remedy does, in one sentence without a full stop; `own` is its pod."""
     off_nodes: dict[tuple[str, str], list[Step]] = {}
     for step in steps:
         off_nodes.setdefault(_removal(step), []).append(step)
@@ -29,7 +29,7 @@ def summary_of(steps: Steps, own: ObjectName) -> str:
 
 
 def _of_several(steps: Sequence[Step], own: ObjectName) -> str:
-    """Return the text that several steps have in common: new nodes, or pods of a group."""
+    """Return the common text of several steps: new nodes, or pods of a group."""
     count, text, first = len({step.object for step in steps}), steps[0].summary, steps[0].object
     if text.startswith(NEW_NODE):
         return text.replace(NEW_NODE, f"add {count} nodes ", 1) if count > 1 else text
@@ -39,7 +39,7 @@ def _of_several(steps: Sequence[Step], own: ObjectName) -> str:
 
 
 def preempting_summary(summary: str, node: str, victims: Sequence[str]) -> str:
-    """Return the sentence of a remedy after which the pod preempts others."""
+    """Return the sentence of a remedy after which the pod preempts other pods."""
     pods = f"pod {victims[0]}" if len(victims) == 1 else f"{len(victims)} pods"
     return f"{summary}, which preempts {pods} on {node}{f': {_listed(victims)}' if len(victims) > 1 else ''}"
 

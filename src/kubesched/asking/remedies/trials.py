@@ -1,6 +1,7 @@
 """Trials: the pod, evaluated in a fork with some steps applied.
 
-From steps to the node that the scheduler chooses then, or to what is still in the way. The number of trials is bounded.
+From steps to the node that the scheduler then chooses, or to the remaining obstacles. The number of trials is
+limited.
 """
 
 from collections.abc import Iterable, Iterator
@@ -32,14 +33,14 @@ from kubesched.errors import KubeschedError
 
 
 class PreemptedPlace(NamedTuple):
-    """The node that a pod gets by preemption, empty if there is none, and the pods that are evicted for it."""
+    """The node that a pod gets by preemption, empty if there is none, and the evicted pods."""
 
     node_name: str = ""
     victims: tuple[str, ...] = ()
 
 
 class Trial:
-    """The pod in a fork: valid while the fork is; `preempts` if it may get its node by preemption."""
+    """The pod in a fork, valid as long as the fork; `preempts` if it may get its node by preemption."""
 
     def __init__(self, model: ClusterModel, pod: PodInfo, *, preempts: bool = False) -> None:
         self.model = model
@@ -56,7 +57,7 @@ class Trial:
 
     @cached_property
     def decision(self) -> Decision:
-        """Return the scheduler's decision; of several best nodes it is the first."""
+        """Return the scheduler's decision; among several best nodes, the first."""
         if self.profile is None or self.gates:
             return Decision()
         return choose(self.evaluation, pick=lambda count: 0)
@@ -72,7 +73,8 @@ class Trial:
     def port_holders(self, row: int) -> list[PodInfo]:
         """Return the pods on a row that hold a host port of the pod.
 
-        The scheduler takes a port for free once one of its holders is gone, but a kubelet refuses the pod.
+        The scheduler considers a port free as soon as one of its holders is evicted, but a kubelet then refuses the
+        pod.
         """
         wanted = self.pod.digest.host_ports
         if not wanted:
@@ -82,7 +84,7 @@ class Trial:
 
     @cached_property
     def preemption(self) -> PreemptedPlace:
-        """Return the node that the pod gets once those are gone which the scheduler preempts for it."""
+        """Return the node that the pod gets after the scheduler's preemption for it."""
         if self.profile is None or self.gates or not self.profile.post_filter:
             return PreemptedPlace()
         placer, known = Placer(self.model), self.model.pods.get(self.pod.full_name)
@@ -100,7 +102,7 @@ class Trial:
 
     @cached_property
     def rejections(self) -> Rejections:
-        """Return what every filter has against every node."""
+        """Return the rejections of every filter on every node."""
         return Rejections(self.evaluation)
 
     @cached_property
@@ -122,7 +124,7 @@ class Trial:
         return self._selected[term]
 
     def _matching(self, term: AffinityTerm) -> list[PodInfo]:
-        """Return the placed pods that a term selects; it is asked once for all pods with the same labels."""
+        """Return the placed pods that a term selects, with a cache for pods with the same labels."""
         cluster, slots = self.model.cluster, self.model.cluster.table.slots
         placed = np.flatnonzero(slots.row[: slots.size] != NOWHERE)
         codes, which = np.unique(slots.group[placed], return_inverse=True)
@@ -139,7 +141,7 @@ class Trial:
 
 
 class Trials:
-    """Tries steps for one pod; counts."""
+    """Tries steps for one pod; counts the trials."""
 
     def __init__(self, model: ClusterModel, pod: PodInfo, most: int) -> None:
         self.model = model
@@ -147,7 +149,7 @@ class Trials:
         self.left = most
         self.own: ObjectName = name_of_object(pod.pod)
         known = model.pods.get(pod.full_name)
-        # a pod that is only asked about is in no fork
+        # a pod outside the cluster is in no fork
         self.in_cluster = known is not None and known.uid == pod.uid
         self._nodes: dict[frozenset[tuple[ObjectName, str]], str] = {}
         self._plans: dict[frozenset[tuple[ObjectName, str]], Plan | None] = {}
@@ -157,7 +159,7 @@ class Trials:
         return Planner(self.model, self.pod, self.own, in_cluster=self.in_cluster)
 
     def plan(self, steps: tuple[Step, ...]) -> Plan | None:
-        """Return how steps are carried out; None if the API server refuses one, or a controller takes it back."""
+        """Return how steps are carried out; None if the API server refuses one, or a controller reverts it."""
         key = frozenset(step.key for step in steps)
         if key not in self._plans:
             self._plans[key] = self._planner.plan(steps, self.changes(steps))
@@ -169,7 +171,7 @@ class Trials:
 
     @contextmanager
     def fork(self, steps: tuple[Step, ...]) -> Iterator[Trial]:
-        """Apply steps for a while; raises KubeschedError if they cannot be applied together."""
+        """Apply steps until the block ends; raises KubeschedError if they cannot be applied together."""
         self.left -= 1
         changes = self.changes(steps)
         own = [change for change in changes if change.object == self.own]
@@ -186,7 +188,7 @@ class Trials:
         return self.model.read(patched)
 
     def node_after(self, steps: tuple[Step, ...]) -> str:
-        """Return the node that the pod goes to after some steps, empty if there is none or they cannot be made."""
+        """Return the node that the pod goes to after some steps, empty if it has none or the steps are impossible."""
         key = frozenset(step.key for step in steps)
         if key not in self._nodes:
             try:
@@ -198,7 +200,7 @@ class Trials:
         return self._nodes[key]
 
     def preempted_after(self, steps: tuple[Step, ...]) -> tuple[str, ...]:
-        """Return the pods that the pod preempts after some steps; none if it has a node without that."""
+        """Return the pods that the pod preempts after some steps; none if it has a node without preemption."""
         if not any(step.preempts for step in steps):
             return ()
         with self.fork(steps) as trial:

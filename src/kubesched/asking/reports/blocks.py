@@ -1,21 +1,20 @@
-"""Reports: what an answer looks like, before anybody decides where it is shown.
+"""Reports: the content of an answer, independent of its form.
 
 From answers to blocks (paragraphs, facts, items, tables, bars, commands, pictures, details); a terminal, Markdown and
-HTML each show them. Texts are plain: each form escapes them, so whatever an object is named, it is shown and does
-nothing.
+HTML each render them. Texts are plain: each form escapes them, so that names of objects cannot inject markup.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-# what a terminal shows of a table and of names in a cell, unless they say otherwise; the other forms have all
+# default limits of a terminal on the rows of a table and the names in a cell; the other forms have all
 MOST_ROWS = 30
 MOST_NAMES = 5
 
 
 class Tone(Enum):
-    """How a text is meant; a terminal and a page colour it."""
+    """The meaning of a text; a terminal and a page colour it."""
 
     PLAIN = "plain"
     GOOD = "good"
@@ -37,7 +36,7 @@ class Toned:
 
 @dataclass(frozen=True, slots=True)
 class NameList:
-    """Names of objects in a cell. A terminal shows the first `most` of them; Markdown and pages fold the others."""
+    """Names of objects in a cell. A terminal shows the first `most` of them; Markdown and pages fold the rest."""
 
     names: Sequence[str]
     most: int = MOST_NAMES
@@ -54,7 +53,7 @@ class NameList:
 
     @property
     def more(self) -> str:
-        """Return the words for the other names; empty if there are none."""
+        """Return the text for the remaining names; empty if there are none."""
         return f"and {len(self.others):,} more" if self.others else ""
 
     def __str__(self) -> str:
@@ -66,7 +65,7 @@ Cell = str | Toned | NameList
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A text of its own."""
+    """A single paragraph."""
 
     text: str
     tone: Tone = Tone.PLAIN
@@ -81,7 +80,7 @@ class Facts:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """An entry of a list: a text, lines that say more, and commands that do it."""
+    """An entry of a list: a text, lines of detail, and its commands."""
 
     text: Cell
     details: Sequence[Cell] = ()
@@ -100,8 +99,8 @@ class Items:
 class Table:
     """A table; columns whose names are in `numeric` are aligned to the right.
 
-    A terminal shows the first `most` rows; Markdown and pages fold the others. Rows are about the objects that the
-    column `about` names: elsewhere on a page, these names are links to their rows.
+    A terminal shows the first `most` rows; Markdown and pages fold the rest. The column `about` names the object of
+    each row: elsewhere on a page, these names are links to their rows.
     """
 
     columns: Sequence[str]
@@ -120,7 +119,7 @@ class Table:
         return self.rows[self.most :]
 
     def cut(self) -> str:
-        """Return the line about the other rows; empty if there are none."""
+        """Return the line about the remaining rows; empty if there are none."""
         more = len(self.others())
         return f"... and {more:,} more" if more else ""
 
@@ -150,9 +149,9 @@ class Commands:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing as SVG, whose texts are escaped, and a table of what it shows; only pages show the drawing.
+    """A drawing as SVG with escaped texts, and a table of its content; only pages show the drawing.
 
-    `key` has the names behind the colours, `s0` first; without names the drawing says them itself.
+    `key` has the names of the colours, `s0` first; without names the drawing itself has them.
     """
 
     title: str
@@ -163,7 +162,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Blocks under a title, folded; a terminal has no room for them."""
+    """Blocks under a title, folded; a terminal leaves them out."""
 
     title: str
     blocks: "Sequence[Block]"
@@ -182,7 +181,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """A title, what matters first, and sections. The first paragraph is the verdict, in a sentence."""
+    """A title, the most important facts first, and sections. The first paragraph is the verdict, in a sentence."""
 
     title: str
     lead: Sequence[Block]

@@ -1,7 +1,7 @@
 """Reports about capacity.
 
-From the answer about templates to blocks: how many replicas fit, where, what limits the nodes, the largest pod, and the
-nodes to add.
+From the answer about templates to blocks: how many replicas fit and where, the limits of the nodes, the largest pod,
+and the nodes to add.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ def _sections(answer: CapacityAnswer) -> Iterator[Section]:
 
 
 def limit_bars(part: TemplateCapacity, nodes: int) -> Bars:
-    """Return what limits how many replicas a number of nodes takes."""
+    """Return a cell about the reason that limits the replicas on a number of nodes."""
     rows = [
         (_limit(limit), float(limit.nodes), f"{nodes_text(limit.nodes)}, {replicas_text(limit.replicas)}")
         for limit in part.limits
@@ -65,7 +65,7 @@ def limit_bars(part: TemplateCapacity, nodes: int) -> Bars:
 
 
 def _limit(limit: NodeLimit) -> str:
-    """Return why nodes take no more; a node that is too small says so."""
+    """Return why nodes take no more; for a node that is too small, the text reports that."""
     too_small = limit.plugin == NodeResourcesFit.name and not limit.exhausted
     return f"{limit.reason}, even if empty" if too_small else limit.reason
 
@@ -98,7 +98,7 @@ def largest_pods(largest: Sequence[LargestPod]) -> Table:
     rows = [
         (
             f"{each.grown} (x {each.scale:g})" if each.scale is not None else f"{each.grown} alone",
-            # what is said to fit is no more than what fits
+            # rounded down, so that the printed size fits
             requests_text(each.requests, rounded_down),
             each.node,
         )

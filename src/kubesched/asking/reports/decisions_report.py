@@ -1,4 +1,4 @@
-"""What a scheduler decided about a pod, as blocks.
+"""The scheduler's decisions about a pod, as blocks.
 
 From the decisions in an answer to a table, the newest first.
 """
@@ -15,7 +15,7 @@ MOST_EVENTS = 2
 
 
 def decisions_section(decisions: tuple[DecisionRecord, ...]) -> Iterator[Section]:
-    """Return the section about the decisions of the scheduler, if there are any."""
+    """Return the section about the scheduler's decisions, if there are any."""
     if not decisions:
         return
     rows: list[tuple[str, ...]] = []
@@ -39,7 +39,7 @@ def decisions_section(decisions: tuple[DecisionRecord, ...]) -> Iterator[Section
 
 
 def moment(time: datetime) -> str:
-    """Return a time as people read it."""
+    """Return a time in the form for people."""
     return time.strftime("%Y-%m-%d %H:%M:%S")
 
 
@@ -47,7 +47,7 @@ def _why(record: DecisionRecord) -> str:
     if record.rejected:
         return counted((each.message, each.nodes) for each in record.rejected)
     if record.message:
-        # the reasons of nodes, without what PostFilter says
+        # the reasons of nodes, without PostFilter's message
         return record.message.partition(". ")[0]
     if not record.feasible_nodes:
         return ""
@@ -56,7 +56,7 @@ def _why(record: DecisionRecord) -> str:
 
 
 def _then(record: DecisionRecord) -> str:
-    """Return what followed: a preemption, a backoff, the event that moved the pod."""
+    """Return what happened next: a preemption, a backoff, the event that moved the pod."""
     parts = []
     if record.preemption is not None:
         parts.append(f"preempts {record.preemption.victims} on {record.preemption.node}")

@@ -1,7 +1,7 @@
 """Reports about pods.
 
-From the answer about a pod to blocks: the verdict, why, the nearest nodes, what helps, preemption, what it waits for,
-and why it goes where it goes.
+From the answer about a pod to blocks: the verdict, the reasons, the nearest nodes, remedies, preemption, waking
+events, and the scores of its node.
 """
 
 from collections.abc import Iterator, Sequence
@@ -56,7 +56,7 @@ def pod_report(answer: PodAnswer) -> Report:
 
 
 def _without_empty_end(message: str) -> str:
-    """Return the message of a pod's condition without what a PostFilter plugin adds that finds nothing to do."""
+    """Return the message of a pod's condition without the additions of PostFilter plugins that had nothing to do."""
     return message.removesuffix(f". {NOTHING}")
 
 
@@ -83,7 +83,7 @@ def pod_sections(answer: PodAnswer) -> Iterator[Section]:
 
 
 def _blocking(pod: str, group: PodGroupAnswer) -> Iterator[Section]:
-    """Return the section about another pod of the group that is in the way, if there is one."""
+    """Return the section about the first pod of the group without a node, if there is one."""
     blocking = group.blocking
     if blocking is None or blocking.pod == pod:
         return

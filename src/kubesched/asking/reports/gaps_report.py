@@ -1,6 +1,6 @@
-"""What an answer does not know, as blocks.
+"""The gaps of an answer, as blocks.
 
-From gaps to a line at the top about kinds that may not be read, and a section about all gaps at the end.
+From gaps to a line at the top about kinds that you may not read, and a section about all gaps at the end.
 """
 
 from collections.abc import Iterator, Sequence
@@ -16,7 +16,7 @@ _COLUMNS = ("WHAT", "WHY", "UNCERTAIN")
 
 
 def unread_kinds(gaps: Sequence[Gap]) -> Iterator[Paragraph]:
-    """Return the line about kinds that may not be read, if there are any: what follows, and what to apply."""
+    """Return the line about forbidden kinds, if there are any: the consequence, and the rights to apply."""
     forbidden = [gap for gap in gaps if gap.forbidden]
     if forbidden:
         kinds = NameList([gap.what for gap in forbidden], MOST_KINDS)
@@ -28,7 +28,7 @@ def unread_kinds(gaps: Sequence[Gap]) -> Iterator[Paragraph]:
 
 
 def gaps_section(gaps: Sequence[Gap]) -> Iterator[Section]:
-    """Return the section about what could not be read, if there is any; kinds that may not be read are folded."""
+    """Return the section about gaps, if there are any; forbidden kinds are folded."""
     blocks: list[Block] = []
     others = [gap for gap in gaps if not gap.forbidden]
     if others:

@@ -1,7 +1,7 @@
 """Reports as HTML: one page to attach to a ticket, or a fragment for notebooks.
 
-From blocks to a text. The page needs nothing else: styles and plots are within, there are no scripts, and its policy
-lets no request leave it. It is dark or light as its reader prefers. Every text is escaped.
+From blocks to a text. The page is self-contained: styles and plots are inside, there are no scripts, and its policy
+forbids all requests. It is dark or light by its reader's preference. Every text is escaped.
 """
 
 import html
@@ -72,7 +72,7 @@ _STYLES = """
 .kubesched .good { color: var(--good); } .kubesched .warn { color: var(--warn); }
 .kubesched .bad { color: var(--bad); } .kubesched .muted { color: var(--muted); }
 """
-# nothing is loaded, whatever the page should say
+# the page must never load anything
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -92,7 +92,9 @@ def as_page(report: Report) -> str:
 
 
 def as_fragment(report: Report) -> str:
-    """Return a report as an element with its styles, as notebooks show it; ids would be those of several answers."""
+    """Return a report as an element with its styles, for notebooks; without ids, which would clash between
+    answers.
+    """
     return _HtmlForm({}).fragment(report)
 
 
@@ -232,7 +234,7 @@ class _HtmlForm:
         return f"<td{_classes(names)}>{self._content(cell) if linked else _text(cell)}</td>"
 
     def _content(self, cell: Cell) -> str:
-        """Return what a cell says, with links; names that are many are folded."""
+        """Return the content of a cell, with links; long lists of names are folded."""
         if not isinstance(cell, NameList):
             return self._name(str(cell))
         first, others = (", ".join(map(self._name, names)) for names in (cell.first, cell.others))

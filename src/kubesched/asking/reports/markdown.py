@@ -24,7 +24,7 @@ from kubesched.asking.reports.blocks import (
 from kubesched.common.printable import printable
 
 _MARKUP = re.compile(r"[\\`*_\[\]|~$]")
-# what begins a block at the beginning of a line: a heading, an entry, a quotation, a rule
+# starts of blocks at the beginning of a line: a heading, an entry, a quotation, a rule
 _BEGINNING = re.compile(r"^(\s*)(?:([#>+=-])|(\d+)([.)]))")
 
 
@@ -107,7 +107,7 @@ def _rows(table: Table, rows: Sequence[Sequence[Cell]]) -> Iterator[str]:
 
 
 def _folded(title: str, lines: Iterable[str]) -> Iterator[str]:
-    """Yield lines that a reader unfolds; the empty lines let what is within be Markdown."""
+    """Yield lines in a folded block; the empty lines make Markdown render its content."""
     yield f"<details><summary>{_inline(title)}</summary>"
     yield ""
     yield from lines
@@ -135,7 +135,7 @@ def _inline(text: object) -> str:
 
 
 def _line(text: object) -> str:
-    """Return a text that begins a line."""
+    """Return a text at the beginning of a line, without markup."""
     return _BEGINNING.sub(lambda found: f"{found[1]}{_escaped(found)}", _inline(text))
 
 

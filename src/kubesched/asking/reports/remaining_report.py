@@ -1,6 +1,6 @@
-"""Reports about what is left of a cluster.
+"""Reports about the free capacity of a cluster.
 
-From a `RemainingAnswer` to blocks: totals, zones and pools, what limits typical pods, and the largest pod.
+From a `RemainingAnswer` to blocks: totals, zones and pools, the limits of typical pods, and the largest pod.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
 
 
 def remaining_report(answer: RemainingAnswer) -> Report:
-    """Return the report about what is left."""
+    """Return the report about the free capacity."""
     fits = answer.typical is not None and answer.typical.replicas > 0
     lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if fits else Tone.BAD), *unread_kinds(answer.gaps)]
     return Report("What is left", lead, [*_sections(answer), *gaps_section(answer.gaps)])

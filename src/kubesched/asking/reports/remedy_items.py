@@ -1,6 +1,6 @@
 """Remedies as a list, with the commands that apply them.
 
-From remedies to a block. What no command can do (a node that joins, a controller that is not known) is in words.
+From remedies to a block. Changes without a command (a node that joins, an unknown controller) are in words.
 """
 
 from collections.abc import Iterator, Sequence

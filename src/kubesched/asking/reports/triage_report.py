@@ -1,4 +1,4 @@
-"""Reports about everything pending, and about a node.
+"""Reports about all pending pods, and about a node.
 
 From a `Triage` or a `NodeAnswer` to blocks.
 """
@@ -35,7 +35,7 @@ _UNITS = ((86400, "d"), (3600, "h"), (60, "m"))
 
 
 def triage_report(answer: Triage) -> Report:
-    """Return the report about everything pending."""
+    """Return the report about all pending pods."""
     lead: list[Block] = [Paragraph(answer.summary, Tone.BAD if answer.groups else Tone.GOOD)]
     if answer.groups:
         fitting = sum(group.pods for group in answer.others if group.verdict == SCHEDULABLE)
@@ -47,7 +47,7 @@ def triage_report(answer: Triage) -> Report:
 
 
 def groups_sections(groups: Sequence[PendingGroup]) -> Iterator[Section]:
-    """Return a section for each cause; of very many, the less costly ones are rows of a table."""
+    """Return a section for each cause; with very many causes, the less costly ones are rows of a table."""
     first, less = groups[:MOST_CAUSES], groups[MOST_CAUSES:]
     yield from (_group(place, group) for place, group in enumerate(first, 1))
     if less:
@@ -64,7 +64,7 @@ def groups_sections(groups: Sequence[PendingGroup]) -> Iterator[Section]:
 
 
 def other_groups_section(groups: Sequence[PendingGroup]) -> Iterator[Section]:
-    """Return the section about pending pods that nothing is wrong with, if there are any."""
+    """Return the section about pending pods without a problem, if there are any."""
     if groups:
         rows = [
             (
@@ -129,7 +129,7 @@ def _counts(counts: Sequence[PodCount]) -> list[str]:
 
 
 def _age(group: PendingGroup) -> str:
-    """Return how long the oldest pod of a group waits, in the largest unit."""
+    """Return the waiting time of a group's oldest pod, in the largest unit."""
     seconds = group.waiting_seconds
     if seconds is None:
         return ""

@@ -1,4 +1,4 @@
-"""Reports of what would be.
+"""Reports of what-if questions.
 
 From answers of `whatif`, its comparison and its consolidation to reports.
 """
@@ -44,7 +44,7 @@ _CHANGES = {
 
 
 def whatif_report(answer: WhatIfAnswer) -> Report:
-    """Return the report of operations that were tried."""
+    """Return the report of tried operations."""
     lead: list[Block] = [Paragraph(answer.summary, Tone.GOOD if answer.fits else Tone.BAD), *unread_kinds(answer.gaps)]
     sections = [Section("Steps", _steps(answer.steps))] if answer.steps else []
     sections += _unfinished(answer)
@@ -60,7 +60,7 @@ def whatif_report(answer: WhatIfAnswer) -> Report:
 
 
 def comparison_report(answer: ComparisonAnswer) -> Report:
-    """Return the report of two configurations on the same pods."""
+    """Return the comparison of two configurations on the same pods."""
     names = answer.first.name, answer.second.name
     if names[0] == names[1]:
         names = f"{names[0]} (1)", f"{names[1]} (2)"
@@ -150,7 +150,7 @@ def _steps(steps: Sequence[WhatIfStep]) -> list[Block]:
 
 
 def _pods(changes: Sequence[PodChange]) -> list[Section]:
-    """Return what changes, pod by pod; pods that stay pending as before are counted by their message."""
+    """Return the changes, pod by pod; pods that stay pending are counted by their message."""
     changed = [each for each in changes if each.change != STAYS_PENDING]
     sections = [Section("Pods", (_changed(changed),))] if changed else []
     waiting: dict[str, list[str]] = {}
@@ -176,13 +176,13 @@ def _changed(changes: Sequence[PodChange]) -> Table:
 
 
 def _unfinished(answer: WhatIfAnswer) -> list[Section]:
-    """Return the workloads that do not get to their end."""
+    """Return the table of unfinished workloads."""
     rows = [(each.workload, each.message, NameList(each.pods)) for each in answer.unfinished]
     return [Section("Unfinished", (Table(("WORKLOAD", "WHY", "PENDING PODS"), rows),))] if rows else []
 
 
 def _why(change: PodChange) -> str:
-    """Return who preempted a pod, and why it has no place, without what preemption found."""
+    """Return the preemptor of a pod, and why it has no place, without preemption's message."""
     message = (change.message or "").partition(". ")[0].removesuffix(".")
     parts = [f"preempted by {change.preempted_by}" if change.preempted_by else "", message]
     return "; ".join(part for part in parts if part)

@@ -1,6 +1,6 @@
 """Reports about workloads.
 
-From a `WorkloadAnswer` to blocks: how many pods have a node, why the others have none, and where the pods are.
+From a `WorkloadAnswer` to blocks: how many pods have a node, why the rest have none, and where the pods are.
 """
 
 from collections import Counter

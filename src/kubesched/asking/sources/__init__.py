@@ -1,1 +1,1 @@
-"""Where a cluster comes from: a live cluster, a cluster of `kubesched up`, a snapshot, manifests."""
+"""The sources of a cluster: a live cluster, a cluster of `kubesched up`, a snapshot, manifests."""

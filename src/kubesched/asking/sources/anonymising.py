@@ -1,9 +1,9 @@
-"""Anonymised clusters: names are codes, and every verdict is as before.
+"""Anonymised clusters: names become codes, and every verdict stays the same.
 
 From a cluster to one in which names, namespaces, values of labels and taints, images, UIDs, handles of volumes and
-texts of devices are codes of a keyed hash. The same text has the same code everywhere, so that selectors select what
-they selected. What is not known to be a word of the API is replaced; what plugins interpret stays: keys of labels and
-taints, names of resources, drivers and schedulers, quantities, integers that are compared.
+texts of devices are codes of a keyed hash. The same text has the same code everywhere, so selectors select the same
+objects. Every text is replaced unless it is a known word of the API; texts that plugins interpret stay: keys of
+labels and taints, names of resources, drivers and schedulers, quantities, integers that are compared.
 """
 
 import re
@@ -40,7 +40,7 @@ def anonymised(cluster: ClusterObjects, key: bytes) -> ClusterObjects:
     others = [*cluster.workloads, *cluster.admission]
     anonymiser = Anonymiser(Codes(key))
     anonymiser.learn(documents, others)
-    # why something was not read quotes names
+    # the reason of a gap may quote names
     gaps = tuple(Gap(gap.what.partition(" ")[0], "it was not read", gap.uncertain) for gap in cluster.gaps)
     if len(documents) < len(cluster.objects):
         gaps += (Gap("objects of custom kinds", "they cannot be anonymised", "plugins that look them up"),)
@@ -57,7 +57,7 @@ def anonymised(cluster: ClusterObjects, key: bytes) -> ClusterObjects:
 
 
 class Anonymiser:
-    """Replaces texts in documents, by the names of their fields; it has to learn of each document before."""
+    """Replaces texts in documents, by the names of their fields; it must learn each document first."""
 
     def __init__(self, codes: Codes) -> None:
         self._codes = codes
@@ -69,7 +69,7 @@ class Anonymiser:
         self._pools = OrderedCodes()
 
     def learn(self, documents: Collection[Document], workloads: Collection[Document] = ()) -> bool:
-        """Take documents into account; return whether codes that were given before would be others now."""
+        """Learn the texts of documents; return whether earlier codes would now be different."""
         changed = self._codes.keep(_driver_names(documents))
         changed |= self._codes.keep(_attribute_names(documents))
         _keep_derived_names(self._codes, documents)
@@ -138,7 +138,7 @@ class Anonymiser:
         if field == "pool":
             return self._pools.of(text)
         if field == "value":
-            # of a taint, or of a toleration, which may be for all keys
+            # a taint, or a toleration, which may be for all keys
             return text if self._compares_taints and _INTEGER.fullmatch(text) else self._codes.of(text)
         if field == "request":
             return self._codes.of_parts(text, "/")
@@ -156,7 +156,7 @@ class Anonymiser:
         if key in fields.KEPT_LABELS or (key in self._compared and _INTEGER.fullmatch(value)):
             return value
         if value and (len(value) > LONGEST_LABEL or not _LABEL_VALUE.fullmatch(value)):
-            # a selector with an invalid value is an error, and stays one
+            # a selector with an invalid value stays invalid
             return f"{self._codes.of(value)}!"
         # a volume has the names of several zones in one label
         found = self._codes.of_parts(value, _ZONES, _PARTS) if key.endswith("/zone") else ""
@@ -182,7 +182,7 @@ class Anonymiser:
         return found
 
     def _image(self, name: str) -> str:
-        # as the scheduler completes names
+        # the scheduler completes names in the same way
         if name.rfind(":") <= name.rfind("/"):
             name += ":latest"
         return f"{self._codes.of(name)}:0"
@@ -200,7 +200,7 @@ def _parts(value: Any) -> Iterator[Document]:
 
 
 def _driver_names(documents: Iterable[Document]) -> Iterator[str]:
-    """Yield the names of drivers, which resources, topology keys and migrated volumes go by."""
+    """Yield the names of drivers, which resources, topology keys and migrated volumes refer to."""
     for document in documents:
         if document["kind"] == "CSIDriver":
             yield document.get("metadata", {}).get("name", "")
@@ -211,7 +211,7 @@ def _driver_names(documents: Iterable[Document]) -> Iterator[str]:
 
 
 def _attribute_names(documents: Iterable[Document]) -> Iterator[str]:
-    """Yield the names of attributes and capacities of devices and their domains, which expressions go by."""
+    """Yield the names of attributes and capacities of devices and their domains, which expressions refer to."""
     for document in documents:
         if document["kind"] == "ResourceSlice":
             for device in document.get("spec", {}).get("devices", ()):
@@ -220,7 +220,7 @@ def _attribute_names(documents: Iterable[Document]) -> Iterator[str]:
 
 
 def _keep_derived_names(codes: Codes, documents: Iterable[Document]) -> None:
-    """Let names that are made of other names be made of their codes: of stateful pods and of their claims."""
+    """Derive codes of composed names (of stateful pods and of their claims) from the codes of their parts."""
     for document in documents:
         if document["kind"] == "PersistentVolumeClaim":
             _owned_claims(codes, document)
@@ -244,7 +244,7 @@ def _keep_derived_names(codes: Codes, documents: Iterable[Document]) -> None:
 
 
 def _owned_claims(codes: Codes, document: Document) -> None:
-    """Let the name of a claim that was made for a pod be made of the pod's."""
+    """Derive the code of a claim that was created for a pod from the pod's code."""
     meta = document.get("metadata", {})
     name = meta.get("name", "")
     for owner in meta.get("ownerReferences", ()):

@@ -1,7 +1,7 @@
 """Codes in the place of texts, for anonymising: by a keyed hash, or in the order of the texts.
 
-From a text to its code; equal texts have equal codes. Without the key, a list of likely texts does not tell whose a
-code is.
+From a text to its code; equal texts have equal codes. Without the key, an attacker with a list of likely texts cannot
+match them to codes.
 """
 
 import hmac
@@ -14,12 +14,12 @@ from typing import Final
 from kubesched.asking.sources import anonymous_fields as fields
 
 DIGITS: Final = 12
-# where codes are forgotten, two texts must not have the same one by chance; four of them are the parts of a label
+# without remembered codes, two texts must not collide by chance; a label has up to four codes
 MORE_DIGITS: Final = 14
 
 
 class Codes:
-    """The code of each text; with `most`, no more codes are remembered, and they are computed anew."""
+    """The code of each text; it remembers at most `most` codes and computes the rest each time."""
 
     def __init__(self, key: bytes, most: int | None = None) -> None:
         self._key = key
@@ -30,13 +30,15 @@ class Codes:
         self._taken: set[str] = set()
 
     def keep(self, texts: Iterable[str]) -> bool:
-        """Let texts stay as they are; return whether one of them has had a code."""
+        """Leave texts unchanged; return whether one of them already had a code."""
         new = set(texts) - self._kept
         self._kept |= new
         return any(text in self._known or text in self._derived for text in new)
 
     def derive(self, text: str, code: str) -> None:
-        """Give a text a code that is made of others, as its name is; where codes are forgotten, the first one stays."""
+        """Give a text a code composed of other codes, like its name; if codes are not remembered, the first one
+        stays.
+        """
         if self._most is None:
             self._derived[text] = code
             return
@@ -74,7 +76,7 @@ class Codes:
 
 
 class OrderedCodes:
-    """Codes that sort as their texts do, also when texts are added later."""
+    """Codes that sort like their texts, also when texts are added later."""
 
     def __init__(self) -> None:
         self._texts: list[str] = []
@@ -101,7 +103,7 @@ class OrderedCodes:
 
 
 def _between(low: str, high: str) -> str:
-    """Return a code between two others."""
+    """Return a code that sorts between two codes."""
     zeros = ""
     while True:
         for digit in "8421":

@@ -1,6 +1,7 @@
-"""The fields of documents, for anonymising: which hold words of the API, and which hold texts of people.
+"""The fields of documents, for anonymising: words of the API, or texts of users.
 
-From the name of a field to what becomes of its texts. A field that is not here holds names, which become codes.
+From the name of a field to the treatment of its texts. A field that is not listed here holds names, which become
+codes.
 """
 
 from typing import Final
@@ -81,7 +82,7 @@ KEPT_TEXTS: Final = frozenset(
         "lastPhaseTransitionTime",
     ]
 )
-# fields that stay with all that is in them
+# fields that stay with their whole content
 KEPT_WHOLE: Final = frozenset(
     [
         "restartPolicyRules",
@@ -93,7 +94,7 @@ KEPT_WHOLE: Final = frozenset(
         "updateStrategy",
     ]
 )
-# texts that nobody reads
+# texts that neither plugins nor answers read
 DROPPED_FIELDS: Final = frozenset(
     [
         "message",

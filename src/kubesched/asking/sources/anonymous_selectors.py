@@ -1,14 +1,15 @@
 """CEL expressions of device selectors, for anonymising.
 
-From expressions to the same ones with codes in the place of texts that they compare attributes with. That is right as
-long as texts are only compared for equality; if one expression looks into a text, all expressions and attributes stay.
+From expressions to the same ones with codes in the place of texts that they compare attributes with. This is correct
+as long as texts are only compared for equality; if one expression inspects a text, all expressions and attributes
+stay.
 """
 
 import re
 from collections.abc import Callable, Iterable
 from typing import Final
 
-# functions of texts, texts that are ordered or added, and forms of texts that are seldom written
+# functions of texts, texts that are ordered or concatenated, and rare forms of text literals
 _LOOKS_INTO: Final = re.compile(
     r"""\.(?:startsWith|endsWith|contains|matches|lowerAscii|upperAscii|replace|split|substring|indexOf|lastIndexOf|find
         |findAll|charAt|trim|join|size|format|reverse)\(
@@ -26,20 +27,20 @@ _KEEPS_AFTER: Final = re.compile(r"\s*in\s+device\.(?:attributes|capacity)\b(?!\
 
 
 class PlainExpressions:
-    """Expressions, all of which compare texts for equality at most; `plain` tells whether that is so."""
+    """Expressions; `plain` tells whether all of them only compare texts for equality."""
 
     def __init__(self, expressions: Iterable[str] = ()) -> None:
         self.plain = True
         self.learn(expressions)
 
     def learn(self, expressions: Iterable[str]) -> bool:
-        """Take further expressions into account; return whether they are the first that are not plain."""
+        """Learn further expressions; return whether they are the first that are not plain."""
         was_plain = self.plain
         self.plain = was_plain and not any(_LOOKS_INTO.search(each) for each in expressions)
         return was_plain and not self.plain
 
     def coded(self, expression: str, code: Callable[[str], str]) -> str:
-        """Return an expression with codes for the texts that it compares attributes with."""
+        """Return an expression with codes for the texts that it compares with attributes."""
         if not self.plain:
             return expression
 

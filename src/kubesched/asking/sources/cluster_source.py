@@ -1,7 +1,7 @@
-"""Which cluster is asked about: the one place that knows all sources.
+"""The cluster of a question: the one place that knows all sources.
 
-From what a person named (files, a kubeconfig and a context, a cluster of `kubesched up`) to the objects of the cluster.
-Without a word it is the cluster that kubectl would ask.
+From the user's choice (files, a kubeconfig and a context, a cluster of `kubesched up`) to the objects of the cluster.
+By default it is kubectl's current cluster.
 """
 
 from collections.abc import Collection
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSource:
-    """Where a cluster comes from: `paths` of files, a cluster of `kubesched up`, or a kubeconfig and a context.
+    """The source of a cluster: `paths` of files, a cluster of `kubesched up`, or a kubeconfig and a context.
 
-    `namespace` is that of names without one, instead of the source's own.
+    `namespace` replaces the source's own default namespace.
     """
 
     paths: tuple[str, ...] = ()
@@ -53,7 +53,7 @@ def read_cluster(
     return replace(cluster, namespace=source.namespace, only_namespace=source.namespace)
 
 
-# the options that choose a cluster of a kubeconfig; all others are about requests to it
+# the options that choose a cluster of a kubeconfig; all other options concern requests to it
 _CHOOSING = {"context": "--context", "cluster": "--cluster", "user": "--user", "server": "--server"}
 _REQUESTING = {
     "certificate_authority": "--certificate-authority",
@@ -70,17 +70,17 @@ _REQUESTING = {
 
 
 def _check(source: ClusterSource) -> None:
-    """Check that one source is named, and no more."""
+    """Check that the options name one source only."""
     chosen = [option for field, option in _CHOOSING.items() if getattr(source.choice, field)]
     live = "--kubeconfig" if source.kubeconfig else chosen[0] if chosen else ""
     named = [
         option for option in ("--from" if source.paths else "", "--cluster" if source.cluster else "", live) if option
     ]
     if len(named) > 1:
-        raise KubeschedError(f"{' and '.join(named)} name different clusters: leave all but one out")
+        raise KubeschedError(f"{' and '.join(named)} name different clusters: give only one of them")
     needless = [option for field, option in _REQUESTING.items() if getattr(source.choice, field)]
     if source.paths and needless:
-        raise KubeschedError(f"{needless[0]} is about requests to a live cluster: leave it out, or --from")
+        raise KubeschedError(f"{needless[0]} is for requests to a live cluster: leave out this option or --from")
 
 
 def _live(source: ClusterSource, custom_kinds: Collection[str], progress: "Progress") -> ClusterObjects:
@@ -89,16 +89,18 @@ def _live(source: ClusterSource, custom_kinds: Collection[str], progress: "Progr
 
     target = live_target(source)
     if source.namespace:
-        # who may list a kind only there
+        # for users who may list a kind only there
         target = msgspec.structs.replace(target, namespace=source.namespace)
     cluster = read_live(target, custom_kinds, progress)
     return replace(cluster, origin=f"cluster {source.cluster}") if source.cluster else cluster
 
 
 def live_target(
-    source: ClusterSource, others: str = "ask about files with --from, or a cluster of kubesched up with --cluster"
+    source: ClusterSource, others: str = "use --from for files, or --cluster for a cluster of kubesched up"
 ) -> "RestConfig":
-    """Return the API server of a live cluster; raises KubeschedError, with what `others` says can be done instead."""
+    """Return the API server of a live cluster; raises KubeschedError, which ends with the alternatives in
+    `others`.
+    """
     from kubesched.asking.sources.named import kubeconfig_of
     from kubesched.client.credentials.rest_config import kubectl_rest_config
 

@@ -1,4 +1,4 @@
-"""Which custom resources a cluster is read with: those that plugins look up.
+"""The custom resources to read with a cluster, for plugins that look them up.
 
 From a configuration and its plugins to names of kinds.
 """

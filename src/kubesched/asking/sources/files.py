@@ -1,8 +1,8 @@
 """Clusters from files: snapshots, and manifests.
 
-From paths (files, folders, `-`) to the objects of a cluster. Objects that `kubectl get -o yaml` has written have UIDs
-and are taken as they are; one that cannot be read is a gap. Manifests without UIDs are no cluster yet: an API server
-and controllers in this process make one of them (`manifest_cluster`).
+From paths (files, folders, `-`) to the objects of a cluster. Objects from `kubectl get -o yaml` have UIDs and stay
+unchanged; an unreadable one is a gap. Manifests without UIDs are no cluster yet: an API server and controllers in
+this process make one of them (`manifest_cluster`).
 """
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -26,17 +26,17 @@ from kubesched.controlplane.loading.manifests import STANDARD_INPUT, Manifest, c
 from kubesched.errors import InvalidObjectError, KubeschedError
 
 DEFAULT_NAMESPACE = "default"
-# kinds of structs that say nothing about scheduling
+# kinds of structs without meaning for scheduling
 UNREAD_KINDS = frozenset({"Lease", "LeaseCandidate", "Event"})
-_EXPECTED = "give a snapshot, or objects as kubectl get -o yaml writes them"
+_EXPECTED = "give a snapshot, or the output of kubectl get -o yaml"
 # further unreadable objects are counted
 MOST_NAMED = 20
-# problems of files that are reported
+# limit on the reported problems of files
 MOST_PROBLEMS = 5
 
 
 class UnreadableFilesError(KubeschedError):
-    """Files that cannot be read: `errors` has the first problems, and how many more there are."""
+    """Files that cannot be read: `errors` has the first problems, and the number of further ones."""
 
     def __init__(self, problems: Sequence[str], expected: str) -> None:
         more = len(problems) - MOST_PROBLEMS
@@ -51,8 +51,8 @@ def read_files(
 ) -> ClusterObjects:
     """Return the cluster in files, folders and standard input; raises KubeschedError.
 
-    `custom_kinds` are the kinds that plugins look up, such as `foos.v1.example.com`; `namespace` is that of
-    objects which name none.
+    `custom_kinds` are the kinds that plugins look up, such as `foos.v1.example.com`; `namespace` is the default for
+    objects without a namespace.
     """
     snapshots: list[ClusterObjects] = []
     manifests: list[Manifest] = []
@@ -64,7 +64,7 @@ def read_files(
             manifests += found
     parts = [*snapshots, *_parts(manifests, snapshots, custom_kinds, namespace)]
     if not parts:
-        raise KubeschedError(f"{', '.join(paths)}: there are no objects in it")
+        raise KubeschedError(f"{', '.join(paths)}: no objects found")
     origin = snapshots[0].origin if len(parts) == 1 and snapshots else ", ".join(paths)
     return merged(parts, origin)
 
@@ -72,7 +72,7 @@ def read_files(
 def read_objects(
     objects: Iterable[ApiObject | Mapping[str, Any]], custom_kinds: Collection[str] = ()
 ) -> ClusterObjects:
-    """Return the cluster of structs, which are taken as they are, and of documents, as files have them."""
+    """Return the cluster of structs, which stay unchanged, and of documents, treated like those in files."""
     structs: list[ApiObject] = []
     manifests: list[Manifest] = []
     for number, obj in enumerate(objects, 1):
@@ -92,7 +92,7 @@ def _parts(
     custom_kinds: Collection[str],
     namespace: str = DEFAULT_NAMESPACE,
 ) -> list[ClusterObjects]:
-    """Return the clusters of manifests: those that a cluster exported, and those that a cluster is made of."""
+    """Return the clusters of manifests: exported objects, and objects created from other manifests."""
     exported = [each for each in manifests if each.exported]
     drafts = [each for each in manifests if not each.exported]
     readers = DocumentReader(custom_kinds, namespace)
@@ -104,7 +104,7 @@ def _parts(
         around = [*known, *parts]
         made = settled(drafts, around, namespace)
         part = readers.cluster(made.manifests)
-        # manifests alone are the whole cluster; beside one, their quotas are counted with its objects
+        # manifests alone are the whole cluster; with another source, their quotas count its objects
         unread = part.unread if around else ()
         admission = tuple(map(_uncounted, part.admission)) if around else part.admission
         parts.append(replace(part, unread=unread, admission=admission, drafted=True, gaps=(*part.gaps, *made.gaps)))
@@ -127,7 +127,7 @@ def _read_path(path: str, custom_kinds: Collection[str]) -> ClusterObjects | lis
             if is_snapshot(content):
                 return read_snapshot(source, content, custom_kinds)
             if not content.strip():
-                raise KubeschedError(f"{source}: is empty; {_EXPECTED}")
+                raise KubeschedError(f"{source}: file is empty; {_EXPECTED}")
             check_no_trace(source, content)
             manifests, problems = parsed(path, content)
     except OSError as error:
@@ -138,7 +138,7 @@ def _read_path(path: str, custom_kinds: Collection[str]) -> ClusterObjects | lis
 
 
 class DocumentReader:
-    """Makes a cluster of documents: objects, workloads, and gaps for those that cannot be read."""
+    """Builds a cluster of documents: objects, workloads, and gaps for unreadable ones."""
 
     def __init__(self, custom_kinds: Collection[str] = (), namespace: str = DEFAULT_NAMESPACE) -> None:
         self._custom_kinds = custom_kinds
@@ -166,7 +166,7 @@ class DocumentReader:
         )
 
     def _read(self, document: Document, objects: list[ApiObject], documents: list[Document]) -> None:
-        """Add an object to the lists that it belongs to; those of other kinds are left out."""
+        """Add an object to the lists that it belongs to; objects of other kinds are left out."""
         custom = custom_kind_of(document, self._custom_kinds)
         if custom is not None:
             objects.append(custom_object(custom, document))
@@ -191,13 +191,11 @@ class DocumentReader:
 
 
 def gaps_of_unread(problems: Sequence[str]) -> list[Gap]:
-    """Return a gap for each object that cannot be read; of very many, some are only counted."""
-    uncertain = "answers do not count it"
+    """Return a gap for each unreadable object; beyond a limit they are only counted."""
+    uncertain = "answers ignore it"
     gaps = [Gap("an object", problem, uncertain) for problem in problems[:MOST_NAMED]]
     if len(problems) > MOST_NAMED:
-        gaps.append(
-            Gap(f"{len(problems) - MOST_NAMED} more objects", "they cannot be read", "answers do not count them")
-        )
+        gaps.append(Gap(f"{len(problems) - MOST_NAMED} more objects", "they cannot be read", "answers ignore them"))
     return gaps
 
 
@@ -221,7 +219,7 @@ def merged(parts: Sequence[ClusterObjects], origin: str) -> ClusterObjects:
         anonymised=any(part.anonymised for part in parts),
         custom_kinds=tuple(sorted({kind for part in parts for kind in part.custom_kinds})),
         admission=tuple(filter(is_admission, documents.values())),
-        # what one part lacks another may have
+        # another part may have the kinds that one part lacks
         unread=tuple(kind for kind in UNADMITTED if all(kind in part.unread for part in parts)),
         drafted=not times and any(part.drafted for part in parts),
     )

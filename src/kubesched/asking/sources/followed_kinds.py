@@ -1,7 +1,7 @@
-"""The kinds that can be watched on a cluster: what the scheduler reads, the server serves, and RBAC allows.
+"""The kinds that can be watched on a cluster: the scheduler reads them, the server serves them, and RBAC allows it.
 
-From a client to the kinds to watch and, for each of the others, a sentence. Rights are tried by a list of one object
-and by a watch that is left at once: get, list and watch are all that is asked for.
+From a client to the kinds to watch and, for each other kind, a sentence. Rights are tested by a list of one object
+and by a short watch: only get, list and watch are needed.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from kubesched.client.informers.watched_kinds import ALWAYS, WatchedKind
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.errors import KubeschedError
 
-# attempts of a request before the cluster is followed; later there is no end of them
+# attempts of a request before the cluster is followed; afterwards attempts are unlimited
 PATIENCE = 6
 _NOT_ALLOWED, _NOT_SERVED = 403, 404
 
 
 class FollowableKinds(NamedTuple):
-    """The kinds to watch; and the names of the others, each with the reason why it cannot be read."""
+    """The kinds to watch; and the names of all other kinds, each with the reason why it cannot be read."""
 
     watched: Sequence[WatchedKind]
     left_out: Sequence[tuple[str, str]]
@@ -44,7 +44,7 @@ async def followable_kinds(rest: Rest, pod_selector: str = "", custom_kinds: Col
     watched: list[WatchedKind] = []
     left_out: list[tuple[str, str]] = []
     kinds = [kind for kind in listed_kinds(custom_kinds) if kind.struct is not None]
-    # pods and nodes first: without them the others are not asked for
+    # pods and nodes first: without them no other kind is tried
     tried = [await _tried(rest, kind, pod_selector) for kind in kinds[: len(ALWAYS)]]
     tried += await asyncio.gather(*(_tried(rest, kind, pod_selector) for kind in kinds[len(ALWAYS) :]))
     for kind, found in zip(kinds, tried, strict=True):
@@ -56,7 +56,7 @@ async def followable_kinds(rest: Rest, pod_selector: str = "", custom_kinds: Col
 
 
 async def _tried(rest: Rest, kind: ListedKind, pod_selector: str) -> WatchedKind | str:
-    """Return the kind, or why it is left out; an empty text if nobody misses it."""
+    """Return the kind, or why it is left out; an empty text if the kind is optional."""
     query = dict(kind.query)
     if kind.name == "Pod" and pod_selector:
         query["labelSelector"] = pod_selector
@@ -76,7 +76,7 @@ async def _tried(rest: Rest, kind: ListedKind, pod_selector: str) -> WatchedKind
             if kind.name in ALWAYS or refused.code not in PASSING:
                 raise
         except Unreachable:
-            # nodes and pods could be read: others will be, later
+            # nodes and pods could be read, so this kind is retried later
             if kind.name in ALWAYS:
                 raise
         assert kind.struct is not None

@@ -1,8 +1,8 @@
 """The fields with texts that leave the process in snapshots, recordings and exports of the page, by struct.
 
-A field that can have texts or structs and has no place here is left out, as is each that a struct gets later. Numbers,
-truth values and times always stay. Questions and scheduling read what is here; a few more fields identify a volume, and
-an API server refuses one without them.
+A field that can have texts or structs and is not listed here is left out, including any field that a struct gets
+later. Numbers, truth values and times always stay. Questions and scheduling read the listed fields; a few more
+identify a volume, since an API server refuses one without them.
 """
 
 from typing import Final
@@ -195,7 +195,7 @@ VsphereVirtualDiskVolumeSource: volume_path
 
 
 def kept_fields() -> dict[str, frozenset[str]]:
-    """Return the names of the fields that are kept, by the name of their struct."""
+    """Return the names of the kept fields, by the name of their struct."""
     kept: dict[str, frozenset[str]] = {}
     struct = ""
     for line in _FIELDS.splitlines():

@@ -1,7 +1,7 @@
-"""Live clusters: what an API server lists.
+"""Live clusters: the objects that an API server lists.
 
-From the address of an API server to the objects of its cluster. Only lists are asked for, in pages. A kind that may not
-be read, or that the server does not serve, is a gap; without nodes or pods there is nothing to ask about.
+From the address of an API server to the objects of its cluster. It sends only list requests, in pages. A kind that is
+forbidden or not served is a gap; without nodes or pods it raises an error.
 """
 
 import asyncio
@@ -31,22 +31,22 @@ from kubesched.client.informers.watched_kinds import ALWAYS, UNFINISHED, watched
 from kubesched.client.rest import Query, Refused, Rest, RestClient, RestConfig, Unreachable
 from kubesched.errors import InvalidObjectError, KubeschedError
 
-# called with a kind and how many of its objects have arrived
+# called with a kind and the number of objects received
 Progress = Callable[[str, int], None]
 
 AT_ONCE: Final = 4
 ATTEMPTS: Final = 3
-# versions of the same shape that servers before the latest release have
+# equal versions of older API servers
 OLDER_VERSIONS: Final = {"resource.k8s.io/v1": "resource.k8s.io/v1beta2"}
 _VOLUMES = "pods with volumes may seem to fit or not to fit"
 _DEVICES = "pods with device claims may seem not to fit"
 _SPREADING = "default spreading counts fewer pods as alike"
 _SCALING = "pods of these workloads cannot be scaled or counted together"
-# what is uncertain without a kind
+# the uncertain part of answers without a kind
 UNCERTAIN: Final = {
     "Pod": "nodes may be fuller than they seem",
     "Namespace": "affinity terms with a namespaceSelector select no namespaces",
-    "PodDisruptionBudget": "preemption and drains heed no budgets",
+    "PodDisruptionBudget": "preemption and drains ignore budgets",
     "Service": _SPREADING,
     "ReplicationController": _SPREADING,
     "ReplicaSet": _SPREADING,
@@ -72,7 +72,7 @@ UNCERTAIN: Final = {
 
 
 class ListedKind(NamedTuple):
-    """A kind to list: its version, its struct, None for one that is kept as documents."""
+    """A kind to list: its version and its struct, or None for a kind kept as documents."""
 
     name: str
     api_version: str
@@ -92,7 +92,7 @@ def read_live(
 
 
 def listed_kinds(custom_kinds: Collection[str] = ()) -> list[ListedKind]:
-    """Return the kinds that questions are about, nodes and pods first."""
+    """Return the kinds for questions, nodes and pods first."""
     names = [*ALWAYS, *(kind for kind in API_VERSIONS if kind not in ALWAYS and kind not in UNREAD_KINDS)]
     known = [
         ListedKind(kind, API_VERSIONS[kind], KINDS[kind], path_of(kind), UNFINISHED if kind == "Pod" else {})
@@ -131,7 +131,7 @@ async def _read(target: RestConfig, kinds: Sequence[ListedKind], progress: Progr
 
 
 def to_check(error: Refused | Unreachable, target: RestConfig) -> str:
-    """Return the end of a sentence: what to check; some errors say it themselves."""
+    """Return the end of a sentence with what to check; empty if the error itself has it."""
     if isinstance(error, Refused) or error.maybe_done:
         return ""
     if "has expired" in str(error):
@@ -140,7 +140,7 @@ def to_check(error: Refused | Unreachable, target: RestConfig) -> str:
 
 
 async def server_version(rest: Rest) -> str:
-    """Return the release of a server, if it tells; credentials that it does not accept are an error."""
+    """Return the release of a server, if known; rejected credentials are an error."""
     try:
         return msgspec.json.decode(await rest.get("/version"), type=_Version).git_version
     except msgspec.MsgspecError:
@@ -152,7 +152,7 @@ async def server_version(rest: Rest) -> str:
 
 
 class _Reading:
-    """Lists kinds and collects what arrives."""
+    """Lists kinds and collects the objects."""
 
     def __init__(self, rest: RestClient, target: RestConfig, progress: Progress) -> None:
         self._rest = rest
@@ -163,9 +163,9 @@ class _Reading:
         self._gaps: dict[str, Gap] = {}
 
     async def kinds(self, kinds: Sequence[ListedKind]) -> None:
-        """List kinds, some at once."""
+        """List kinds, several at once."""
         turns = asyncio.Semaphore(AT_ONCE)
-        # in the order of the kinds, however their lists end
+        # in the order of the kinds, not of their responses
         self._lists = {kind.name: _KindList(kind, self._progress) for kind in kinds}
 
         async def in_turn(kind: ListedKind) -> None:
@@ -177,11 +177,11 @@ class _Reading:
                 for kind in kinds:
                     group.create_task(in_turn(kind))
         except ExceptionGroup as several:
-            # one is enough to tell
+            # one error is enough
             raise several.exceptions[0] from None
 
     def cluster(self) -> ClusterObjects:
-        """Return what has arrived."""
+        """Return the collected objects."""
         lists = self._lists.values()
         unread = [problem for each in lists for problem in each.unread]
         documents = [document for each in lists for document in each.documents]
@@ -207,7 +207,7 @@ class _Reading:
                 raise
 
     async def _list_older(self, kind: ListedKind) -> None:
-        """List a kind in an older version of its API; it may be one that the server does not have at all."""
+        """List a kind in an older version of its API; the server may lack the kind."""
         older = OLDER_VERSIONS.get(kind.api_version)
         if older is not None:
             try:
@@ -216,12 +216,12 @@ class _Reading:
             except Refused as refused:
                 if refused.code not in (403, 404):
                     raise
-        # kinds of alpha and beta versions are off unless somebody turns them on
+        # alpha and beta versions are disabled by default
         if "alpha" not in kind.api_version and "beta" not in kind.api_version:
             self._leave_out(kind, f"the API server does not serve {kind.path.removeprefix('/')}")
 
     async def _list_in_namespace(self, kind: ListedKind, refused: Refused) -> None:
-        """List a kind in the context's namespace: many people may read only there."""
+        """List a kind in the context's namespace only, for users with rights only there."""
         if kind.name not in CLUSTER_SCOPED:
             start, _, plural = kind.path.rpartition("/")
             try:
@@ -233,9 +233,7 @@ class _Reading:
                 self._leave_out(kind, str(refused), f"{kind.name}{OUTSIDE}{self._namespace}")
                 return
         if kind.name in ALWAYS:
-            raise KubeschedError(
-                f"{refused}; without them there is nothing to ask about: ask for the right to list them"
-            )
+            raise KubeschedError(f"{refused}; answers need them: request the right to list them")
         self._leave_out(kind, str(refused))
 
     def _leave_out(self, kind: ListedKind, why: str, what: str = "") -> None:
@@ -243,7 +241,7 @@ class _Reading:
         self._gaps[kind.name] = Gap(what or kind.name, why, uncertain)
 
     async def _attempts(self, kind: ListedKind, path: str) -> None:
-        """List a kind; again if the connection breaks, or the server asks for patience."""
+        """List a kind; retry if the connection breaks, or the server is busy."""
         found = self._lists[kind.name]
 
         async def listed() -> None:
@@ -254,7 +252,7 @@ class _Reading:
 
 
 class _KindList:
-    """The objects of a kind that have arrived."""
+    """The received objects of a kind."""
 
     def __init__(self, kind: ListedKind, progress: Progress) -> None:
         self._kind = kind
@@ -264,20 +262,20 @@ class _KindList:
         self.begin()
 
     def begin(self) -> None:
-        """Forget what has arrived: the list begins anew."""
+        """Drop the received objects: the list starts again."""
         self.objects: list[ApiObject] = []
         self.documents: list[Document] = []
         self.unread: list[str] = []
 
     async def take(self, items: list[bytes]) -> None:
-        """Read objects of a list."""
+        """Decode objects of a list."""
         for item in items:
             try:
                 self._read(item)
             except (InvalidObjectError, *UNREADABLE) as error:
                 self.unread.append(str(error))
         self._progress(self._kind.name, len(self.objects) or len(self.documents))
-        # let others arrive
+        # let other tasks run
         await asyncio.sleep(0)
 
     def _read(self, item: bytes) -> None:

@@ -1,10 +1,10 @@
-"""A cluster made of manifests, as an API server and its controllers make one.
+"""A cluster of manifests, built by an API server and its controllers.
 
-    manifests ──▶ API server ──▶ controllers, until nothing is left to do ──▶ documents
+    manifests ──▶ API server ──▶ controllers, until they have settled ──▶ documents
 
-Defaults and priorities are filled in, Deployments become pods, nodes become ready, claims are made. There is no
-scheduler: pods that the manifests do not bind stay pending, so that questions can be asked about them. A StatefulSet
-makes all of its pods at once, since none ever becomes ready for the next. Nothing is served.
+The server fills in defaults and priorities, controllers create pods of Deployments and claims, and nodes become
+ready. There is no scheduler: pods that the manifests do not bind stay pending, for questions about them. A
+StatefulSet creates all of its pods at once, since none ever becomes ready for the next. Nothing is served.
 """
 
 import asyncio
@@ -24,9 +24,9 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.errors import KubeschedError
 
-# objects of an exported cluster that admission and defaults of other objects depend on
+# objects of an exported cluster that affect the admission and the defaults of other objects
 _CONTEXT = frozenset({"Namespace", "PriorityClass", "StorageClass", "DeviceClass", "VolumeAttributesClass"})
-# timers that are due later, such as that of a CronJob, are not waited for
+# later timers, such as that of a CronJob, are ignored
 NEAR_SECONDS = 1.0
 LOOK_SECONDS = 0.01
 LONGEST_SECONDS = 60.0
@@ -35,19 +35,19 @@ POD_MANAGEMENT, IN_ORDER = "podManagementPolicy", "OrderedReady"
 
 
 class Settled(NamedTuple):
-    """The objects that manifests become, and gaps for what the simulated nodes filled in."""
+    """The objects that manifests result in, and gaps for amounts that the simulated nodes filled in."""
 
     manifests: list[Manifest]
     gaps: tuple[Gap, ...]
 
 
 def settled(drafts: Sequence[Manifest], known: Sequence[ClusterObjects] = (), namespace: str = "default") -> Settled:
-    """Return the objects that manifests become, beside those that are known already; raises KubeschedError.
+    """Return the objects that manifests result in, without the known ones; raises KubeschedError.
 
-    `namespace` is that of manifests which name none; it is created.
+    `namespace` is the default for manifests without one; it is created.
     """
     server = new_server({}, seed=0)
-    # controllers make pods of a DaemonSet for nodes
+    # controllers create pods of a DaemonSet for nodes
     wanted = _CONTEXT | ({"Node"} if any(each.kind == "DaemonSet" for each in drafts) else set())
     objects = (obj for part in known for obj in part.objects if type(obj).__name__ in wanted)
     documents = (document for part in known for document in part.admission)
@@ -57,7 +57,7 @@ def settled(drafts: Sequence[Manifest], known: Sequence[ClusterObjects] = (), na
     if report.problems:
         raise KubeschedError("; ".join(report.problems))
     in_own_loop(_settle(server))
-    # what was known stays as it was, unless a manifest changes it
+    # known objects stay unchanged, unless a manifest changes them
     old = {_key(each) for each in around} - {_key(each) for each in drafts}
     in_order = {_key(_as_applied(server, each, namespace)) for each in drafts if _is_in_order(each)}
     made = [each for each in _objects(server) if _key(each) not in old]
@@ -80,18 +80,18 @@ def _filled_in(drafts: Iterable[Manifest], made: Iterable[Manifest]) -> Iterator
     for (source, amounts), names in missing.items():
         named = names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"
         why = "the manifest has no status.allocatable"
-        yield Gap(f"what Node {named} can take", why, f"{source} counts: {amounts}")
+        yield Gap(f"the capacity of Node {named}", why, f"{source} counts: {amounts}")
 
 
 def _missing_namespace(name: str, manifests: Iterable[Manifest]) -> list[Manifest]:
-    """Return the manifest of a namespace, unless others have it."""
+    """Return the manifest of a namespace, unless it exists."""
     if name == "default" or any(each.kind == "Namespace" and each.name == name for each in manifests):
         return []
     return [Manifest("namespace", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})]
 
 
 def _as_applied(server: ApiServer, manifest: Manifest, namespace: str) -> Manifest:
-    """Return a manifest as kubectl apply sends it: in a namespace, with the annotation for the next time."""
+    """Return a manifest as kubectl apply sends it: in a namespace, with the last-applied annotation."""
     document = manifest.document
     meta = document.get("metadata")
     if not isinstance(meta, dict):
@@ -103,7 +103,7 @@ def _as_applied(server: ApiServer, manifest: Manifest, namespace: str) -> Manife
 
 
 def _is_in_order(manifest: Manifest) -> bool:
-    """Return whether a manifest is a StatefulSet whose pods come one after the other."""
+    """Return whether a manifest is a StatefulSet that creates its pods in order."""
     spec = manifest.document.get("spec")
     return (
         manifest.kind == "StatefulSet"
@@ -127,7 +127,7 @@ def _managed(manifest: Manifest, policy: str) -> Manifest:
 
 
 async def _settle(server: ApiServer) -> None:
-    """Run the controllers until nothing is left to do for a while."""
+    """Run the controllers until they have settled."""
     simulation = Simulation(server)
     simulation.start()
     now = asyncio.get_running_loop().time
@@ -142,9 +142,9 @@ async def _settle(server: ApiServer) -> None:
 
 
 def _objects(server: ApiServer) -> list[Manifest]:
-    """Return the stored objects of the kinds that questions are about."""
+    """Return the stored objects of the kinds for questions."""
     wanted = {**API_VERSIONS, **DOCUMENT_KINDS}
-    # a kind that is served in several versions is stored once
+    # a kind with several served versions is stored once
     prefixes = {each.prefix: each.kind for each in server.registry.catalog.resources if each.kind in wanted}
     return [
         Manifest(f"{kind} {stored.name}", stored.document())

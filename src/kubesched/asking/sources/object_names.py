@@ -1,6 +1,6 @@
 """Names of pods and nodes, for completion in shells: quickly, or none at all.
 
-From a source to some names. A live cluster is asked for one page; whatever goes wrong gives no names.
+From a source to some names. For a live cluster it reads one page; on any error there are no names.
 """
 
 import msgspec
@@ -13,7 +13,7 @@ from kubesched.client.informers.paged_list import PAGE
 from kubesched.client.rest import RestClient, RestConfig
 from kubesched.errors import KubeschedError
 
-# a shell waits
+# the shell is waiting
 PATIENCE_SECONDS = 3.0
 
 
@@ -31,7 +31,7 @@ class _Page(msgspec.Struct):
 
 
 def names_in(source: ClusterSource, kind: str, namespace: str = "") -> list[str]:
-    """Return names of objects of a kind: bare ones in the namespace of the source, or in the given one."""
+    """Return names of objects of a kind: bare names in the source's namespace, or in the given one."""
     try:
         if source.paths:
             cluster = read_files(source.paths, (), source.namespace or DEFAULT_NAMESPACE)

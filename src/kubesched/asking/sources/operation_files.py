@@ -1,6 +1,6 @@
 """Files that operations of `whatif` name: manifests to apply, and nodes to add.
 
-From a path to manifests, or to the one node that a file holds.
+From a path to manifests, or to the one node in a file.
 """
 
 from collections.abc import Callable, Iterable
@@ -15,7 +15,7 @@ from kubesched.errors import KubeschedError
 
 
 class FileReaders(NamedTuple):
-    """Reads files for operations: the manifests in one, and the node in one (None if there is no such file)."""
+    """Reads files for operations: the manifests of one, and the node of one (None if there is no such file)."""
 
     manifests: Callable[[str], Iterable[Manifest]]
     node: Callable[[str], Node | None]

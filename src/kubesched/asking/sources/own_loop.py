@@ -1,4 +1,4 @@
-"""Coroutines of sources, called from code that is no coroutine, such as a command or a cell of a notebook.
+"""Coroutines of sources, called from synchronous code, such as a command or a cell of a notebook.
 
 From a coroutine to its result.
 """
@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 def in_own_loop(work: Coroutine[Any, Any, T]) -> T:
-    """Return what a coroutine returns, on a loop of its own; in a thread if this one has a running loop (notebooks)."""
+    """Return the result of a coroutine, run on a new loop; in a thread if this one has a running loop (notebooks)."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

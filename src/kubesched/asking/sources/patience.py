@@ -1,6 +1,6 @@
-"""Requests that are made again, if the connection breaks or the server asks for patience; and the end of patience.
+"""Retries of requests if the connection breaks or the server is busy, and their end.
 
-From a request to what it returns, or to the error of the last attempt.
+From a request to its result, or to the error of the last attempt.
 """
 
 import asyncio
@@ -11,14 +11,14 @@ from kubesched.client.rest import Refused, Unreachable
 
 T = TypeVar("T")
 AGAIN_SECONDS: Final = 0.5
-# refusals that pass
+# temporary refusals
 PASSING: Final = (429, 500, 503, 504)
 
 
 async def patiently(ask: Callable[[], Awaitable[T]], attempts: int, *, hurries: bool = False) -> T:
-    """Return what a request returns; raises Refused, Unreachable after so many attempts.
+    """Return the result of a request; raises Refused or Unreachable after the last attempt.
 
-    Where nobody listens there is one attempt. With `hurries` a request that gets no answer is not made again.
+    If no server listens there is one attempt. With `hurries` a request without a response is not repeated.
     """
     for left in reversed(range(attempts)):
         try:
@@ -36,7 +36,7 @@ async def patiently(ask: Callable[[], Awaitable[T]], attempts: int, *, hurries: 
 
 
 async def unless_stopped(stop: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
-    """Return what some work returns; None if `stop` is set before, whatever the work waits for."""
+    """Return the result of some work; None if `stop` is set before it ends."""
     tasks = working, _ = asyncio.create_task(work), asyncio.create_task(stop.wait())
     try:
         await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -1,6 +1,7 @@
-"""Objects that are kept as documents: workloads, and those by which the API server admits pods.
+"""Objects that are kept as documents: workloads, and the kinds by which the API server admits pods.
 
-From a document to a smaller one with what questions read, or to InvalidObjectError with the object and the field.
+From a document to a smaller one with the fields that questions read, or to InvalidObjectError with the object and the
+field.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,22 +22,22 @@ DOCUMENT_KINDS: Final = {**WORKLOAD_KINDS, **ADMISSION_KINDS}
 
 
 def is_read(document: Mapping[str, Any]) -> bool:
-    """Return whether a document is of a kind that is kept as a document."""
+    """Return whether a document's kind is kept as a document."""
     return is_workload(document) or is_admission(document)
 
 
 def is_admission(document: Mapping[str, Any]) -> bool:
-    """Return whether the API server admits pods by an object."""
+    """Return whether the API server uses an object to admit pods."""
     version = ADMISSION_KINDS.get(str(document.get("kind")))
     return version is not None and version == document.get("apiVersion")
 
 
 def reduced_document(document: Mapping[str, Any]) -> Document:
-    """Return a document with what questions read; raises InvalidObjectError."""
+    """Return a document reduced to the fields that questions read; raises InvalidObjectError."""
     return reduced_workload(document) if is_workload(document) else _reduced_admission(document)
 
 
-# -- by which pods are admitted
+# -- kinds for admission
 
 
 class _Requirement(msgspec.Struct, rename="camel", omit_defaults=True):

@@ -1,6 +1,6 @@
 """The rights that answers need.
 
-From the kinds that live clusters are asked for to a ClusterRole: lists, and watches for what follows a cluster.
+From the kinds that are read from live clusters to a ClusterRole: list, and watch for commands that follow a cluster.
 """
 
 from typing import Any, Final
@@ -13,7 +13,7 @@ _VERBS: Final = ("get", "list", "watch")
 
 
 def reader_role() -> dict[str, Any]:
-    """Return a ClusterRole to read what scheduling depends on."""
+    """Return a ClusterRole to read the objects that scheduling depends on."""
     resources: dict[str, list[str]] = {}
     for kind in listed_kinds():
         resources.setdefault(kind.api_version.rpartition("/")[0], []).append(plural_of(kind.name))

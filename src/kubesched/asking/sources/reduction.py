@@ -1,9 +1,9 @@
-"""What of an object leaves the process in a snapshot: no more than questions read.
+"""The part of an object that leaves the process in a snapshot: no more than questions read.
 
-    an object ──▶ fields that `kept_texts` names, numbers, truth values, times ──▶ an equal one without the others
+    an object ──▶ fields that `kept_texts` names, numbers, truth values, times ──▶ an equal one without other fields
 
-From a struct to one without annotations that nobody reads, parameters of drivers, options, messages and addresses.
-Environment, commands, Secrets and ConfigMaps are no fields of structs in the first place.
+From a struct to one without unread annotations, parameters of drivers, options, messages and addresses. Environment,
+commands, Secrets and ConfigMaps are no fields of structs in the first place.
 """
 
 from collections.abc import Iterator
@@ -44,19 +44,21 @@ _WITHOUT_TEXT: Final = (int, float, bool, NoneType, datetime)
 
 
 def reduced(obj: T) -> T:
-    """Return an object with what questions read; one of a custom kind has all of its fields."""
+    """Return an object reduced to the fields that questions read; an object of a custom kind keeps all of its
+    fields.
+    """
     if type(obj).__name__ not in KINDS:
         return replace(obj, metadata=reduced_meta(obj.metadata))
     return cast(T, _reduced(obj))
 
 
 def reduced_meta(meta: ObjectMeta) -> ObjectMeta:
-    """Return metadata with the annotations that are read."""
+    """Return metadata with only the annotations that questions read."""
     return cast(ObjectMeta, _reduced(meta))
 
 
 class _Plan(NamedTuple):
-    """What changes in structs of a type: fields that get their defaults, and fields in which something changes."""
+    """The changes in structs of a type: fields that get their defaults, and fields whose values change."""
 
     left_out: tuple[tuple[str, Any], ...]
     nested: tuple[str, ...]
@@ -77,7 +79,7 @@ def _plan(struct: type[msgspec.Struct]) -> _Plan:
 
 
 def _reduced(value: Any) -> Any:
-    """Return a value without the fields that are left out; the same one if nothing is."""
+    """Return a value without the omitted fields; the same object if nothing is omitted."""
     if isinstance(value, msgspec.Struct):
         plan = _plan(type(value))
         changes = {name: default for name, default in plan.left_out if getattr(value, name) != default}
@@ -105,7 +107,7 @@ def _annotations(annotations: dict[str, str]) -> dict[str, str]:
 
 
 def has_text(kind: Any) -> bool:
-    """Return whether values of a type can have texts or structs in them."""
+    """Return whether values of a type can contain texts or structs."""
     if kind in _WITHOUT_TEXT or kind is ... or get_origin(kind) is Literal:
         return False
     parts = get_args(kind)
@@ -115,7 +117,7 @@ def has_text(kind: Any) -> bool:
 
 
 def structs_in(kind: Any) -> Iterator[type[msgspec.Struct]]:
-    """Yield the structs that a type names."""
+    """Yield the structs in a type."""
     if isinstance(kind, type) and issubclass(kind, msgspec.Struct):
         yield kind
     for part in get_args(kind):

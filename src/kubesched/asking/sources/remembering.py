@@ -1,6 +1,7 @@
-"""Answers about pods with what a scheduler remembers of them.
+"""Answers about pods with a scheduler's record of them.
 
-From an answer to the same with the decisions of a scheduler: one that is named, or that of a cluster of `kubesched up`.
+From an answer to the same with the decisions of a scheduler: the one that an option names, or that of a cluster of
+`kubesched up`.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def remembered(model: ClusterModel, answer: PodAnswer, scheduler: "SchedulerAddress | None" = None) -> PodAnswer:
-    """Return an answer with the decisions about the pod, as it is if no scheduler can be asked."""
+    """Return an answer with the decisions about the pod, or unchanged if there is no scheduler to read from."""
     pod = model.pods.get(answer.pod)
     if pod is None or (scheduler is None and model.source.server is None):
         return answer

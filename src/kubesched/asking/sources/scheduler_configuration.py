@@ -1,4 +1,4 @@
-"""The configuration that is in force in a scheduler, read from its /configz.
+"""The configuration in force in a scheduler, read from its /configz.
 
 From the address of a scheduler, or of the API server of `kubesched up`, to a KubeSchedulerConfiguration without
 secrets. kube-scheduler's page has internal names, and is not read.
@@ -16,7 +16,7 @@ from kubesched.config.types import API_VERSION, KIND
 from kubesched.errors import KubeschedError
 
 PATH: Final = "/configz"
-# where the page has the configuration
+# the key of the configuration on the page
 FIELD: Final = "componentconfig"
 SECONDS: Final = 10.0
 OTHER_FORM: Final = f"its {PATH} is not that of kubesched run or kubesched up"
@@ -30,7 +30,7 @@ class ToldConfiguration(NamedTuple):
 
 
 def read_in_force(target: RestConfig) -> ToldConfiguration:
-    """Return the configuration that is in force in a scheduler."""
+    """Return the configuration in force in a scheduler."""
     try:
         return _told(in_own_loop(_read(target)))
     except (KubeschedError, ValueError, RecursionError) as error:
@@ -41,7 +41,7 @@ def _told(found: Any) -> ToldConfiguration:
     document = found.get(FIELD) if isinstance(found, dict) else None
     if not isinstance(document, dict) or (document.get("apiVersion"), document.get("kind")) != (API_VERSION, KIND):
         return ToldConfiguration(why=OTHER_FORM)
-    # what stands for secrets on the page is no key
+    # the placeholder for secrets on the page is no key
     return ToldConfiguration(msgspec.json.encode(without_secrets(document, hidden="")).decode())
 
 

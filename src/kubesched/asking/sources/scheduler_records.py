@@ -1,7 +1,7 @@
-"""The decisions that a scheduler remembers, read from its /debug/decisions.
+"""A scheduler's recorded decisions, read from its /debug/decisions.
 
-From the address of a scheduler, or of the API server of `kubesched up`, to the decisions about a pod. Whatever goes
-wrong is a gap: an explanation does not need them.
+From the address of a scheduler, or of the API server of `kubesched up`, to the decisions about a pod. Every problem
+is a gap: an explanation does not need them.
 """
 
 from dataclasses import dataclass
@@ -21,21 +21,21 @@ from kubesched.serving.decisions.page import PATH
 from kubesched.serving.decisions.records import read_page
 
 SECONDS = 10.0
-# so many decisions about one pod are read
+# limit on the decisions about one pod
 MOST_DECISIONS = 20
 PEER = "the scheduler"
-# where problems with its certificate are to be solved
-ORIGIN = f"{PEER}: name its authority with --scheduler-ca"
-UNCERTAIN = "what the scheduler decided before, how often it tried, and how long the pod backs off"
+# advice for problems with its certificate
+ORIGIN = f"{PEER}: give its CA certificate with --scheduler-ca"
+UNCERTAIN = "earlier decisions, the number of attempts, and the backoff of the pod"
 NO_PAGE = f"it has no {PATH}: it is kube-scheduler or an older kubesched, or runs without --decision-record-memory=16Mi"
 
 
 @dataclass(frozen=True, slots=True)
 class SchedulerAddress:
-    """The URL of a scheduler's pages, and the files with its authority and with credentials.
+    """The URL of a scheduler's pages, and the files with its CA certificate and with credentials.
 
-    Without a token and a certificate the credentials of the cluster's kubeconfig are sent; without an authority its
-    authority is trusted, or else the system's.
+    Without a token and a certificate, the credentials of the cluster's kubeconfig are sent. Without a CA certificate,
+    that of the kubeconfig or else of the system is trusted.
     """
 
     url: str
@@ -46,21 +46,21 @@ class SchedulerAddress:
 
     @property
     def problem(self) -> str:
-        """Return what is wrong with the address, an empty text if nothing is."""
+        """Return the problem of the address, an empty text if there is none."""
         try:
             parts = urlsplit(self.url)
             port = parts.port
         except ValueError:
-            return f"{self.url} is no URL such as https://127.0.0.1:10259"
+            return f"{self.url} is not a URL such as https://127.0.0.1:10259"
         if parts.scheme != "https" or not parts.hostname or port == 0:
-            return f"{self.url} is no URL such as https://127.0.0.1:10259"
+            return f"{self.url} is not a URL such as https://127.0.0.1:10259"
         if bool(self.certificate) != bool(self.key):
-            return "a certificate and its key have to be given together"
+            return "give a client certificate and its key together"
         return ""
 
 
 def read_records(source: ClusterObjects, pod: str, scheduler: SchedulerAddress | None = None) -> PodRecords | None:
-    """Return the decisions about a pod, of the scheduler that is named or else of the cluster's API server.
+    """Return the decisions about a pod, from the named scheduler or else from the cluster's API server.
 
     None if no scheduler is named, and the cluster is not one of `kubesched up`.
     """
@@ -70,7 +70,7 @@ def read_records(source: ClusterObjects, pod: str, scheduler: SchedulerAddress |
 
 
 def read_scheduler(address: SchedulerAddress, cluster: RestConfig | None, pod: str) -> PodRecords:
-    """Return the decisions of a scheduler about a pod, `namespace/name`; `cluster` has the kubeconfig's credentials."""
+    """Return the decisions of a scheduler about a pod (`namespace/name`), with the credentials in `cluster`."""
     what = f"decisions of the scheduler at {address.url}"
     try:
         if address.problem:
@@ -84,9 +84,9 @@ def read_scheduler(address: SchedulerAddress, cluster: RestConfig | None, pod: s
 
 
 def read_api_server(cluster: RestConfig, pod: str = "", limit: int = MOST_DECISIONS) -> PodRecords | None:
-    """Return the decisions that an API server has, which is that of `kubesched up`; None if it has none to read.
+    """Return the decisions that the API server of `kubesched up` serves; None for another API server.
 
-    Without a pod they are the last ones about any.
+    Without a pod they are the latest decisions about any pod.
     """
     try:
         return in_own_loop(_read(cluster, pod, limit))
@@ -104,7 +104,7 @@ async def _read(target: RestConfig, pod: str, limit: int = MOST_DECISIONS) -> Po
 
 
 def config_of(address: SchedulerAddress, cluster: RestConfig | None) -> RestConfig:
-    """Return where and how to ask."""
+    """Return the connection to the scheduler."""
     own = bool(address.token_file or address.certificate)
     if cluster is not None and not own and not address.authority:
         server = address.url.rstrip("/")

@@ -2,9 +2,9 @@
 
     gzip of lines of JSON: a header, then one object a line, nodes first
 
-From the objects of a cluster to such a file and back. The header has the version of the format; a newer one is refused.
-Objects are written from structs (`reduction`), so the file holds what scheduling reads and nothing else. Objects of
-custom kinds are those that plugins look up; they are written whole, beside the name of their kind.
+From the objects of a cluster to such a file and back. The header has the version of the format; a newer one is
+refused. Objects are written from structs (`reduction`), so the file has only the fields that scheduling reads.
+Objects of custom kinds are those that plugins look up; they are written whole, with the name of their kind.
 """
 
 import gzip
@@ -32,12 +32,12 @@ from kubesched.errors import InvalidObjectError, KubeschedError
 
 VERSION: Final = 1
 GZIP: Final = b"\x1f\x8b"
-# a snapshot that somebody unpacked
+# an unpacked snapshot
 _UNPACKED: Final = b'{"kubesched":"snapshot"'
-# a snapshot of 5000 nodes and 200 000 pods has less than a gigabyte
+# a snapshot of 5000 nodes and 200 000 pods is smaller than a gigabyte
 LARGEST: Final = 8 << 30
 _KIND: Final = re.compile(rb'\{(?:"apiVersion":"[^"]*",)?"kind":"(\w+)"')
-_AGAIN: Final = "write it anew with `kubesched snapshot -o FILE`"
+_AGAIN: Final = "write it again with `kubesched snapshot -o FILE`"
 
 
 # how lines of traces and recordings begin
@@ -45,11 +45,11 @@ _TRACE: Final = re.compile(rb'\s*\{\s*("(at|recording|scenario)"\s*:|"template"\
 
 
 class UnreadableSnapshotError(KubeschedError):
-    """A file that is no snapshot, or one that is damaged or too new; the message says what to do."""
+    """A file that is no snapshot, or is damaged or too new; the message has the fix."""
 
 
 class _Header(msgspec.Struct, rename="camel"):
-    """The first line of a snapshot; older ones do not have the kinds by which pods are admitted, nor say so."""
+    """The first line of a snapshot; older ones lack the kinds by which pods are admitted."""
 
     kubesched: str = ""
     version: int = 0
@@ -64,14 +64,14 @@ class _Header(msgspec.Struct, rename="camel"):
 
 
 class _CustomLine(msgspec.Struct):
-    """The line of an object of a custom kind; lists of some servers do not say what their items are."""
+    """The line of an object of a custom kind; lists of some servers leave out the kind of their items."""
 
     custom: str
     object: Document
 
 
 def is_snapshot(content: bytes) -> bool:
-    """Return whether a file is a snapshot, or at least compressed as one, by its first bytes."""
+    """Return whether the first bytes of a file are the start of a snapshot, or at least of gzip."""
     return content.startswith((GZIP, _UNPACKED))
 
 
@@ -83,7 +83,7 @@ def counts_of(cluster: ClusterObjects) -> dict[str, int]:
     return dict(Counter(kind for kind, _ in _lines(cluster)))
 
 
-def written(cluster: ClusterObjects) -> bytes:
+def snapshot_bytes(cluster: ClusterObjects) -> bytes:
     """Return the snapshot of a cluster."""
     lines = list(_lines(cluster))
     header = _Header(
@@ -118,7 +118,7 @@ def _lines(cluster: ClusterObjects) -> Iterator[tuple[str, bytes]]:
     described = {(document["kind"], _full_name(document)) for document in cluster.workloads}
     for document in (*cluster.workloads, *cluster.admission):
         yield document["kind"], msgspec.json.encode(document)
-    # selectors of workloads whose template is not known
+    # selectors of workloads without a known template
     for obj in cluster.objects:
         kind = type(obj).__name__
         if kind in WORKLOAD_KINDS and (kind, obj.full_name) not in described:
@@ -136,7 +136,7 @@ def _full_name(document: Document) -> str:
 def read_snapshot(source: str, content: bytes, custom_kinds: Collection[str] = ()) -> ClusterObjects:
     """Return the cluster of a snapshot; raises UnreadableSnapshotError.
 
-    `custom_kinds` are the kinds that plugins look up; one that was not written is a gap.
+    `custom_kinds` are the kinds that plugins look up; one that is missing in the file is a gap.
     """
     text = _unpacked(source, content)
     header_line, _, body = text.partition(b"\n")
@@ -147,7 +147,7 @@ def read_snapshot(source: str, content: bytes, custom_kinds: Collection[str] = (
     total = sum(header.counts.values())
     if len(lines) != total:
         raise UnreadableSnapshotError(
-            f"{source}: has {len(lines)} objects where its header names {total}: a part of it is missing; {_AGAIN}"
+            f"{source}: has {len(lines)} objects, but its header announces {total}: the file is incomplete; {_AGAIN}"
         )
     objects, workloads, admission = _objects(source, lines)
     return ClusterObjects(
@@ -168,18 +168,18 @@ def read_snapshot(source: str, content: bytes, custom_kinds: Collection[str] = (
 
 
 def _unwritten(header: _Header, custom_kinds: Collection[str]) -> Iterator[Gap]:
-    """Yield a gap for each kind that a plugin looks up and a snapshot lacks; an anonymised one tells that by itself."""
+    """Yield a gap for each kind that a plugin looks up and a snapshot lacks; anonymised ones have such gaps
+    already.
+    """
     told = {gap.get("what") for gap in header.gaps}
     for kind in custom_kinds if not header.anonymised else ():
         if kind not in header.custom_kinds and kind not in told:
-            why = (
-                "the snapshot was written without the plugin that looks it up: write it anew with --config and --plugin"
-            )
+            why = "the snapshot was written without this plugin: write it again with --config and --plugin"
             yield Gap(kind, why, f"answers that depend on {kind}")
 
 
 def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Document], list[Document]]:
-    """Return objects, documents of workloads, and those of admission; raises UnreadableSnapshotError."""
+    """Return objects, documents of workloads, and documents for admission; raises UnreadableSnapshotError."""
     objects: list[ApiObject] = []
     workloads: list[Document] = []
     admission: list[Document] = []
@@ -205,17 +205,17 @@ def _objects(source: str, lines: list[bytes]) -> tuple[list[ApiObject], list[Doc
 
 
 def _workload(line: bytes) -> Document:
-    # its fields are read by those who ask about it
+    # its fields are decoded when a question needs them
     msgspec.json.decode(line, type=_WorkloadShape)
     document: Document = msgspec.json.decode(line)
     return document
 
 
 def check_no_trace(source: str, content: bytes) -> None:
-    """Check that a file is no trace; raises UnreadableSnapshotError, which names the commands that read it."""
+    """Raise UnreadableSnapshotError, which names the commands for traces, if a file is a trace."""
     if _TRACE.match(content):
         raise UnreadableSnapshotError(
-            f"{source}: is a trace or a recording, and no cluster: kubesched simulate {source} runs it, and "
+            f"{source}: is a trace or a recording, not a cluster: kubesched simulate {source} runs it, and "
             f"kubesched page --simulate {source} shows it"
         )
 
@@ -231,16 +231,14 @@ def _unpacked(source: str, content: bytes) -> bytes:
                 if not pieces and not piece.startswith(_UNPACKED):
                     check_no_trace(source, piece)
                     raise UnreadableSnapshotError(
-                        f"{source}: is compressed, but no snapshot of kubesched; if it has manifests, unpack it first"
+                        f"{source}: is compressed, but not a kubesched snapshot; unpack it first if it has manifests"
                     )
                 pieces.append(piece)
                 size += len(piece)
                 if size > LARGEST:
                     raise UnreadableSnapshotError(f"{source}: has more than {LARGEST >> 30} GiB; is it the right file?")
     except EOFError:
-        raise UnreadableSnapshotError(
-            f"{source}: ends too early: it was not copied as a whole; copy it again"
-        ) from None
+        raise UnreadableSnapshotError(f"{source}: is truncated; copy it again") from None
     except (OSError, zlib.error) as error:
         raise UnreadableSnapshotError(f"{source}: is damaged ({error}); copy it again, or {_AGAIN}") from None
     return b"".join(pieces)

@@ -1,6 +1,6 @@
-"""Manifests of pods and workloads that are asked about.
+"""Manifests of the pods and workloads of a question.
 
-From paths (files, folders, `-`) to manifests; the first thing that cannot be read is an error.
+From paths (files, folders, `-`) to manifests; the first unreadable part is an error.
 """
 
 from collections.abc import Sequence
@@ -15,5 +15,5 @@ def read_manifests(paths: Sequence[str]) -> list[Manifest]:
     if problems:
         raise KubeschedError(problems[0])
     if not manifests:
-        raise KubeschedError(f"{', '.join(paths)}: there is no object to ask about")
+        raise KubeschedError(f"{', '.join(paths)}: no objects found")
     return manifests

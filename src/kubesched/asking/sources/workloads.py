@@ -1,9 +1,9 @@
-"""Workloads: the kinds whose controllers make pods, as far as questions about pods need them.
+"""Workloads: the kinds whose controllers create pods, reduced to the fields for questions about pods.
 
 From the document of a Deployment, StatefulSet, ReplicaSet, DaemonSet, Job, CronJob or ReplicationController to a
-smaller one: its name, labels and owners, how many pods it wants and which it selects, and a template whose pod spec has
-only what scheduling reads. Commands, environment and the like are not in it. The manifest that was applied last, which
-an annotation holds, is made smaller in the same way.
+smaller one: its name, labels and owners, how many pods it wants and which it selects, and a template whose pod spec
+has only the fields that scheduling reads. Commands, environment and similar fields are left out. The last-applied
+manifest in the annotation is reduced in the same way.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from kubesched.errors import InvalidObjectError
 
 Document = dict[str, Any]
 
-# the kinds with the version in which they are read
+# the kinds with the version to read
 WORKLOAD_KINDS: Final = {
     "Deployment": "apps/v1",
     "StatefulSet": "apps/v1",
@@ -34,7 +34,7 @@ WORKLOAD_KINDS: Final = {
     "CronJob": "batch/v1",
     "ReplicationController": "v1",
 }
-# the fields of a spec that are kept as they are: numbers, words of the API, and selectors
+# the fields of a spec that are kept unchanged: numbers, words of the API, and selectors
 _KEPT: Final = (
     "replicas",
     "parallelism",
@@ -65,7 +65,7 @@ def is_workload(document: Mapping[str, Any]) -> bool:
 
 
 def reduced_workload(document: Mapping[str, Any]) -> Document:
-    """Return a workload with what questions need; raises InvalidObjectError."""
+    """Return a workload reduced to the fields for questions; raises InvalidObjectError."""
     kind = str(document["kind"])
     try:
         return _reduced(kind, document)
@@ -86,7 +86,7 @@ def _reduced(kind: str, document: Mapping[str, Any]) -> Document:
     }
     last = last_applied(dict(document)) if LAST_APPLIED in meta.annotations else {}
     if is_workload(last):
-        # one that cannot be read is as good as none
+        # an invalid one counts as missing
         with suppress(InvalidObjectError):
             return with_last_applied(found, reduced_workload(last))
     return found

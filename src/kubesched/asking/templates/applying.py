@@ -1,7 +1,7 @@
-"""Manifests as `kubectl apply` applies them: merged onto the objects that the cluster has.
+"""Manifests merged onto the objects of the cluster, as `kubectl apply` does.
 
-From a manifest and the live object's document to a manifest of the object afterwards. What the manifest leaves out
-stays as it is, unless the manifest that was applied last (an annotation says so) had it.
+From a manifest and the live object's document to a manifest of the resulting object. Fields that the manifest leaves
+out stay unchanged, unless the last-applied manifest (in an annotation) had them.
 """
 
 from typing import Any, Final
@@ -24,7 +24,7 @@ _OF_THE_SERVER: Final = frozenset(
 
 
 def applied(manifest: Manifest, live: Document) -> Manifest:
-    """Return a manifest of what an object becomes; raises InvalidObjectError. The status is the manifest's."""
+    """Return a manifest of the resulting object; raises InvalidObjectError. The status is the manifest's."""
     document = manifest.document
     shape = library().kind(str(document.get("apiVersion")), manifest.kind)
     if shape is None or not isinstance(document.get("metadata"), dict):
@@ -47,17 +47,17 @@ def applied(manifest: Manifest, live: Document) -> Manifest:
 
 
 def last_applied(document: Document) -> Document:
-    """Return the manifest that was applied last, empty if the object does not tell."""
+    """Return the last-applied manifest, empty if the object has none."""
     text = (document["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     try:
         return msgspec.json.decode(text or "", type=dict[str, Any])
     except UNREADABLE:
-        # any text can be annotated
+        # an annotation may contain any text
         return {}
 
 
 def with_last_applied(document: Document, manifest: Document) -> Document:
-    """Return an object with the annotation of the manifest that was applied last."""
+    """Return an object with the annotation of the last-applied manifest."""
     text = msgspec.json.encode(manifest).decode()
     annotations = {**(document["metadata"].get("annotations") or {}), LAST_APPLIED: text}
     return {**document, "metadata": {**document["metadata"], "annotations": annotations}}

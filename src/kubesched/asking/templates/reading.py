@@ -2,9 +2,9 @@
 
     manifests ──an API server in memory: defaults, validation, admission──▶ workloads ──controllers' rules──▶ pods
 
-From manifests to `WorkloadTemplate`s, and the other objects of the manifests. A pod is what the API server would store:
-defaulted, with its priority, its default tolerations, and what limit ranges and runtime classes of the cluster add.
-What is not valid is an error of one line, with the file, the object and the field.
+From manifests to `WorkloadTemplate`s, and the other objects of the manifests. A pod is stored as by the API server:
+defaulted, with its priority, its default tolerations, and the additions of limit ranges and runtime classes of the
+cluster. An invalid object is an error of one line, with the file, the object and the field.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,12 +41,12 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.errors import InvalidObjectError
 
-# kinds of the cluster that the API server looks at when it admits a pod
+# kinds of the cluster that the API server reads when it admits a pod
 _ADMITTING: Final = (Namespace, PriorityClass, StorageClass)
 _LIMIT_RANGE, _QUOTA, _RUNTIME_CLASS = "LimitRange", "ResourceQuota", "RuntimeClass"
-# what of an existing pod is not the template's
+# fields of an existing pod that the template lacks
 _NOT_OF_A_TEMPLATE: Final = ("nodeName", "ephemeralContainers")
-# where the pod spec is, if not in the template of the spec
+# path to the pod spec, if not in the template of the spec
 _SPEC_PATHS: Final = {
     "Pod": ("spec",),
     "PodTemplate": ("template", "spec"),
@@ -58,7 +58,7 @@ _NOT_OF_NEW_METADATA: Final = ("uid", "resourceVersion", "creationTimestamp", "d
 class WorkloadTemplates(NamedTuple):
     """The templates in manifests, and the other objects there: claims, classes, owners of the pods.
 
-    `gaps` are what admission would add and is not known, and what was left out. `quotas` are the manifests' own.
+    `gaps` are unknown additions of admission, and objects left out. `quotas` come from the manifests.
     """
 
     templates: tuple[WorkloadTemplate, ...]
@@ -70,9 +70,9 @@ class WorkloadTemplates(NamedTuple):
 def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> WorkloadTemplates:
     """Return the templates in manifests, in their order; raises InvalidObjectError.
 
-    Objects without a namespace are in that of the model's source. Custom resources are left out, and what the
-    controllers of other manifests make: the replica sets of a Deployment that is there, too, and their pods. Quotas
-    refuse no template: `asking.quotas` says how many pods they allow.
+    Objects without a namespace are in that of the model's source. Left out are custom resources, and objects that
+    controllers of other manifests create: the replica sets of a Deployment among the manifests, and their pods.
+    Quotas refuse no template: `asking.quotas` says how many pods they allow.
     """
     manifests = [_as_new(manifest, model.source.namespace) for manifest in manifests]
     manifests, made = _without_made(manifests)
@@ -92,7 +92,7 @@ def read_templates(model: ClusterModel, manifests: Sequence[Manifest]) -> Worklo
             templates.append(reader.template(manifest))
         elif not is_foreign(manifest.document):
             others.append(reader.stored(manifest.document))
-    # after the pods, which they might refuse
+    # after the pods, which quotas might reject
     _create(server, quotas)
     gaps = [*refused, *_unread(model, templates, classes)]
     if made:
@@ -119,7 +119,7 @@ class _Reader:
         self.owners: list[Document] = []
 
     def stored(self, document: Document) -> Document:
-        """Return an object of a manifest as it is stored."""
+        """Return the stored form of a manifest's object."""
         resource = self._client.resource(document["apiVersion"], document["kind"])
         namespace = _namespace(document) if resource.namespaced else ""
         found = self._client.get(resource, namespace, document["metadata"]["name"])
@@ -136,7 +136,7 @@ class _Reader:
     # -- one maker a kind
 
     def pod(self, pod: Document) -> WorkloadTemplate:
-        """Return the template of a pod: others like it."""
+        """Return the template of a pod: copies of it."""
         return self._of(pod, pod)
 
     def pod_template(self, holder: Document) -> WorkloadTemplate:
@@ -144,7 +144,7 @@ class _Reader:
         return self._of(holder, self._create(pod_for(holder, holder["template"], _reference(holder))))
 
     def deployment(self, deployment: Document) -> WorkloadTemplate:
-        """Return the template of a Deployment; its pods carry the hash of its newest replica set, if it has one."""
+        """Return the template of a Deployment; its pods have the hash of its newest replica set, if there is one."""
         replicas = set_for(deployment, self._known_hash(deployment))
         replicas = self._create({"apiVersion": "apps/v1", "kind": "ReplicaSet", **replicas})
         return replace(_renamed(self.replicas(replicas), deployment), replicas=deployment["spec"].get("replicas", 1))
@@ -179,7 +179,7 @@ class _Reader:
         )
 
     def job(self, job: Document) -> WorkloadTemplate:
-        """Return the template of a Job: as many pods as run at once."""
+        """Return the template of a Job: as many pods as run in parallel."""
         spec = job["spec"]
         at_once = spec.get("parallelism", 1)
         replicas = at_once if spec.get("completions") is None else min(at_once, spec["completions"])
@@ -273,7 +273,7 @@ def _create(server: ApiServer, manifests: Sequence[Manifest]) -> None:
 def admitting_server(
     model: ClusterModel, namespaces: Iterable[str], classes: Iterable[Document]
 ) -> tuple[ApiServer, tuple[Gap, ...]]:
-    """Return an API server with what it reads when it admits pods, and gaps for objects that it refuses."""
+    """Return an API server with the objects that admission reads, and gaps for objects that it rejects."""
     tokens = StaticTokens({})
     server = ApiServer(access=lambda registry: RoleBasedAccess(registry, tokens), seed=0)
     known = [to_builtins(obj) for obj in model.source.objects if isinstance(obj, _ADMITTING)]
@@ -292,7 +292,7 @@ def admitting_server(
 
 
 def _unread(model: ClusterModel, templates: Sequence[WorkloadTemplate], classes: Iterable[str]) -> Iterator[Gap]:
-    """Yield gaps for kinds by which pods are admitted and that the source may lack, unless it says so itself."""
+    """Yield gaps for admission kinds that the source may lack, unless the source already reports them."""
     source = model.source
     for name in classes:
         yield Gap(f"{_RUNTIME_CLASS} {name}", "the source does not have it", "its overhead and nodes do not count")
@@ -309,7 +309,7 @@ def _unread(model: ClusterModel, templates: Sequence[WorkloadTemplate], classes:
 
 
 def _unknown_runtime_classes(model: ClusterModel, manifests: Sequence[Manifest]) -> dict[str, Document]:
-    """Return runtime classes that pods name and the source may lack, with the overhead that the pods state."""
+    """Return runtime classes that pods name and the source may lack, with the overhead in the pods."""
     if _RUNTIME_CLASS not in model.source.unread:
         return {}
     known = {each["metadata"]["name"] for each in model.source.admission if each["kind"] == _RUNTIME_CLASS}
@@ -330,7 +330,7 @@ def _unknown_runtime_classes(model: ClusterModel, manifests: Sequence[Manifest])
 
 
 def _unread_priority_classes(model: ClusterModel, manifests: Sequence[Manifest]) -> Iterator[Document]:
-    """Yield priority classes that pods name, if the source may lack some; a gap says so."""
+    """Yield priority classes that pods name, if the source may lack some; a gap reports it."""
     if PriorityClass.__name__ not in model.source.unread:
         return
     for spec in (_pod_spec(manifest.document) for manifest in manifests):
@@ -356,7 +356,7 @@ def _pod_spec(document: Document) -> Document:
 
 
 def _as_new(manifest: Manifest, namespace: str) -> Manifest:
-    """Return a manifest with a name and a namespace, and a pod without what an existing pod has and a template not."""
+    """Return a manifest with a name and a namespace, and a pod without the fields of an existing pod."""
     document = manifest.document
     meta = document.get("metadata")
     if not isinstance(meta, dict):
@@ -373,7 +373,7 @@ def _as_new(manifest: Manifest, namespace: str) -> Manifest:
 
 
 def _without_made(manifests: Sequence[Manifest]) -> tuple[list[Manifest], list[Manifest]]:
-    """Return the manifests that no controller of another one makes, and the others."""
+    """Return the manifests without an owner among the manifests, and the manifests with one."""
     there = {(each.kind, _namespace(each.document), each.name) for each in manifests if each.kind in _MAKERS}
 
     def is_made(manifest: Manifest) -> bool:
@@ -400,7 +400,7 @@ def _name_of(document: Document) -> ObjectName:
 
 
 def _renamed(template: WorkloadTemplate, owner: Document) -> WorkloadTemplate:
-    """Return the template of an owner's owner: a Deployment's, a CronJob's."""
+    """Return a template in the name of the owner's owner: a Deployment's, a CronJob's."""
     name = _name_of(owner)
     return replace(template, workload=name, base_name=name.name)
 

@@ -1,6 +1,6 @@
 """A workload as the source of equal pods: values.
 
-From `templates.reading` to whoever asks about pods that do not exist yet: the pod as the API server would store it, and
+From `templates.reading` to questions about pods that do not exist yet: the pod as the API server would store it, and
 the n-th pod of the workload with the claims that are created with it.
 """
 
@@ -40,7 +40,7 @@ class NewPod(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClaimedVolume:
-    """A volume with a claim of its own for each pod: of a volumeClaimTemplate, or of an ephemeral volume."""
+    """A volume with a separate claim for each pod: from a volumeClaimTemplate, or an ephemeral volume."""
 
     volume: str
     claim: PersistentVolumeClaim
@@ -49,11 +49,11 @@ class ClaimedVolume:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WorkloadTemplate:
-    """A workload whose pods are equal but for their names: a Deployment, a Job, or a Pod itself.
+    """A workload whose pods differ only in their names: a Deployment, a Job, or a Pod itself.
 
-    `pod` is its pod as the API server stores it; `replicas` is how many it wants, which a DaemonSet does not say:
-    `fitness` decides on which nodes its pods run. `index_labels` are the labels that hold the number of a pod,
-    `name_label` the one that holds its name.
+    `pod` is its pod as the API server stores it; `replicas` is the wanted number, which a DaemonSet lacks: `fitness`
+    decides on which nodes its pods run. `index_labels` are the labels with the number of a pod, `name_label` is the
+    label with its name.
     """
 
     workload: ObjectName
@@ -76,12 +76,12 @@ class WorkloadTemplate:
 
     @property
     def brings_claims(self) -> bool:
-        """Return whether each of its pods has claims of its own, to volumes or devices."""
+        """Return whether each of its pods has separate claims, to volumes or devices."""
         return bool(self.claims) or any(claim.resource_claim_template_name for claim in self.pod.spec.resource_claims)
 
     @property
     def numbers_its_pods(self) -> bool:
-        """Return whether its pods differ in labels: by their number, or by their name."""
+        """Return whether its pods differ in labels: in their number, or in their name."""
         return bool(self.index_labels or self.name_label)
 
     def wants(self, node: Node) -> bool:
@@ -90,7 +90,7 @@ class WorkloadTemplate:
         return self.fitness.judge(DaemonNode(node.name, dict(node.metadata.labels), node.spec.taints))[0]
 
     def new_pods(self, model: ClusterModel) -> Iterator[NewPod]:
-        """Yield the next pods of the workload without end, under names that the cluster does not have."""
+        """Yield the next pods of the workload endlessly, under names that the cluster does not have."""
         ordinal = self.first_ordinal
         while True:
             name = f"{self.base_name}-{ordinal}"
@@ -99,7 +99,7 @@ class WorkloadTemplate:
             ordinal += 1
 
     def own_pod(self, model: ClusterModel) -> NewPod:
-        """Return the pod under the name that it has in its manifest."""
+        """Return the pod under its name in the manifest."""
         return self._numbered(model, self.pod.name, self.first_ordinal)
 
     def pod_for_node(self, node: str) -> NewPod:
@@ -131,7 +131,7 @@ class WorkloadTemplate:
     def _with_volumes(
         self, model: ClusterModel, pod: Pod, ordinal: int
     ) -> tuple[Pod, tuple[PersistentVolumeClaim, ...]]:
-        """Return a pod with the volumes of its own claims, and those claims that the cluster does not have."""
+        """Return a pod with the volumes of its claims, and the claims that the cluster does not have."""
         if not self.claims:
             return pod, ()
         claims, sources = [], {}
@@ -155,7 +155,7 @@ class WorkloadTemplate:
 
 
 def _with_device_claims(model: ClusterModel, pod: Pod) -> tuple[Pod, tuple[ResourceClaim, ...]]:
-    """Return a pod that knows its claims to devices, and these claims, made from their templates."""
+    """Return a pod with references to its claims to devices, and these claims, made from their templates."""
     claims, statuses = [], []
     for entry in pod.spec.resource_claims:
         if not entry.resource_claim_template_name:

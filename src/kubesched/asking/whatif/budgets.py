@@ -1,7 +1,7 @@
 """PodDisruptionBudgets while pods leave and come: how many more may be evicted.
 
-From the budgets' statuses, and pods that leave, are placed again, are new or deleted, to verdicts on evictions as the
-Eviction API gives them. The budgets' objects follow, since preemption reads them.
+From the budgets' statuses, and pods that leave, are placed again, are new or deleted, to the Eviction API's verdicts
+on evictions. The budgets' objects are updated, since preemption reads them.
 """
 
 # upstream: pkg/registry/core/pod/storage/eviction.go, pkg/controller/disruption/disruption.go (v1.36)
@@ -28,7 +28,7 @@ class EvictionRefusal(NamedTuple):
 
 
 class BudgetAccount:
-    """One budget: `slack` healthy pods are there beyond those that it wants, less than none if it lacks some."""
+    """One budget: `slack` is the number of healthy pods beyond the wanted number, negative if it lacks some."""
 
     def __init__(self, budget: PodDisruptionBudget, members: list[PodInfo] | None) -> None:
         self.name = budget.full_name
@@ -50,11 +50,11 @@ class BudgetAccount:
         return self.slack, self._expected, self._healthy, self._desired
 
     def restore(self, state: tuple[int, int, int, int]) -> None:
-        """Go back to earlier counts."""
+        """Return to earlier counts."""
         self.slack, self._expected, self._healthy, self._desired = state
 
     def _wanted_of(self, expected: int, otherwise: int) -> int:
-        """Return how many of so many pods are to be healthy."""
+        """Return how many of a number of pods must be healthy."""
         if self._spec.max_unavailable is not None:
             return max(0, expected - share_of(self._spec.max_unavailable, expected, round_up=True))
         if self._spec.min_available is not None:
@@ -62,7 +62,7 @@ class BudgetAccount:
         return otherwise
 
     def count(self, healthy: int = 0, expected: int = 0) -> None:
-        """Count so many more healthy pods, and so many more pods that there should be."""
+        """Add to the number of healthy pods, and to the number of expected pods."""
         self._healthy += healthy
         self.slack += healthy
         if expected:
@@ -73,7 +73,7 @@ class BudgetAccount:
             self.slack -= desired - was
 
     def spares_unready(self) -> bool:
-        """Return whether pods that are not ready may go without being counted."""
+        """Return whether pods that are not ready may be evicted without being counted."""
         if self._spec.unhealthy_pod_eviction_policy == "AlwaysAllow":
             return True
         return self._healthy >= self._desired > 0
@@ -90,7 +90,7 @@ BudgetState = tuple[list[tuple[int, int, int, int]], dict[str, tuple[BudgetAccou
 
 
 class BudgetAccounts:
-    """All budgets of a cluster; `counts_pods` does not believe their statuses."""
+    """All budgets of a cluster; with `counts_pods` their statuses are ignored."""
 
     def __init__(self, model: ClusterModel, *, counts_pods: bool = False) -> None:
         self._model = model
@@ -100,12 +100,12 @@ class BudgetAccounts:
         self._found: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[BudgetAccount, ...]] = {}
         for budget in model.cluster.objects.of(PodDisruptionBudget):
             self.replace(budget)
-        # pods that will be healthy once they have a place, by UID; and those that are since then
+        # pods that become healthy once they have a place, by UID; and those that already are
         self._awaited: dict[str, tuple[BudgetAccount, ...]] = {}
         self._arrived: set[str] = set()
 
     def replace(self, budget: PodDisruptionBudget) -> None:
-        """Count by a budget that is new or another one; its status counts if a controller has written it."""
+        """Count by a new or changed budget; its status counts if a controller has written it."""
         self.drop(budget.full_name)
         selector = _selector_of(budget)
         believed = _is_counted(budget) and not self._counts_pods
@@ -122,7 +122,7 @@ class BudgetAccounts:
         return [account.state() for _, _, account in self._selectors], dict(self._awaited), set(self._arrived)
 
     def restore(self, mark: BudgetState) -> None:
-        """Go back to earlier counts."""
+        """Return to earlier counts."""
         states, self._awaited, self._arrived = mark
         for (_, _, account), state in zip(self._selectors, states, strict=True):
             account.restore(state)
@@ -155,7 +155,7 @@ class BudgetAccounts:
         return EvictionRefusal(names, budget.refusal())
 
     def leave(self, pod: PodInfo, *, returns: bool) -> None:
-        """Count a pod that leaves its node; if it returns it is counted again once it has a place."""
+        """Count a pod that leaves its node; a pod that returns is counted again when it has a place."""
         budgets = self.of(pod)
         for budget in budgets:
             budget.count(healthy=-int(self._is_healthy(pod)), expected=0 if returns else -1)
@@ -164,7 +164,7 @@ class BudgetAccounts:
             self._awaited[pod.uid] = budgets
 
     def expect(self, pod: PodInfo) -> None:
-        """Count a new pod, which is healthy once it has a place."""
+        """Count a new pod, which becomes healthy when it has a place."""
         budgets = self.of(pod)
         for budget in budgets:
             budget.count(expected=1)
@@ -172,7 +172,7 @@ class BudgetAccounts:
             self._awaited[pod.uid] = budgets
 
     def follow(self, placer: Placer) -> None:
-        """Count the pods that have places by now, and write what the budgets allow into their objects."""
+        """Count the pods that now have places, and update the budgets' objects."""
         placed = self._model.cluster.table.pods
         for uid in [uid for uid in self._awaited if uid in placed]:
             for budget in self._awaited.pop(uid):
@@ -186,7 +186,7 @@ class BudgetAccounts:
                 placer.put(msgspec.structs.replace(budget_object, status=status))
 
     def _members(self, namespace: str, selector: Selector) -> list[PodInfo]:
-        """Return the pods that a selector selects, as they are now."""
+        """Return the pods that a selector currently selects."""
         placed = self._model.cluster.table.pods
         pods = (placed.get(pod.uid, pod) for pod in self._model.pods.values() if pod.namespace == namespace)
         return [pod for pod in pods if selector.matches(pod.labels)]
@@ -196,7 +196,7 @@ class BudgetAccounts:
 
 
 def is_ready(pod: PodInfo) -> bool:
-    """Return whether a pod counts as healthy; a pod with a node of which no condition is known does."""
+    """Return whether a pod counts as healthy, like a pod with a node and without conditions."""
     if not pod.spec.node_name or pod.terminating:
         return False
     ready = [condition.status for condition in pod.status.conditions if condition.type == "Ready"]

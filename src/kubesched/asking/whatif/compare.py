@@ -1,7 +1,7 @@
 """Two configurations on the same pods from the same start.
 
-From two models of one cluster to the placements that differ, with both nodes' scores under each configuration, and to
-sums. Both schedule the same pod, then the next.
+From two models of one cluster to the different placements, with both nodes' scores under each configuration, and to
+totals. Both models schedule the same pod, then the next.
 """
 
 from collections.abc import Iterator, Sequence
@@ -25,14 +25,14 @@ from kubesched.asking.whatif.whatif_answer import (
 from kubesched.asking.whatif.workload_operations import reschedulable
 from kubesched.core.cluster.pod_info import PodInfo
 
-# so many differences are explained by scores; all are listed
+# limit on the differences explained by scores; all are listed
 MOST_EXPLAINED = 100
 
 
 class NamedModel(NamedTuple):
     """A model with a configuration, and the configuration's name.
 
-    One that is `disposable` is not as before afterwards: taking everything back takes long.
+    A `disposable` model is not restored afterwards, since undoing everything takes long.
     """
 
     name: str
@@ -51,7 +51,7 @@ class NamedModel(NamedTuple):
 def compare(
     first: NamedModel, second: NamedModel, operations: Sequence[Operation] = (), *, reschedule_all: bool = False
 ) -> ComparisonAnswer:
-    """Return how two configurations place the pods that wait, or all; both start after the same operations."""
+    """Return how two configurations place the pending pods, or all pods; both start after the same operations."""
     pending = {pod.full_name for pod in first.model.cluster.pending.values()}
     steps: tuple[WhatIfStep, ...] = ()
     if operations:
@@ -82,7 +82,7 @@ def compare(
 
 
 def _start(trial: WhatIfTrial, reschedule_all: bool) -> list[str]:
-    """Return the pods to place, in order: those that wait as the queue has them, or all, the oldest first."""
+    """Return the pods to place, in order: pending ones in queue order, or all, the oldest first."""
     if not reschedule_all:
         return [pod.full_name for pod in trial.queue()]
     waiting = trial.queue()
@@ -93,7 +93,7 @@ def _start(trial: WhatIfTrial, reschedule_all: bool) -> list[str]:
 
 
 class _Lockstep:
-    """Places each pod in two trials, and keeps why they differ."""
+    """Places each pod in two trials, and records why they differ."""
 
     def __init__(self, one: WhatIfTrial, other: WhatIfTrial) -> None:
         self._trials = one, other
@@ -111,11 +111,11 @@ class _Lockstep:
             self._explain(name, nodes, marks)
 
     def _explain(self, name: str, nodes: list[str], marks: list[int]) -> None:
-        """Keep the scores of both nodes under each configuration, as they were before the pod was placed."""
+        """Record the scores of both nodes under each configuration, from before the pod was placed."""
         found: list[tuple[ComparedNode, ...]] = []
         for trial, mark in zip(self._trials, marks, strict=True):
             if trial.placer.mark() > mark + 1:
-                # others were evicted for it: its place is explained by that
+                # its place is explained by the evictions for it
                 found.append(())
                 continue
             placed = trial.placer.mark() > mark
@@ -127,7 +127,7 @@ class _Lockstep:
         self._scores[name] = found[0], found[1]
 
     def differences(self, names: Sequence[str]) -> Iterator[PlacementDifference]:
-        """Yield the pods that are on different nodes in the end."""
+        """Yield the pods that end on different nodes."""
         one, other = self._trials
         for name in names:
             first, second = _node(one, name), _node(other, name)
@@ -143,13 +143,13 @@ class _Lockstep:
 
 
 def _node(trial: WhatIfTrial, name: str) -> str:
-    """Return the node of a pod, an empty text if it has none or is gone."""
+    """Return the node of a pod, an empty text if the pod has none or does not exist."""
     pod = trial.model.pods.get(name)
     return trial.node_of(pod) if pod is not None else ""
 
 
 def _scored(trial: WhatIfTrial, pod: PodInfo, nodes: Sequence[str]) -> tuple[ComparedNode, ...]:
-    """Return the scores of nodes for a pod that waits."""
+    """Return the scores of nodes for a pending pod."""
     table = trial.model.cluster.table
     evaluation = trial.model.engine.evaluation_of(pod)
     if evaluation.pre_filtered.rejection is not None or not evaluation.feasible().count:

@@ -1,8 +1,8 @@
 """Consolidation: which nodes can be emptied, in which order, and where each of their pods goes.
 
 From a model to a plan: cordon the nodes, then drain one after the other. The least used nodes are tried first; a node
-whose pods do not all find a place on the nodes that stay is kept. The plan is then tried as a whole, without the nodes
-that are kept, until every step succeeds. No pod is preempted, and none is moved twice.
+is kept if one of its pods finds no place on the remaining nodes. Then the whole plan is tried without the kept nodes,
+until every step succeeds. No pod is preempted, and none is moved twice.
 """
 
 from collections.abc import Callable, Sequence
@@ -31,18 +31,18 @@ from kubesched.asking.whatif.whatif_answer import (
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import CPU, MEMORY
 
-# (how many nodes were tried, of how many)
+# (number of tried nodes, number of nodes)
 Progress = Callable[[int, int], None]
 
 
-# so many times nodes that cannot be emptied are replaced by the next ones
+# limit on the rounds that replace nodes which cannot be emptied by the next ones
 MOST_REPLACEMENTS = 4
-# no more are replaced once so many pods have been moved
+# after this number of moved pods no more nodes are replaced
 MOST_MOVES = 5000
 
 
 class _Attempt(NamedTuple):
-    """Nodes that were emptied in one go, those that could not be, and whether others were not tried."""
+    """The nodes emptied in one pass, the nodes that could not be, and whether some nodes were not tried."""
 
     emptied: tuple[EmptiedNode, ...]
     failed: dict[str, str]
@@ -51,14 +51,14 @@ class _Attempt(NamedTuple):
 
     @property
     def moves(self) -> int:
-        """Return how many pods were moved."""
+        """Return the number of moved pods."""
         return _moves(self.emptied)
 
 
 def consolidate(
     model: ClusterModel, *, most: int | None = None, progress: Progress = lambda done, total: None
 ) -> ConsolidationAnswer:
-    """Return the nodes that can be emptied, at most so many; the model is as before afterwards."""
+    """Return the nodes that can be emptied, at most `most`; the model is unchanged at the end."""
     with trial_of(model) as trial:
         before = Meter(model, trial.owners).measure()
         untried, kept = _candidates(trial)
@@ -70,7 +70,7 @@ def consolidate(
         kept |= attempt.failed
         nodes = [each.node for each in attempt.emptied]
         if replacements < MOST_REPLACEMENTS and moves < MOST_MOVES and not attempt.stopped:
-            # the places that they keep may be enough for the next ones
+            # their free places may be enough for the next ones
             count = len(attempt.failed)
             nodes, untried = [*nodes, *untried[:count]], untried[count:]
             replacements += 1
@@ -90,7 +90,7 @@ def consolidate(
 
 
 def _candidates(trial: WhatIfTrial) -> tuple[list[str], dict[str, str]]:
-    """Return the nodes to try, the least used first; and the others, with why they are kept."""
+    """Return the nodes to try, the least used first; and the other nodes, with why they are kept."""
     table = trial.model.cluster.table
     rows = table.present_rows()
     free = table.allocatable[: MEMORY + 1, rows]
@@ -104,7 +104,7 @@ def _candidates(trial: WhatIfTrial) -> tuple[list[str], dict[str, str]]:
         reason = next((why for pod in trial.pods_on(name) if (why := _why_it_stays(pod, replacements))), None)
         trouble = trouble_of(trial.model.node(name))
         if trouble is not None:
-            # it takes no pods as it is, so nothing is gained
+            # it takes no pods already, so emptying it gains nothing
             reason = f"it is {trouble}"
         if reason is None and not table.unschedulable[row]:
             found.append(name)
@@ -114,7 +114,7 @@ def _candidates(trial: WhatIfTrial) -> tuple[list[str], dict[str, str]]:
 
 
 def _why_it_stays(pod: PodInfo, replacements: Replacements) -> str | None:
-    """Return why a pod must not be moved, or None."""
+    """Return why a pod must stay on its node, or None."""
     if bound_to_node(pod) or pod.terminating:
         return None
     if pod.metadata.controller is None:
@@ -126,18 +126,18 @@ def _why_it_stays(pod: PodInfo, replacements: Replacements) -> str | None:
 
 
 def _bound(model: ClusterModel, candidates: Sequence[str]) -> int:
-    """Return how many candidates can be emptied at the very most: the others need room for all requests."""
+    """Return an upper bound of the candidates that can be emptied: the rest need capacity for all requests."""
     table = model.cluster.table
     rows = np.array([table.row_of[name] for name in candidates], np.intp)
     present = table.present_rows()
     spare = (table.allocatable[: MEMORY + 1, present] - table.requested[: MEMORY + 1, present]).sum(axis=1)
-    # with each emptied node its whole allocatable is gone from what is spare
+    # each emptied node reduces the spare capacity by its whole allocatable
     gone = np.cumsum(table.allocatable[: MEMORY + 1, rows], axis=1)
     return int(np.count_nonzero((gone <= spare[:, None]).all(axis=0))) if len(rows) else 0
 
 
 def _empty(model: ClusterModel, nodes: Sequence[str], most: int | None, progress: Progress) -> _Attempt:
-    """Cordon nodes and drain one after the other; one that cannot be emptied takes pods again from then on."""
+    """Cordon nodes and drain one after the other; a node that cannot be emptied is uncordoned."""
     emptied: list[EmptiedNode] = []
     failed: dict[str, str] = {}
     with trial_of(model, preempts=False) as trial:
@@ -165,7 +165,7 @@ def _empty(model: ClusterModel, nodes: Sequence[str], most: int | None, progress
 
 
 def _problem(trial: WhatIfTrial, drained: DrainedNode, cordoned: int) -> str | None:
-    """Return why a node is not empty after its drain, or None; the plan has cordoned so many nodes."""
+    """Return why a node is not empty after its drain, or None; the plan has cordoned `cordoned` nodes."""
     if drained.held_up:
         held = drained.held_up[0]
         return f"pod {held.pod}: {held.message}"

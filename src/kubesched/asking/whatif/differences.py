@@ -1,7 +1,7 @@
-"""What became of pods between two moments of a running cluster.
+"""The changes of pods between two moments of a running cluster.
 
-From the pods before and after to changes. A pod whose controller created another one in its place, from the same
-template, counts as one pod that moved.
+From the pods before and after to changes. A pod that its controller replaces by another one, from the same template,
+counts as one pod that moved.
 """
 
 from collections import Counter
@@ -29,19 +29,19 @@ Pods = Mapping[str, PodInfo]
 
 
 class PodFacts(NamedTuple):
-    """What is known of pods beside their objects; messages, preemptors and reasons are by UID."""
+    """Facts about pods besides their objects; messages, preemptors and reasons are by UID."""
 
     owner: Callable[[PodInfo], str | None]
-    # why a pod is not to be scheduled, an empty text if it is
+    # why a pod must not be scheduled, an empty text if it may
     refusal: Callable[[PodInfo], str]
     messages: Mapping[str, str]
     preempted_by: Mapping[str, str]
-    # why pods were deleted that somebody wanted to be gone
+    # why operations deleted pods
     reasons: Mapping[str, str]
 
 
 def changes_between(before: Pods, after: Pods, facts: PodFacts) -> tuple[list[PodChange], Counter[str]]:
-    """Return the pods that did not stay where they were, by name, and the counts of all changes."""
+    """Return the pods that did not stay in place, by name, and the counts of all changes."""
     replacements = _replacements(before, after)
     replacing = {new: old for old, new in replacements.items()}
     found: list[PodChange] = []
@@ -60,7 +60,7 @@ def changes_between(before: Pods, after: Pods, facts: PodFacts) -> tuple[list[Po
 
 
 def _replacements(before: Pods, after: Pods) -> dict[str, str]:
-    """Return the names of the pods that controllers created in the place of others, by the names of those."""
+    """Return the names of the pods that controllers created as replacements, by the names of the old pods."""
     gone: dict[object, list[PodInfo]] = {}
     came: dict[object, list[PodInfo]] = {}
     for name, pod in before.items():
@@ -85,7 +85,7 @@ def _replacements(before: Pods, after: Pods) -> dict[str, str]:
 
 
 def _has_controller(kind: object) -> bool:
-    """Return whether pods of a kind have a controller, which creates others in their place."""
+    """Return whether pods of a kind have a controller, which replaces them."""
     return isinstance(kind, tuple) and bool(kind[1])
 
 

@@ -15,7 +15,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 
 @dataclass(frozen=True, slots=True)
 class Drain(Operation):
-    """Nodes that are cordoned and emptied, as `kubectl drain --ignore-daemonsets` does with these options."""
+    """Nodes to cordon and drain, like `kubectl drain --ignore-daemonsets` with these options."""
 
     nodes: tuple[str, ...]
     force: bool = False
@@ -24,7 +24,7 @@ class Drain(Operation):
 
 @dataclass(frozen=True, slots=True)
 class DrainedNode:
-    """How the drain of one node goes."""
+    """The progress of the drain of one node."""
 
     rounds: tuple[DrainRound, ...]
     held_up: tuple[HeldUpPod, ...]
@@ -51,7 +51,7 @@ def drain_node(trial: WhatIfTrial, node: str) -> DrainedNode:
 
 
 def _round(trial: WhatIfTrial, node: str, waiting: list[PodInfo]) -> tuple[list[PodInfo], list[HeldUpPod]]:
-    """Evict the pods whose budgets allow it; return them, and the others."""
+    """Evict the pods whose budgets allow it; return the evicted and the remaining pods."""
     evicted: list[PodInfo] = []
     held_up: list[HeldUpPod] = []
     for pod in waiting:

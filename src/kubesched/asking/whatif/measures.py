@@ -1,6 +1,6 @@
 """A cluster in sums: utilisation, spread over zones, fragmentation.
 
-From the table's columns to `ClusterMeasures`. What fits is said of nodes that take a pod without requests.
+From the table's columns to `ClusterMeasures`. Only nodes that take a pod without requests count for what fits.
 """
 
 from collections.abc import Mapping
@@ -32,11 +32,11 @@ ZonesOfOwners = Mapping[str, Mapping[str, int]]
 
 
 class MeasuredCluster(Protocol):
-    """A cluster that is measured: a model, or one that runs."""
+    """A cluster to measure: a model, or a running cluster."""
 
     @property
     def cluster(self) -> ClusterState:
-        """Return the table and the pods that wait."""
+        """Return the table and the pending pods."""
 
     @property
     def engine(self) -> Engine:
@@ -48,7 +48,7 @@ class MeasuredCluster(Protocol):
 
 
 class Meter:
-    """Measures a cluster, before and after, against the same typical pod and owners."""
+    """Measures a cluster, before and after, with the same typical pod and owners."""
 
     def __init__(self, model: MeasuredCluster, owners: OwnerNames) -> None:
         self._model = model
@@ -58,7 +58,7 @@ class Meter:
         self.zones_of_owners: ZonesOfOwners = {}
 
     def measure(self) -> ClusterMeasures:
-        """Return the cluster in sums, as it is now."""
+        """Return the current totals of the cluster."""
         table = self._model.cluster.table
         rows = table.present_rows()
         on_nodes = int(table.pod_count[rows].sum())
@@ -100,7 +100,7 @@ class Meter:
     # -- spread
 
     def _zones_of_owners(self) -> ZonesOfOwners:
-        """Return the number of pods in each zone, by owner; pods that belong to their nodes do not count."""
+        """Return the number of pods in each zone, by owner; pods bound to their nodes do not count."""
         table = self._model.cluster.table
         zone_of = {
             row: zone
@@ -140,7 +140,7 @@ class Meter:
         )
 
     def _taking_rows(self, size: int) -> NDArray[np.intp]:
-        """Return the rows that take a pod without requests and tolerations, or would with fewer pods."""
+        """Return the rows that take a pod without requests and tolerations, or would take it with fewer pods."""
         table, profiles = self._model.cluster.table, self._model.engine.profiles
         present = table.present[:size]
         if not present.any():
@@ -159,7 +159,7 @@ class Meter:
 
 
 def spread_changes(before: ZonesOfOwners, after: ZonesOfOwners) -> tuple[OwnerSpread, ...]:
-    """Return the owners whose pods are spread otherwise than before, those that became most uneven first."""
+    """Return the owners whose spread changed, the most uneven first."""
     found = []
     for owner in {*before, *after}:
         old, new = before.get(owner, {}), after.get(owner, {})
@@ -169,7 +169,7 @@ def spread_changes(before: ZonesOfOwners, after: ZonesOfOwners) -> tuple[OwnerSp
 
 
 def _summary(zones_of: ZonesOfOwners) -> SpreadSummary:
-    """Return how even the spread is; owners of one pod say nothing."""
+    """Return how even the spread is, without owners of a single pod."""
     skews = {owner: _skew(zones) for owner, zones in zones_of.items() if sum(zones.values()) > 1}
     number = max((len(zones) for zones in zones_of.values()), default=0)
     if not skews:

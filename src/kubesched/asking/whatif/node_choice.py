@@ -1,7 +1,7 @@
-"""Which nodes are meant: names, or a label selector.
+"""The nodes that a text selects: names, or a label selector.
 
-From a text to names of nodes, in the order given or of names; a text that means no node is an error that says what
-there is.
+From a text to names of nodes, in the given order or by name; for a text that selects no node it raises an error with
+the existing names or values.
 """
 
 import difflib
@@ -16,11 +16,11 @@ MOST_NAMED = 5
 
 
 def chosen_nodes(model: ClusterModel, text: str) -> tuple[str, ...]:
-    """Return the nodes that `a,b`, `zone=a` or `gpu` (those with this label) means; raises KubeschedErrors."""
+    """Return the nodes that `a,b`, `zone=a` or `gpu` (nodes with this label) selects; raises KubeschedErrors."""
     if not any(sign in text for sign in "=!(<> ") and not _is_label(model, text):
         names = dict.fromkeys(name for name in text.split(",") if name)
         if not names:
-            raise KubeschedError(f"no node is named: {text!r}; write names (a,b) or a label selector (zone=a)")
+            raise KubeschedError(f"{text!r} names no node; write names (a,b) or a label selector (zone=a)")
         return tuple(model.node(name).name for name in names)
     selector = parse_selector(text)
     matching = tuple(name for name in model.node_names() if selector.matches(model.node(name).metadata.labels))
@@ -30,14 +30,14 @@ def chosen_nodes(model: ClusterModel, text: str) -> tuple[str, ...]:
 
 
 def _is_label(model: ClusterModel, text: str) -> bool:
-    """Return whether a text is no node's name, but the key of a label that nodes have."""
+    """Return whether a text is the key of a node label, and not the name of a node."""
     if text in model.cluster.table.row_of:
         return False
     return any(node is not None and text in node.metadata.labels for node in model.cluster.table.nodes)
 
 
 def _what_there_is(model: ClusterModel, selector: Selector) -> str:
-    """Return the end of a sentence: what nodes have instead of the part of a selector that none of them meets."""
+    """Return the end of a sentence: the alternatives to the part of a selector that no node matches."""
     labels = [model.node(name).metadata.labels for name in model.node_names()]
     if not labels:
         return "; there are no nodes"
@@ -53,7 +53,7 @@ def _instead_of(requirement: Requirement, labels: Sequence[Mapping[str, str]]) -
     if any(key in each for each in labels):
         return f"; nodes have {key} {_values(key, wanted, labels)}"
     keys = sorted({key for each in labels for key in each})
-    # people leave the prefix out
+    # users may leave out the prefix
     close = [other for other in keys if _name(other) == _name(key)] or difflib.get_close_matches(key, keys, cutoff=0.5)
     if not close:
         return f"; no node has label {key}{nearest(key, keys)}"
@@ -66,7 +66,7 @@ def _name(key: str) -> str:
 
 
 def _values(key: str, wanted: str, labels: Sequence[Mapping[str, str]]) -> str:
-    """Return the values of a label, the nearest first; of many only some."""
+    """Return the values of a label, the nearest first, at most a few."""
     values = sorted({each[key] for each in labels if key in each})
     ordered = list(dict.fromkeys([*difflib.get_close_matches(wanted, values, cutoff=0.5), *values]))
     listed = ", ".join(value or "without a value" for value in ordered[:MOST_NAMED])

@@ -1,6 +1,6 @@
-"""What can be tried: operations on nodes, each a value that changes a trial.
+"""Operations on nodes for trials, each a value that changes a trial.
 
-From nodes to cordoned, tainted, removed and new ones; `draining` and `workload_operations` have the others.
+From nodes to cordoned, tainted, removed and new ones; `draining` and `workload_operations` have further operations.
 """
 
 from collections.abc import Container, Iterator
@@ -29,14 +29,14 @@ MOST_NODES_NAMED = 5
 
 
 class Operation:
-    """Something to try."""
+    """An operation to try."""
 
     __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Cordon(Operation):
-    """Nodes that take no new pods."""
+    """Nodes to mark as unschedulable."""
 
     nodes: tuple[str, ...]
 
@@ -48,7 +48,7 @@ class Cordon(Operation):
 
 @dataclass(frozen=True, slots=True)
 class TaintNodes(Operation):
-    """Nodes that get a taint, or with `remove` lose it; NoExecute evicts pods that do not tolerate it."""
+    """Nodes to taint, or with `remove` to untaint; NoExecute evicts pods that do not tolerate the taint."""
 
     nodes: tuple[str, ...]
     taint: Taint
@@ -57,7 +57,7 @@ class TaintNodes(Operation):
 
 @dataclass(frozen=True, slots=True)
 class RemoveNodes(Operation):
-    """Nodes that vanish with all that runs there; no budget is asked."""
+    """Nodes that are removed with all their pods, without regard to budgets."""
 
     nodes: tuple[str, ...]
 
@@ -77,7 +77,9 @@ class RemoveNodes(Operation):
 
 @dataclass(frozen=True, slots=True)
 class AddNodes(Operation):
-    """New nodes like an existing one (with its DaemonSet pods, volume limits and devices), or like a template."""
+    """New nodes, as copies of an existing one (with its DaemonSet pods, volume limits and devices) or of a
+    template.
+    """
 
     count: int
     like: Node
@@ -114,7 +116,7 @@ def cordon(trial: WhatIfTrial, nodes: tuple[str, ...]) -> None:
 
 
 def uncordon(trial: WhatIfTrial, nodes: tuple[str, ...]) -> None:
-    """Let nodes take new pods again."""
+    """Mark nodes as schedulable again."""
     for name in nodes:
         node = trial.model.node(name)
         taints = tuple(taint for taint in node.spec.taints if not _is_same(taint, UNSCHEDULABLE))
@@ -123,7 +125,7 @@ def uncordon(trial: WhatIfTrial, nodes: tuple[str, ...]) -> None:
 
 
 def parse_taint(text: str) -> tuple[Taint, bool]:
-    """Return the taint that `key=value:Effect` means, and whether a `-` behind it removes it; raises KubeschedError."""
+    """Return the taint in `key=value:Effect`, and whether a final `-` removes it; raises KubeschedError."""
     remove = text.endswith("-")
     left, _, effect = text.removesuffix("-").partition(":")
     key, _, value = left.partition("=")
@@ -138,7 +140,7 @@ def taint_text(taint: Taint) -> str:
 
 
 def named(nodes: tuple[str, ...]) -> str:
-    """Return some names of nodes, and how many more there are."""
+    """Return some names of nodes, and the number of the rest."""
     more = len(nodes) - MOST_NODES_NAMED
     shown = ", ".join(nodes[:MOST_NODES_NAMED]) + (f" and {more} more" if more > 0 else "")
     return f"{'node' if len(nodes) == 1 else 'nodes'} {shown}"
@@ -149,12 +151,12 @@ def _is_same(taint: Taint, other: Taint, *, by_key: bool = False) -> bool:
 
 
 def new_nodes_like(model: ClusterModel, like: Node, count: int) -> list[Node]:
-    """Return nodes like another, under names that are free."""
+    """Return copies of a node, under free names."""
     return nodes_like(model.cluster.table.row_of, like, count)
 
 
 def nodes_like(known: Container[str], like: Node, count: int) -> list[Node]:
-    """Return nodes like another, under names that are not known."""
+    """Return copies of a node, under names that are not known."""
     return [_node_like(like, name) for name in islice(_free_names(known, like.name), count)]
 
 
@@ -179,7 +181,7 @@ def _node_like(node: Node, name: str) -> Node:
 
 
 def own_objects(objects: Objects, node: str) -> Iterator[CSINode | ResourceSlice]:
-    """Yield what belongs to a node beside its object: its volume limits and its devices."""
+    """Yield the objects of a node besides its Node: its volume limits and its devices."""
     limits = objects.get(CSINode, node)
     if limits is not None:
         yield limits
@@ -187,7 +189,7 @@ def own_objects(objects: Objects, node: str) -> Iterator[CSINode | ResourceSlice
 
 
 def own_object_like(obj: CSINode | ResourceSlice, node: str, name: str) -> ApiObject:
-    """Return the like of an object that belongs to a node, for another node."""
+    """Return the copy of such an object, for another node."""
     if isinstance(obj, CSINode):
         return msgspec.structs.replace(obj, metadata=ObjectMeta(name=name, uid=f"csinode-{name}"))
     pool = msgspec.structs.replace(obj.spec.pool, name=f"{obj.spec.pool.name.replace(node, name)}")
@@ -200,7 +202,7 @@ def own_object_like(obj: CSINode | ResourceSlice, node: str, name: str) -> ApiOb
 
 
 def daemon_like(pod: Pod, node: str, name: str) -> Pod:
-    """Return the pod that a DaemonSet has on a new node, or a static pod of it."""
+    """Return the copy of a DaemonSet's pod, or of a static pod, for a new node."""
     base = pod.name.removesuffix(f"-{node}")
     full = f"{base}-{name}"
     meta = msgspec.structs.replace(

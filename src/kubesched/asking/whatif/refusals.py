@@ -11,7 +11,7 @@ CORDONED: Final = "node(s) were unschedulable"
 
 
 def short_reasons(message: str, cordoned: int) -> str:
-    """Return the reasons of a message; so many of the nodes that are unschedulable are cordoned by the plan."""
+    """Return the reasons of a message, without the nodes that the plan itself has cordoned."""
     before, found, reasons = message.partition(" nodes are available: ")
     if not found or not before.startswith("0/"):
         return message
@@ -24,4 +24,4 @@ def short_reasons(message: str, cordoned: int) -> str:
         if count > 0:
             counts.append((count, match[2]))
     counts.sort(key=lambda each: -each[0])
-    return ", ".join(f"{count} {reason}" for count, reason in counts) or "all other nodes are to be emptied, too"
+    return ", ".join(f"{count} {reason}" for count, reason in counts) or "all other nodes are emptied, too"

@@ -1,7 +1,7 @@
 """Whether the API server accepts the pods that controllers create in place of evicted ones.
 
-From a pod that runs to the refusal of another one like it: LimitRanges and quotas may be stricter by now than they were
-when the pod was created.
+From a running pod to the refusal of a copy: LimitRanges and quotas may be stricter by now than they were when the pod
+was created.
 """
 
 from typing import Final
@@ -15,12 +15,12 @@ from kubesched.asking.quotas import quota_room
 from kubesched.core.cluster.pod_info import PodInfo, without_node
 
 _STRICT: Final = ("LimitRange", "ResourceQuota")
-# admission fills these in from classes, which the source may lack
+# fields that admission fills in from classes, which the source may lack
 _BY_CLASS: Final = ("priority", "priorityClassName", "preemptionPolicy", "overhead", "runtimeClassName")
 
 
 class Replacements:
-    """Asks the rules of the API server, once for pods that are alike."""
+    """Asks the rules of the API server, once for equal pods."""
 
     def __init__(self, model: ClusterModel) -> None:
         self._rules, self._room = ApiRules(model), quota_room(model)
@@ -30,7 +30,7 @@ class Replacements:
         self._known: dict[object, str] = {}
 
     def refusal(self, pod: PodInfo) -> str:
-        """Return why no pod like this one can be created in its place, an empty text if one can."""
+        """Return why no copy of this pod can be created in its place, an empty text if one can."""
         if pod.namespace not in self._namespaces:
             return ""
         key = pod.namespace, msgspec.json.encode(without_node(pod.pod).spec)

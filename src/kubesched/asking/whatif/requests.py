@@ -1,7 +1,7 @@
-"""Operations as people write them: `drain`: `zone=a`, `scale`: `deploy/web=9`.
+"""Operations in the form of options: `drain`: `zone=a`, `scale`: `deploy/web=9`.
 
-From the name of an operation and a text to the operation; what names nothing in the cluster is an error that says what
-there is. Files are read by others: their contents come as values.
+From the name of an operation and a text to the operation; a text that matches nothing in the cluster is an error with
+suggestions. Other modules read files: their contents come as values.
 """
 
 from collections.abc import Callable, Iterable
@@ -17,7 +17,7 @@ from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteOb
 from kubesched.asking.whatif.workloads import REPLICAS_FIELDS, parse_name
 from kubesched.errors import KubeschedError
 
-# nodes or pods that can be tried
+# limit on new nodes or pods
 MOST_NEW: Final = 100_000
 
 
@@ -64,7 +64,7 @@ def _scale(model: ClusterModel, text: str, readers: FileReaders) -> Operation:
 
 def _check_bound(name: str, number: int) -> None:
     if number > MOST_NEW:
-        raise KubeschedError(f"--{name.replace('_', '-')}: {number} is more than can be tried; {MOST_NEW} can")
+        raise KubeschedError(f"--{name.replace('_', '-')}: {number} is too many; the limit is {MOST_NEW}")
 
 
 def _apply(model: ClusterModel, path: str, readers: FileReaders) -> Operation:
@@ -76,7 +76,7 @@ def _apply(model: ClusterModel, path: str, readers: FileReaders) -> Operation:
 
 def _reschedule(model: ClusterModel, which: str, readers: FileReaders) -> Operation:
     if which != "all":
-        raise UnknownObjectError(f"reschedule {which}: it can be all")
+        raise UnknownObjectError(f"reschedule {which}: expected all")
     return RescheduleAll()
 
 

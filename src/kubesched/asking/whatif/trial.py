@@ -1,7 +1,7 @@
 """A trial: the model while pods leave, come and are scheduled, without controllers.
 
-From pods that leave, come and are deleted to places that the scheduler gives them, in the order of its queue, until
-nothing changes any more. `close` takes everything back.
+From pods that leave, come and are deleted to the places that the scheduler gives them, in the order of its queue,
+until nothing changes any more. `close` undoes everything.
 """
 
 from collections.abc import Iterable, Iterator
@@ -20,14 +20,14 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.decision import choose
 from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed
 
-# pods that leave their node or are new wait behind all that wait now
+# pods that leave their node or are new wait behind all pending pods
 _LATER = 1e12
-# plugins that may let a pod in because others are there
+# plugins that may accept a pod because of other pods
 _HELPED_BY_PODS = frozenset({"InterPodAffinity", "PodTopologySpread"})
 
 
 class FailedTry(NamedTuple):
-    """Why a pod found no place: the message, the plugins; and when: a change's number, and how many had left."""
+    """Why a pod found no place: the message, the plugins, the number of the change, and how many pods had left."""
 
     message: str
     plugins: frozenset[str]
@@ -43,14 +43,14 @@ class WhatIfTrial:
         self.placer = Placer(model, preempts=preempts)
         self.owners = OwnerNames(model)
         self.budgets = BudgetAccounts(model)
-        # documents of workloads by kind, namespace and name, as operations leave them
+        # documents of workloads after the operations, by kind, namespace and name
         self.documents: dict[tuple[str, str, str], Document] = {
             (each["kind"], each["metadata"].get("namespace", "default"), each["metadata"]["name"]): each
             for each in model.source.workloads
             if is_workload(each)
         }
         self.messages: dict[str, str] = {}
-        # since when a pod waits, by UID; others since they were created
+        # since when a pod waits, by UID; all other pods since their creation
         self._since: dict[str, float] = {}
         # by UID, and by kinds of pods
         self._failures: dict[object, FailedTry] = {}
@@ -58,18 +58,18 @@ class WhatIfTrial:
         self._evicted: list[int] = []
 
     def close(self) -> None:
-        """Take everything back: the model is as before."""
+        """Undo everything: the model is as before."""
         self.placer.undo()
 
     # -- where pods are
 
     def node_of(self, pod: PodInfo) -> str:
-        """Return the node that a pod is on now, an empty text without one."""
+        """Return the current node of a pod, an empty text without one."""
         placed = self.model.cluster.table.pods.get(pod.uid)
         return placed.spec.node_name if placed is not None else ""
 
     def pods_on(self, node: str) -> list[PodInfo]:
-        """Return the pods that are on a node now, by name."""
+        """Return the current pods of a node, by name."""
         table = self.model.cluster.table
         row = table.row_of.get(node)
         return sorted(table.pods_on[row].values(), key=_name) if row is not None else []
@@ -77,7 +77,7 @@ class WhatIfTrial:
     # -- pods that leave and come
 
     def displace(self, pod: PodInfo, *, preempted: bool = False, returns: bool | None = None) -> bool:
-        """Take a pod off its node; return whether it waits for another, as pods with a controller do."""
+        """Remove a pod from its node; return whether it waits for another, as pods with a controller do."""
         if returns is None:
             returns = pod.metadata.controller is not None and not pod.terminating
         self.budgets.leave(pod, returns=returns)
@@ -115,7 +115,7 @@ class WhatIfTrial:
     # -- scheduling
 
     def settle(self, uids: set[str] | None = None) -> None:
-        """Schedule pods that wait (all, or some and their victims) in the queue's order, until nothing changes."""
+        """Schedule pending pods (all, or some and their victims) in the queue's order, until nothing changes."""
         again = True
         while again:
             again = False
@@ -124,7 +124,7 @@ class WhatIfTrial:
             self.budgets.follow(self.placer)
 
     def queue(self, uids: set[str] | None = None) -> list[PodInfo]:
-        """Return the pods that wait (all, or some of them) and may be scheduled, in the queue's order."""
+        """Return the pending pods (all, or some of them) that may be scheduled, in the queue's order."""
         pending = self.model.cluster.pending
         found = list(pending.values()) if uids is None else [pending[uid] for uid in uids if uid in pending]
         return [pod for _, _, pod in sorted(self._ordered(found), key=lambda entry: entry[:2])]
@@ -149,9 +149,9 @@ class WhatIfTrial:
         return "; ".join(f"{status.plugin}: {status.message}" for status in gates_of(profile, pod))
 
     def attempt(self, pod: PodInfo, uids: set[str] | None = None) -> bool:
-        """Try to schedule a pod that waits; its victims are added to `uids`. Return whether anything changed."""
+        """Try to schedule a pending pod; its victims are added to `uids`. Return whether anything changed."""
         if pod.uid in self.model.cluster.table.pods:
-            # it has got a place with its group
+            # it got a place with its group
             return False
         known = self._failure_of(pod) if self._failures else None
         if known is not None and self._is_still_true(known, pod):
@@ -166,7 +166,7 @@ class WhatIfTrial:
         return bool(victims) or any(isinstance(outcome, Placed) for outcome in outcomes.values())
 
     def _failure_of(self, pod: PodInfo) -> FailedTry | None:
-        """Return why a pod found no place, or another of its kind, which the scheduler cannot tell apart."""
+        """Return why a pod, or an equal pod for the scheduler, found no place."""
         known = self._failures.get(pod.uid)
         if known is None:
             kind = self._kind_of(pod)
@@ -174,7 +174,7 @@ class WhatIfTrial:
         return known
 
     def _remember(self, outcome: Outcome) -> None:
-        """Keep why a pod that was tried has no place."""
+        """Record why a tried pod has no place."""
         if isinstance(outcome, Placed):
             self.messages.pop(outcome.pod.full_name, None)
             return
@@ -192,24 +192,24 @@ class WhatIfTrial:
         return None if is_in_group(self.model, pod) else _kind_of(pod)
 
     def _is_still_true(self, known: FailedTry, pod: PodInfo) -> bool:
-        """Return whether a pod that found no place would find none now, tried as far as need be."""
+        """Return whether a pod that found no place would find none now, with as few trials as possible."""
         if known.seq == self.model.cluster.log.seq:
             return True
         evicted = self._evicted[known.evictions :]
         if any(priority >= pod.priority for priority in evicted):
-            # what took their places may be smaller
+            # the pods in their places may be smaller
             return False
         if not evicted and known.plugins.isdisjoint(_HELPED_BY_PODS):
-            # others that found a place have only taken room
+            # pods that found a place have only taken capacity
             return True
         if is_in_group(self.model, pod):
             return False
-        # preemption did not help when there was at least as much to evict
+        # preemption did not help when at least as many pods could be evicted
         return not choose(self.model.engine.evaluation_of(pod), pick=lambda count: 0).node_name
 
 
 def _kind_of(pod: PodInfo) -> tuple[object, ...] | None:
-    """Return what pods have in common that the scheduler cannot tell apart; None if they have objects of their own."""
+    """Return the identity of a pod for the scheduler; None if the pod has objects of its own."""
     if pod.spec.resource_claims or any(
         volume.persistent_volume_claim or volume.ephemeral for volume in pod.spec.volumes
     ):

@@ -1,6 +1,6 @@
-"""What if: operations on a cluster that runs in virtual time, one after the other.
+"""What if: operations on a running cluster in virtual time, one after the other.
 
-    objects ──▶ running cluster ──settle──▶ what happens anyway ──operations, settle──▶ what they bring about
+objects ──▶ running cluster ──settle──▶ changes without operations ──operations, settle──▶ their effects
 
 From a model and operations to a `WhatIfAnswer`. The model is not changed.
 """
@@ -43,7 +43,7 @@ from kubesched.common.timer_loop import run_on_timers
 from kubesched.config.load import Loaded
 from kubesched.core.cluster.pod_info import PodInfo, without_node
 
-# the words of a summary, in their order
+# phrases of the summary, in order
 _WORDS = {
     MOVES: ("moves", "move"),
     BECOMES_BOUND: ("becomes bound", "become bound"),
@@ -56,25 +56,25 @@ _WORDS = {
     REPLACED: ("is replaced on its node", "are replaced on their nodes"),
     STAYS: ("stays", "stay"),
 }
-# work takes some time, so that time passes even if there is always something to do
+# work takes some time, so that time passes even if the loop is always busy
 TURN_SECONDS: Final = 0.0001
 RESTLESS: Final = Gap(
-    "what comes later",
-    "the cluster does not calm down: its objects change again and again",
+    "later changes",
+    "the cluster does not settle: its objects change again and again",
     "the answer shows the cluster at one moment",
 )
 
 
 def whatif(model: ClusterModel, operations: Sequence[Operation], *, present: Loaded | None = None) -> WhatIfAnswer:
-    """Return what becomes of the cluster after operations; raises UnknownObjectError and other KubeschedErrors.
+    """Return the outcome of operations on the cluster; raises UnknownObjectError and other KubeschedErrors.
 
-    The model is not changed. `present` is the configuration in force, if that of the model is another one to try.
+    The model is not changed. `present` is the configuration in force, if the model's configuration is one to try.
     """
     return run_on_timers(_whatif(model, operations, present), turn_seconds=TURN_SECONDS)
 
 
 class _Baseline(NamedTuple):
-    """A cluster once everything has happened that happens anyway."""
+    """A settled cluster before the operations."""
 
     pods: Mapping[str, PodInfo]
     anyway: tuple[PodChange, ...]
@@ -104,7 +104,7 @@ async def _whatif(model: ClusterModel, operations: Sequence[Operation], present:
 
 
 async def _settled(cluster: RunningCluster) -> _Baseline:
-    """Let everything happen that happens anyway."""
+    """Let the cluster settle without operations."""
     calm = await cluster.settle()
     anyway, _ = changes_between(cluster.at_first, cluster.pods, _facts(cluster))
     meter = Meter(cluster, OwnerNames(cluster))
@@ -149,14 +149,14 @@ def _facts(cluster: RunningCluster) -> PodFacts:
 
 
 class Tried(NamedTuple):
-    """What operations brought about: how each went, and the objects, with the pods that wait since then."""
+    """The result of operations: each outcome, and the objects, with the pods that wait since then."""
 
     steps: tuple[WhatIfStep, ...]
     source: ClusterObjects
 
 
 def tried(model: ClusterModel, operations: Sequence[Operation]) -> Tried:
-    """Return the cluster after operations; pods that found a place meanwhile wait for one again."""
+    """Return the cluster after operations; pods that found a place meanwhile wait again."""
     return run_on_timers(_tried(model, operations), turn_seconds=TURN_SECONDS)
 
 
@@ -180,7 +180,7 @@ async def _tried(model: ClusterModel, operations: Sequence[Operation]) -> Tried:
 
 @contextmanager
 def trial_of(model: ClusterModel, *, preempts: bool = True, disposable: bool = False) -> Iterator[WhatIfTrial]:
-    """Try something on a model; at the end everything is as before, unless the model is `disposable`.
+    """Try something on a model; at the end it is undone, unless the model is `disposable`.
 
     Without `preempts`, PostFilter does not run.
     """
@@ -195,7 +195,7 @@ def trial_of(model: ClusterModel, *, preempts: bool = True, disposable: bool = F
 def lacks_place(change: PodChange, counted: Collection[str] | None) -> bool:
     """Return whether a pod has no place though it should have one.
 
-    Of the pods that are pending as before, those in `counted` should; without it, all.
+    Among the pods that stay pending, those in `counted` should; without it, all.
     """
     if change.held or change.change not in WITHOUT_PLACE:
         return False
@@ -203,7 +203,7 @@ def lacks_place(change: PodChange, counted: Collection[str] | None) -> bool:
 
 
 def _makes_room(operation: Operation) -> bool:
-    """Return whether an operation has no other aim than places for pods that are pending."""
+    """Return whether an operation's only purpose is places for pending pods."""
     return isinstance(operation, AddNodes) or (isinstance(operation, TaintNodes) and operation.remove)
 
 

@@ -1,4 +1,4 @@
-"""The answers about what would be: values.
+"""The answers of what-if questions: values.
 
 From `whatif`, `compare` and `consolidate` to reports, JSON, notebooks. CPU is in thousandths of a core, memory in
 bytes.
@@ -11,23 +11,23 @@ from typing import ClassVar
 from kubesched.asking.answers import Answer
 from kubesched.asking.cluster_objects import Gap
 
-# what becomes of a pod
+# outcomes of pods
 STAYS, MOVES, BECOMES_BOUND = "stays", "moves", "becomes-bound"
 STAYS_PENDING, BECOMES_PENDING = "stays-pending", "becomes-pending"
 NEW, NEW_PENDING, DELETED, LOST = "new", "new-pending", "deleted", "lost"
 # deleted, and created again by its controller on the same node
 REPLACED = "replaced"
-# a pod that has no node in the end, other than a deleted one
+# outcomes without a node at the end, other than deletion
 WITHOUT_PLACE = (STAYS_PENDING, BECOMES_PENDING, NEW_PENDING, LOST)
 
 
 @dataclass(frozen=True, slots=True)
 class PodChange(Answer):
-    """What becomes of a pod: the node it leaves, the node it gets, or the scheduler's message.
+    """The outcome of a pod: its old node, its new node, or the scheduler's message.
 
-    A pod moves if its controller creates another one in its place; `replaced_by` is the name of that one if it differs.
-    A pod that is lost has no controller that would create it again. `held` is a pending pod that is not to be scheduled
-    yet, or by another scheduler.
+    A pod moves if its controller replaces it; `replaced_by` is the name of the new pod if it differs. A lost pod has
+    no controller that would create it again. `held` is a pending pod that must not be scheduled yet, or belongs to
+    another scheduler.
     """
 
     pod: str
@@ -43,7 +43,7 @@ class PodChange(Answer):
 
 @dataclass(frozen=True, slots=True)
 class UnfinishedWorkload(Answer):
-    """A workload that does not get to its end, and why: a rollout that hangs, or pods that are not created.
+    """An unfinished workload, and why: a rollout that hangs, or pods that are not created.
 
     `pods` are the pending pods that it waits for.
     """
@@ -64,7 +64,7 @@ class DrainRound(Answer):
 
 @dataclass(frozen=True, slots=True)
 class HeldUpPod(Answer):
-    """A pod that a drain does not get off its node, and the budgets that forbid it."""
+    """A pod that a drain cannot evict, and the budgets that forbid it."""
 
     pod: str
     node: str
@@ -83,9 +83,9 @@ class LeftPod(Answer):
 
 @dataclass(frozen=True, slots=True)
 class WhatIfStep(Answer):
-    """One operation: what was done, to which nodes; and of a drain the order in which it goes.
+    """One operation: its text and its nodes; for a drain also the order of evictions.
 
-    `refused` are the pods because of which `kubectl drain` does not begin with their node.
+    `refused` are the pods because of which `kubectl drain` refuses their node.
     """
 
     operation: str
@@ -98,13 +98,13 @@ class WhatIfStep(Answer):
 
     @property
     def failed(self) -> bool:
-        """Return whether the operation does not get to its end."""
+        """Return whether the operation does not finish."""
         return bool(self.held_up or self.refused)
 
 
 @dataclass(frozen=True, slots=True)
 class ResourceUse(Answer):
-    """How much of a resource pods request, of how much there is."""
+    """The requests for a resource, and its capacity."""
 
     resource: str
     requested: int
@@ -122,7 +122,9 @@ class ZoneUse(Answer):
 
 @dataclass(frozen=True, slots=True)
 class SpreadSummary(Answer):
-    """How evenly owners' pods are spread over zones; the skew is most minus fewest pods in a zone."""
+    """How evenly owners' pods are spread over zones; the skew is the difference between the most and the fewest
+    pods in a zone.
+    """
 
     zones: int
     owners: int
@@ -133,7 +135,7 @@ class SpreadSummary(Answer):
 
 @dataclass(frozen=True, slots=True)
 class OwnerSpread(Answer):
-    """An owner whose pods are spread otherwise than before: pods by zone."""
+    """An owner whose spread changed: pods by zone."""
 
     owner: str
     before: Mapping[str, int]
@@ -144,10 +146,10 @@ class OwnerSpread(Answer):
 
 @dataclass(frozen=True, slots=True)
 class Fragmentation(Answer):
-    """What is free, and in which pieces.
+    """The free amounts, and their fragmentation.
 
-    `largest_cpu` and `largest_memory` are the requests of the largest pods that fit, each for itself. Stranded is what
-    is free on nodes that do not take the typical pod, whose requests are the medians.
+    `largest_cpu` and `largest_memory` are the requests of the largest pods that fit, each separately. Stranded
+    amounts are free on nodes that do not take the typical pod, whose requests are the medians.
     """
 
     largest_cpu: int
@@ -160,7 +162,7 @@ class Fragmentation(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ClusterMeasures(Answer):
-    """A cluster in sums."""
+    """The totals of a cluster."""
 
     nodes: int
     placed: int
@@ -173,14 +175,14 @@ class ClusterMeasures(Answer):
 
 @dataclass(frozen=True, slots=True)
 class WhatIfAnswer(Answer):
-    """What becomes of the cluster because of the operations; `changes` has every pod that does not stay where it is.
+    """The effects of the operations on the cluster; `changes` has every pod that does not stay in place.
 
-    `anyway` is what happens without the operations, too: they begin after that, and `before` is measured then.
-    `unfinished` are the workloads that do not get to their end because of the operations.
+    `anyway` has the changes that also happen without the operations: the cluster settles first, and `before` is
+    measured then. `unfinished` are the workloads that do not finish because of the operations.
 
-    `fits` says that no drain is refused or held up, that no workload is unfinished, and that each pod has a place that
-    had one, is new, or belongs to a workload that was scaled or applied. Where the only aim is places for pending pods
-    (new nodes, a taint that ends, another configuration), all of them have to have one. Held pods do not count.
+    `fits` means that no drain is refused or held up, that no workload is unfinished, and that a pod has a place if it
+    had one, is new, or belongs to a scaled or applied workload. If the only purpose is places for pending pods (new
+    nodes, a removed taint, another configuration), all of them must have one. Held pods do not count.
     """
 
     ROWS: ClassVar[str] = "changes"
@@ -211,7 +213,7 @@ class ComparedNode(Answer):
 class PlacementDifference(Answer):
     """A pod that two configurations place differently, and both nodes' scores under each.
 
-    Scores are there for the first differences; later ones follow from places that were taken before.
+    Only the first differences have scores; later ones follow from earlier placements.
     """
 
     pod: str
@@ -225,7 +227,7 @@ class PlacementDifference(Answer):
 
 @dataclass(frozen=True, slots=True)
 class ComparedConfiguration(Answer):
-    """One of the compared configurations: its name, and the cluster in sums after its placements."""
+    """One of the compared configurations: its name, and the totals of the cluster after its placements."""
 
     name: str
     scheduled: int
@@ -237,7 +239,7 @@ class ComparedConfiguration(Answer):
 class ComparisonAnswer(Answer):
     """Two configurations on the same pods from the same start.
 
-    `fits` says that no drain is held up, and that under the second configuration each pod has a node that has one now,
+    `fits` means that no drain is held up, and that under the second configuration a pod has a node if it has one now,
     gets one under the first, or is new.
     """
 
@@ -264,7 +266,7 @@ class PodMove(Answer):
 
 @dataclass(frozen=True, slots=True)
 class EmptiedNode(Answer):
-    """A node that can be emptied: rounds of evictions with the pods' new places, and the allocatable that is freed."""
+    """A node that can be emptied: rounds of evictions with the pods' new places, and the freed allocatable."""
 
     node: str
     rounds: tuple[tuple[PodMove, ...], ...]
@@ -275,7 +277,7 @@ class EmptiedNode(Answer):
 
 @dataclass(frozen=True, slots=True)
 class KeptNode(Answer):
-    """A node that was tried and cannot be emptied, and why."""
+    """A tried node that cannot be emptied, and why."""
 
     node: str
     why: str

@@ -1,6 +1,6 @@
-"""Operations on workloads and other objects: scale, apply, delete; and scheduling everything anew.
+"""Operations on workloads and other objects: scale, apply, delete, and reschedule everything.
 
-From a scale, manifests or a name to pods that come and go, as controllers would have it.
+From a scale, manifests or a name to the pods that controllers would create and delete.
 """
 
 from collections.abc import Sequence
@@ -51,17 +51,17 @@ _WITH_PODS = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet"
 
 @dataclass(frozen=True, slots=True)
 class ScaleWorkload(Operation):
-    """A workload with another number of replicas."""
+    """A workload, and its new number of replicas."""
 
     workload: NamedObject
     replicas: int
 
     def apply(self, trial: WhatIfTrial) -> WhatIfStep:
-        """Create the missing pods, or delete those that the controller would delete first."""
+        """Create the missing pods, or delete the pods that the controller would delete first."""
         workloads = Workloads(trial)
         workload = workloads.find(self.workload)
         pods = workloads.pods(workload)
-        workloads.note_replicas(workload, self.replicas)
+        workloads.record_replicas(workload, self.replicas)
         if self.replicas > len(pods):
             _create(trial, workloads.template(workload, pods), self.replicas - len(pods))
         for pod in _surplus(trial, workload, pods, len(pods) - self.replicas):
@@ -71,7 +71,7 @@ class ScaleWorkload(Operation):
 
 @dataclass(frozen=True, slots=True)
 class ApplyManifests(Operation):
-    """Objects that are created, or changed as `kubectl apply` changes them; workloads are rolled out."""
+    """Objects to create, or to change as `kubectl apply` does; workloads are rolled out."""
 
     manifests: tuple[Manifest, ...]
     origin: str
@@ -83,13 +83,13 @@ class ApplyManifests(Operation):
         found = read_templates(trial.model, manifests)
         written = {(each.kind, each.name) for each in self.manifests}
         for change in found.others:
-            # what read_templates adds, the ReplicaSet of a Deployment, stays as it is in the cluster
+            # the addition of read_templates, the ReplicaSet of a Deployment, stays unchanged in the cluster
             if (change.object.kind, change.object.name) in written or trial.model.find(change.object) is None:
                 _put(trial, change)
         for template in found.templates:
             _roll_out(trial, template)
         for manifest in manifests:
-            workloads.note(manifest.document)
+            workloads.record_document(manifest.document)
         names = ", ".join(f"{each.kind} {each.name}" for each in self.manifests[:5])
         more = len(self.manifests) - 5
         return WhatIfStep(f"apply {self.origin}", names + (f" and {more} more" if more > 0 else ""))
@@ -97,7 +97,7 @@ class ApplyManifests(Operation):
 
 @dataclass(frozen=True, slots=True)
 class DeleteObject(Operation):
-    """An object that is deleted; a workload or namespace with all of its pods, a node as if it vanished."""
+    """An object to delete: a workload or namespace with all of its pods, a node as if it failed."""
 
     object: NamedObject
 
@@ -129,11 +129,11 @@ class DeleteObject(Operation):
 
 @dataclass(frozen=True, slots=True)
 class RescheduleAll(Operation):
-    """Every pod that does not belong to its node leaves it, and all are scheduled again, the oldest first."""
+    """Every pod that is not bound to its node leaves it, and all are scheduled again, the oldest first."""
 
 
 def reschedulable(trial: WhatIfTrial) -> list[PodInfo]:
-    """Return the pods on nodes that a scheduler here placed or would place, the oldest first."""
+    """Return the pods on nodes that one of the profiles placed or would place, the oldest first."""
     found = [
         pod
         for pod in trial.model.cluster.table.pods.values()
@@ -158,7 +158,7 @@ def _add(trial: WhatIfTrial, new: NewPod) -> None:
 
 
 def _merged(trial: WhatIfTrial, workloads: Workloads, manifest: Manifest) -> Manifest:
-    """Return a manifest of what an object becomes: merged onto the one that the cluster has, if it has one."""
+    """Return a manifest of the resulting object, merged onto the cluster's object if it exists."""
     meta = manifest.document.get("metadata")
     if not isinstance(meta, dict):
         return manifest
@@ -173,7 +173,7 @@ def _merged(trial: WhatIfTrial, workloads: Workloads, manifest: Manifest) -> Man
 
 
 def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate) -> None:
-    """Bring the pods of a workload to a template; pods of an equal template stay."""
+    """Roll out a template to the pods of a workload; pods of an equal template stay."""
     name = NamedObject(template.workload.kind, template.workload.namespace, template.workload.name)
     if name.kind == Pod.__name__:
         old = trial.model.pods.get(template.pod.full_name)
@@ -201,17 +201,17 @@ def _roll_out(trial: WhatIfTrial, template: WorkloadTemplate) -> None:
 
 
 def _is_rolled_out(trial: WhatIfTrial, workloads: Workloads, name: NamedObject, template: WorkloadTemplate) -> bool:
-    """Return whether the cluster has the workload with such a template, as far as scheduling reads it."""
+    """Return whether the cluster has the workload with an equal template, in the fields that scheduling reads."""
     known = workloads.documents.get(name)
     if known is None:
         return False
-    # with the defaults that the manifest got, too
+    # with the same defaults as the manifest
     [old] = read_templates(trial.model, [Manifest(str(name), known)]).templates
     return _is_like(template.pod, old.pod)
 
 
 def _is_like(pod: Pod, other: Pod) -> bool:
-    """Return whether two pods have the same spec, and labels but for those that are written for them."""
+    """Return whether two pods have the same spec, and the same labels apart from generated ones."""
     return pod.spec == other.spec and _own_labels(pod) == _own_labels(other)
 
 
@@ -232,7 +232,7 @@ def _surplus(trial: WhatIfTrial, workload: NamedObject, pods: Sequence[PodInfo],
 
 
 def _view(trial: WhatIfTrial, pod: PodInfo) -> PodView:
-    """Return a pod as workload controllers see it."""
+    """Return a pod in the form of workload controllers."""
     ready = next((each for each in pod.status.conditions if each.type == "Ready" and each.status == "True"), None)
     since = ready.last_transition_time if ready is not None else None
     cost = pod.metadata.annotations.get(DELETION_COST, "")
@@ -272,7 +272,7 @@ def _ordinal(pod: PodInfo) -> int:
 
 
 def _put(trial: WhatIfTrial, change: ObjectChange) -> None:
-    """Create or change an object; one without a status keeps the one that it has."""
+    """Create or change an object; without a status it keeps the existing one."""
     assert change.create is not None
     new, old = decode(change.create), trial.model.find(change.object)
     if old is not None:
@@ -283,7 +283,7 @@ def _put(trial: WhatIfTrial, change: ObjectChange) -> None:
         if written is not None and _says_nothing(new):
             new = msgspec.structs.replace(new, status=getattr(old, "status"))  # noqa: B009
     if isinstance(new, Node) and not (isinstance(old, Node) and any(each.key == NOT_READY for each in old.spec.taints)):
-        # the API server writes that a new node is not ready
+        # the API server marks a new node as not ready
         taints = tuple(taint for taint in new.spec.taints if taint.key != NOT_READY)
         new = msgspec.structs.replace(new, spec=msgspec.structs.replace(new.spec, taints=taints))
     trial.placer.put(new)
@@ -306,7 +306,7 @@ def _remove(trial: WhatIfTrial, name: NamedObject) -> None:
 
 
 def _empty_namespace(trial: WhatIfTrial, namespace: str) -> str:
-    """Delete the pods of a namespace; return how many there were."""
+    """Delete the pods of a namespace; return their number."""
     pods = [pod for pod in trial.model.pods.values() if pod.namespace == namespace]
     for pod in pods:
         trial.delete(pod)

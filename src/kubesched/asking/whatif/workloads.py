@@ -1,7 +1,7 @@
-"""Workloads of a cluster: their pods, and how more of them look.
+"""Workloads of a cluster: their pods, and the template of new ones.
 
-From a kind and a name as kubectl takes them (`deploy/web`) to the workload, its pods, and a template for new ones: that
-of its document where the source has one, else one of its pods.
+From a kind and a name as kubectl takes them (`deploy/web`) to the workload, its pods, and a template for new ones:
+from its document if the source has it, else from one of its pods.
 """
 
 from collections.abc import Iterable
@@ -36,7 +36,7 @@ POD_INDEX, POD_NAME = "apps.kubernetes.io/pod-index", "statefulset.kubernetes.io
 
 
 class NamedObject(NamedTuple):
-    """An object as a person names it: `deploy/web`, or `deploy/shop/web` with its namespace."""
+    """An object in the user's notation: `deploy/web`, or `deploy/shop/web` with its namespace."""
 
     kind: str
     namespace: str
@@ -55,7 +55,7 @@ def parse_name(text: str) -> NamedObject:
 
 
 def kind_named(text: str) -> str:
-    """Return the kind that a text such as deploy, deployments or Deployment means; raises UnknownObjectError."""
+    """Return the kind for a text such as deploy, deployments or Deployment; raises UnknownObjectError."""
     word = text.lower().partition(".")[0]
     known: dict[str, str] = {}
     for resource in RESOURCES:
@@ -74,22 +74,24 @@ class Workloads:
         self._owners = trial.owners.owners
         self.documents = trial.documents
 
-    def note(self, document: Document) -> None:
-        """Let a workload have another document from now on; other objects are left out."""
+    def record_document(self, document: Document) -> None:
+        """Replace the document of a workload; skip other objects."""
         if is_workload(document):
             meta = document["metadata"]
             namespace = meta.get("namespace") or self._model.source.namespace
             self.documents[document["kind"], namespace, meta.get("name", "")] = document
 
-    def note_replicas(self, workload: NamedObject, replicas: int) -> None:
-        """Let a workload have another number of replicas from now on."""
+    def record_replicas(self, workload: NamedObject, replicas: int) -> None:
+        """Replace the number of replicas of a workload."""
         document = self.documents.get(workload)
         if document is not None:
             spec = {**document["spec"], REPLICAS_FIELDS[workload.kind]: replicas}
             self.documents[workload] = {**document, "spec": spec}
 
     def with_replicas(self, manifest: Manifest, workload: NamedObject) -> Manifest:
-        """Return the manifest of a workload that is known by its pods alone: without a number, with theirs."""
+        """Return the manifest of a workload without a document; if it has no number of replicas, add the number of
+        its pods.
+        """
         spec, field = manifest.document.get("spec"), REPLICAS_FIELDS.get(workload.kind)
         count = len(self.pods(workload)) if field is not None else 0
         if not count or not isinstance(spec, dict) or spec.get(field) is not None:
@@ -135,15 +137,13 @@ class Workloads:
         return [(controller.kind, controller.name), (top.kind, top.name)]
 
     def template(self, workload: NamedObject, pods: Iterable[PodInfo]) -> WorkloadTemplate:
-        """Return the template for new pods of a workload; raises KubeschedError if nothing shows how they look."""
+        """Return the template for new pods of a workload; raises KubeschedError if it is unknown."""
         document = self.documents.get(workload)
         if document is not None:
             return read_templates(self._model, [Manifest(str(workload), document)]).templates[0]
         newest = max(pods, key=_age, default=None)
         if newest is None:
-            raise KubeschedError(
-                f"{workload} has no pods, and its template is not known; give the workload with --apply"
-            )
+            raise KubeschedError(f"{workload} has no pods and no known template; give its manifest with --apply")
         return _template_like(self._model, workload, newest.pod)
 
 
@@ -153,7 +153,7 @@ def _age(pod: PodInfo) -> tuple[float, str]:
 
 
 def _template_like(model: ClusterModel, workload: NamedObject, pod: Pod) -> WorkloadTemplate:
-    """Return a template for pods like an existing one, with volume claims like its own."""
+    """Return a template from an existing pod, with copies of its volume claims."""
     meta = ObjectMeta(
         name=pod.name,
         namespace=pod.namespace,

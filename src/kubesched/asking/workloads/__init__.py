@@ -1,1 +1,1 @@
-"""Workloads: which of their pods have a node, and why the others have none."""
+"""Workloads: which of their pods have a node, and why the rest have none."""

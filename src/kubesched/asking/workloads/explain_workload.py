@@ -1,7 +1,7 @@
 """Why pods of a workload are pending, and where its other pods are.
 
-From a model and the name of a workload to a `WorkloadAnswer`. Pending pods are grouped by cause as in a triage, beside
-all other pending pods. For a workload without pods, its next pod is explained.
+From a model and the name of a workload to a `WorkloadAnswer`. Pending pods are grouped by cause as in a triage,
+together with all other pending pods. For a workload without pods, the answer is about its next pod.
 """
 
 from collections.abc import Iterable, Sequence
@@ -21,7 +21,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 
 DAEMON_SET: Final = "DaemonSet"
 ZONE: Final = "topology.kubernetes.io/zone"
-# kinds whose documents say how many pods there are to be
+# kinds whose documents have a wanted number of pods
 _REPLICATED: Final = ("Deployment", "ReplicaSet", "ReplicationController", "StatefulSet")
 
 

@@ -1,6 +1,6 @@
-"""Kinds that can be explained, as people write them.
+"""Kinds that can be explained, in the user's words.
 
-From a word such as `deploy`, `po` or `nodes` to what explains it.
+From a word such as `deploy`, `po` or `nodes` to the kind of explanation.
 """
 
 from typing import Final
@@ -17,7 +17,7 @@ _EXPLAINED: Final = {
 
 
 def explained_as(word: str) -> str:
-    """Return as what a kind is explained: as a pod, a node or a workload; empty if it is none of them."""
+    """Return whether a kind is explained as a pod, a node or a workload; empty if it is none of them."""
     try:
         return _EXPLAINED.get(kind_named(word), "")
     except UnknownObjectError:

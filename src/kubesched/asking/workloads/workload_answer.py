@@ -23,11 +23,11 @@ class PodsOnNode(Answer):
 
 @dataclass(frozen=True, slots=True)
 class WorkloadAnswer(Answer):
-    """Which pods of a workload have a node, and why the others have none.
+    """Which pods of a workload have a node, and why the rest have none.
 
-    `wanted` is how many pods it asks for, None if that is not known; a DaemonSet asks for one on each node that it
-    matches, and `missing_on` names those without one. `groups` are pending pods without a place by cause, the costliest
-    first; `others` are pending pods that nothing is wrong with. Without pods, `template` explains the next one.
+    `wanted` is the number of pods that it wants, None if unknown; a DaemonSet wants one on each node that it matches,
+    and `missing_on` names the nodes without one. `groups` are pending pods without a place by cause, the costliest
+    first; `others` are pending pods without a problem. Without pods, `template` explains the next one.
     """
 
     ROWS: ClassVar[str] = "groups"
@@ -46,5 +46,5 @@ class WorkloadAnswer(Answer):
 
     @property
     def fits(self) -> bool:
-        """Return whether no pod is without a place, nor would the next one be."""
+        """Return whether every pod has a place, and the next one would have one."""
         return not self.groups and (self.template is None or self.template.fits)

@@ -39,21 +39,28 @@ PRICE = "price"
     "files",
     multiple=True,
     metavar="FILE",
-    help="Workloads: files, folders, -. Without one: what is left of the cluster.",
+    help="Workloads: files, folders, -. Without -f: the free capacity of the cluster.",
 )
-@click.option("--until", type=click.IntRange(1), metavar="N", help="How many replicas of each (or rounds) are wanted.")
-@click.option("--own-replicas", is_flag=True, help="Each workload's own replicas are wanted.")
+@click.option(
+    "--until",
+    type=click.IntRange(1),
+    metavar="N",
+    help="Target: the number of replicas of each workload (or of rounds).",
+)
+@click.option("--own-replicas", is_flag=True, help="Target: each workload's own `replicas`.")
 @click.option(
     "--weights",
     metavar="N,N...",
     help="Place the workloads in rounds, so many replicas of each; 'own': as many as their own replicas. "
     "Without it one after the other, each as often as it fits.",
 )
-@click.option("--pool-label", default="", metavar="KEY", help="The label that names a node's pool.")
-@click.option("--node-template", "node_files", multiple=True, metavar="FILE", help="Nodes that may be added.")
-@click.option("--price-label", default="", metavar="KEY", help="The label of nodes that holds their price.")
+@click.option("--pool-label", default="", metavar="KEY", help="Node label that holds the name of the node's pool.")
 @click.option(
-    "--prices", "price_file", metavar="FILE", help="CSV with a column of a label's values (instance types) and prices."
+    "--node-template", "node_files", multiple=True, metavar="FILE", help="Node that may be added; may be repeated."
+)
+@click.option("--price-label", default="", metavar="KEY", help="Node label that holds the node's price.")
+@click.option(
+    "--prices", "price_file", metavar="FILE", help="CSV file of prices by the value of a label, such as instance types."
 )
 @model_options
 @output_option
@@ -75,8 +82,8 @@ def capacity_command(
     The answer names what runs out first, and on how many nodes. With --until or --own-replicas, exit code 3 means that
     the target is not reached; otherwise that not one pod of some workload fits.
 
-    Without -f, the answer is what is left: the free amounts in all, by zone and by pool, the largest pod that fits, how
-    many pods of the median size fit, and what is stranded. Pending pods are not counted as placed.
+    Without -f, the answer is the free capacity: the free amounts in total, by zone and by pool, the largest pod that
+    fits, how many pods of the median size fit, and which amounts are stranded. Pending pods are not counted as placed.
 
     \b
     Examples:
@@ -86,10 +93,10 @@ def capacity_command(
       kubesched capacity -f web.yaml -f batch.yaml --weights 3,1 --from cluster.snapshot.gz
     """
     if until is not None and own_replicas:
-        raise click.UsageError("--until and --own-replicas are two targets; give one of them")
+        raise click.UsageError("--until and --own-replicas exclude each other: give one of them")
     if not files:
         if until is not None or own_replicas or weights is not None or node_files or price_label or price_file:
-            raise click.UsageError("give the workloads with -f; without them, only --pool-label applies")
+            raise click.UsageError("no workloads: add -f FILE; without workloads, only --pool-label applies")
         left = remaining(model, pool_label)
         print_answer(left, remaining_report(left), output)
         return
@@ -123,19 +130,21 @@ def _weights(text: str | None, templates: WorkloadTemplates) -> tuple[int, ...]:
     try:
         return tuple(int(part) for part in text.split(","))
     except ValueError:
-        raise click.BadParameter(f"{text!r}: whole numbers with commas between them, or {OWN!r}") from None
+        raise click.BadParameter(f"{text!r}: expected whole numbers separated by commas, or {OWN!r}") from None
 
 
 def _nodes(files: tuple[str, ...]) -> tuple[Node, ...]:
     found = []
     for manifest in read_manifests(files) if files else ():
         if manifest.kind != Node.__name__:
-            raise InvalidObjectError(f"{manifest.named}: --node-template takes nodes")
+            raise InvalidObjectError(f"{manifest.named}: --node-template expects a Node")
         node = decode(manifest.document, manifest.place)
         assert isinstance(node, Node)
         if not node.status.allocatable:
             if not node.status.capacity:
-                raise InvalidObjectError(f"{manifest.named}: status.allocatable: it says what a pod can take there")
+                raise InvalidObjectError(
+                    f"{manifest.named}: status.allocatable is missing: it holds the amounts that pods can use"
+                )
             status = msgspec.structs.replace(node.status, allocatable=node.status.capacity)
             node = msgspec.structs.replace(node, status=status)
         found.append(node)
@@ -143,7 +152,7 @@ def _nodes(files: tuple[str, ...]) -> tuple[Node, ...]:
 
 
 def _prices(label: str, file: str | None) -> NodePrices:
-    """Return the prices in a CSV file: the first column has the values of the label that names it, another `price`."""
+    """Return the prices in a CSV file by label value. The header names the label and the column `price`."""
     if file is None:
         return NodePrices(label)
     try:
@@ -152,10 +161,10 @@ def _prices(label: str, file: str | None) -> NodePrices:
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise KubeschedError(f"{file}: {getattr(error, 'strerror', None) or error}") from None
     if not rows or len(rows[0]) < 2:
-        raise KubeschedError(f"{file}: line 1: a label and 'price' were expected, such as {INSTANCE_TYPE},price")
+        raise KubeschedError(f"{file}: line 1: expected a label and 'price', such as {INSTANCE_TYPE},price")
     head = [cell.strip() for cell in rows[0]]
     if PRICE not in head and len(head) > 2:
-        raise KubeschedError(f"{file}: line 1: no column is named {PRICE!r}; there are {', '.join(head)}")
+        raise KubeschedError(f"{file}: line 1: no column is named {PRICE!r}; the columns are {', '.join(head)}")
     place = head.index(PRICE) if PRICE in head else len(head) - 1
     table = {}
     for line, row in enumerate(rows[1:], 2):
@@ -163,7 +172,7 @@ def _prices(label: str, file: str | None) -> NodePrices:
             price = price_in(row[place]) if place < len(row) else None
             if price is None:
                 found = f", found {row[place].strip()!r}" if place < len(row) else ""
-                raise KubeschedError(f"{file}: line {line}: a price was expected in column {head[place]!r}{found}")
+                raise KubeschedError(f"{file}: line {line}: expected a price in column {head[place]!r}{found}")
             table[row[0].strip()] = price
     column = head[0] if "/" in head[0] else INSTANCE_TYPE
     return NodePrices(label, column, table)

@@ -1,19 +1,19 @@
 """How wide the columns of a table are on a terminal.
 
-From texts to widths: all in one line if there is room; else words are kept whole where that is possible, and columns
-that lack little get it first.
+From texts to widths. If the table is too wide, whole words are kept where possible, and columns that lack only a few
+characters get them first.
 """
 
 from collections.abc import Sequence
 
 from rich.cells import cell_len
 
-# a longer word in a head is broken before one in a cell is
+# a longer word in a header is broken; words in cells are kept longer
 LONGEST_HEAD = 12
 
 
 def column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
-    """Return a width for each column of texts, of which the first is its head; all together at most `room`."""
+    """Return a width for each column of texts (header first) so that the table is at most `room` wide."""
     wanted = [max((cell_len(text) for text in column), default=1) for column in columns]
     if sum(wanted) <= room:
         return wanted
@@ -30,7 +30,7 @@ def column_widths(columns: Sequence[Sequence[str]], room: int) -> list[int]:
 
 
 def _at_most(widths: Sequence[int], room: int) -> list[int]:
-    """Return widths of which the largest are cut to one size, so that they fit."""
+    """Return the widths, with the largest cut to one common size so that they fit."""
     cut = max(widths)
     while cut > 1 and sum(min(width, cut) for width in widths) > room:
         cut -= 1

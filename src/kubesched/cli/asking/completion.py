@@ -1,6 +1,6 @@
 """Completion of names in shells: pods and nodes of the cluster that the options name.
 
-In: what is typed so far. Out: names that it may become.
+In: the word typed so far. Out: the names that complete it.
 """
 
 import click
@@ -23,7 +23,7 @@ def node_names(context: click.Context, parameter: click.Parameter, incomplete: s
 
 
 def explain_words(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Complete what is explained."""
+    """Complete the argument of `explain`: a kind or a name."""
     return _beginning(["pods", "pod", "node"], incomplete)
 
 

@@ -1,6 +1,6 @@
-"""Which configuration questions are answered under: that of --config, else the one in force, else the defaults.
+"""The configuration that a question is answered under: that of --config, else the one in force, else the defaults.
 
-In: a file, and the cluster that is asked about. Out: a configuration, and whether it is known to be in force.
+In: a file, and the cluster of the question. Out: a configuration, and whether it is known to be in force.
 """
 
 from collections.abc import Callable
@@ -29,7 +29,7 @@ ASSUMED: Final = "Assumed: the defaults; name the scheduler's file with --config
 
 
 class UsedConfiguration(NamedTuple):
-    """A configuration; `text` is that of its file, `assumed` is a sentence if another one may be in force."""
+    """A configuration and the `text` of its file; `assumed` is a sentence if the scheduler may use another one."""
 
     loaded: Loaded
     text: str = ""
@@ -37,7 +37,7 @@ class UsedConfiguration(NamedTuple):
 
 
 class ConfigurationChoice(NamedTuple):
-    """What was said about the configuration: a file, feature gates, plugins of one's own."""
+    """The options about the configuration: a file, feature gates, out-of-tree plugins."""
 
     file: str | None
     gates: FeatureGates
@@ -53,7 +53,7 @@ class ConfigurationChoice(NamedTuple):
 
     def of(self, source: ClusterSource, scheduler: "SchedulerAddress | None" = None) -> UsedConfiguration:
         """Return the configuration of the file, else the one in force in a cluster, else the defaults."""
-        told = "" if self.file is not None else told_by(source, scheduler)
+        told = "" if self.file is not None else served_configuration(source, scheduler)
         if not told:
             return self.without_cluster()
         try:
@@ -63,10 +63,10 @@ class ConfigurationChoice(NamedTuple):
             return self.without_cluster()
 
 
-def told_by(source: ClusterSource, scheduler: "SchedulerAddress | None" = None) -> str:
-    """Return the configuration that a cluster's scheduler tells, empty if none does.
+def served_configuration(source: ClusterSource, scheduler: "SchedulerAddress | None" = None) -> str:
+    """Return the configuration that a cluster's scheduler serves, empty if it serves none.
 
-    The scheduler is the one that is named, or that of a cluster of `kubesched up`.
+    The scheduler is the one that an option names, or the one of a cluster of `kubesched up`.
     """
     if source.paths and scheduler is None:
         return ""
@@ -83,7 +83,7 @@ def told_by(source: ClusterSource, scheduler: "SchedulerAddress | None" = None) 
     assert target is not None
     told = read_in_force(target)
     if not told.text and scheduler is not None:
-        click.echo(f"Warning: the configuration of {scheduler.url} is not known: {told.why}", err=True)
+        click.echo(f"Warning: the configuration of {scheduler.url} could not be read: {told.why}", err=True)
     return told.text
 
 
@@ -95,7 +95,7 @@ def load_configuration(
     *,
     told: str = "",
 ) -> Loaded:
-    """Return the configuration in a file, or one that was told, or the default, after `adjust`; problems name it."""
+    """Return the configuration in a file, the one in force, or the default, after `adjust`; errors name the file."""
     try:
         return load_config(told or None if file is None else read(file), gates, registry, adjust=adjust)
     except ConfigError as error:

@@ -1,6 +1,7 @@
 """`kubesched explain`: why is it pending, and what would help?
 
-In: a cluster, and what to explain. Out: an answer, and exit code 0 (it fits), 3 (it does not) or 1 (an error).
+In: a cluster, and the pod, node or workload to explain. Out: an answer, and exit code 0 (it fits), 3 (it does not) or
+1 (an error).
 """
 
 import functools
@@ -38,7 +39,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def _workload_named(ctx: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> "NamedObject":
-    """Return the workload that is named: `deployment web`, `deploy/web`, `deploy/shop/web`."""
+    """Return the workload that words name: `deployment web`, `deploy/web`, `deploy/shop/web`."""
     if len(words) > 2 or (len(words) == 1 and "/" not in words[0]):
         raise click.UsageError(f"name one workload, such as {words[0].partition('/')[0]}/NAME")
     from kubesched.asking.whatif.workloads import parse_name
@@ -47,12 +48,12 @@ def _workload_named(ctx: click.Context, parameter: click.Parameter, words: tuple
 
 
 def _one_pod(command: F) -> F:
-    """Check that a pod is named, or a manifest is given, before a cluster is read."""
+    """Check, before the cluster is read, that the user names a pod or gives a manifest."""
 
     @functools.wraps(command)
     def with_one_pod(*args: Any, name: str | None, file: str | None, **kwargs: Any) -> Any:
         if (name is None) == (file is None):
-            raise click.UsageError("name a pod, or give a manifest with -f")
+            raise click.UsageError("no pod: give its name, or a manifest with -f")
         return command(*args, name=name, file=file, **kwargs)
 
     return with_one_pod  # type: ignore[return-value]
@@ -60,7 +61,9 @@ def _one_pod(command: F) -> F:
 
 @click.command("pod")
 @click.argument("name", metavar="[NAMESPACE/]NAME", required=False, shell_complete=pod_names)
-@click.option("-f", "--filename", "file", metavar="FILE", help="A pod that does not exist yet, or a workload.")
+@click.option(
+    "-f", "--filename", "file", metavar="FILE", help="Manifest of a pod that does not exist yet, or of a workload."
+)
 @_one_pod
 @scheduler_options
 @model_options
@@ -99,7 +102,9 @@ def _explain_named(model: ClusterModel, name: str) -> "PodAnswer":
         return explain_named_pod(model, model.full_name(name))
     except UnknownObjectError:
         if "/" in name and _explained_as(name.partition("/")[0]) == WORKLOAD:
-            raise UnknownObjectError(f"{name} is no pod; for a workload: kubesched explain {name}") from None
+            raise UnknownObjectError(
+                f"{name} is not a pod; to explain a workload, run: kubesched explain {name}"
+            ) from None
         raise
 
 
@@ -143,9 +148,9 @@ def explain_pods_command(model: ClusterModel, output: OutputOptions) -> None:
 @model_options
 @output_option
 def explain_workload_command(words: "NamedObject", model: ClusterModel, output: OutputOptions) -> None:
-    """Explain the pods of a workload: why some are pending, and where the others are.
+    """Explain the pods of a workload: the nodes of placed pods, and why the rest are pending.
 
-    Of a workload without pods, the next pod is explained. The word `workload` can be left out.
+    If the workload has no pods, the answer is about its next pod. You can leave out the word `workload`.
     Exit code 0: all of its pods have a node, or fit; 3: some do not fit.
 
     \b
@@ -165,7 +170,9 @@ def explain_workload_command(words: "NamedObject", model: ClusterModel, output: 
 
 @click.command("rights")
 def explain_rights_command() -> None:
-    """Print a ClusterRole with the rights that answers need: to read what scheduling depends on, and nothing else.
+    """Print a ClusterRole with the rights that answers need.
+
+    It allows kubesched to read the objects that scheduling depends on, and nothing else.
 
     \b
     Example:
@@ -179,24 +186,26 @@ def explain_rights_command() -> None:
 
 
 def _no_words(ctx: click.Context, parameter: click.Parameter, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Refuse words that name no subcommand, such as the name of a pod alone."""
+    """Reject words that name no subcommand, such as the name of a pod alone."""
     if not words:
         return words
     word = words[0]
     if _explained_as(word.partition("/")[0]):
         raise click.UsageError(f"write {' '.join(words)} before the options: kubesched explain {' '.join(words)} ...")
     if "/" in word or len(words) > 1:
-        raise click.UsageError(f"{' '.join(words)}: pods, nodes and workloads can be explained, such as deploy/web")
-    raise click.UsageError(f"say what {word} is: kubesched explain pod {word}, node {word} or deployment {word}")
+        raise click.UsageError(
+            f"{' '.join(words)}: unknown kind; explain takes pods, nodes and workloads, such as deploy/web"
+        )
+    raise click.UsageError(f"missing kind: write kubesched explain pod {word}, node {word} or deployment {word}")
 
 
 class ExplainCommand(CommandWithSubcommands):
-    """The command `explain`, which takes what is explained as kubectl does: `deploy web`, `deploy/web`, `po web-0`."""
+    """The command `explain`, which names its subject as kubectl does: `deploy web`, `deploy/web`, `po web-0`."""
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        """Return the context of the subcommand for the kind that is named."""
+        """Return the context of the subcommand for the kind in the arguments."""
         return super().make_context(info_name, self._with_subcommand(args), parent, **extra)
 
     def _with_subcommand(self, args: list[str]) -> list[str]:

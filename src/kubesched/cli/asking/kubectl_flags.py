@@ -1,4 +1,4 @@
-"""Flags that have kubectl's names and kubectl's meaning.
+"""Flags with kubectl's names and kubectl's meaning.
 
 In: a context of click, texts of options. Out: whether the command runs as a plugin of kubectl; and the fields of a
 `ContextChoice` as parameters of the command.
@@ -13,10 +13,10 @@ from kubesched.config.golang import parse_duration
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# how the plugin is called; the name of the root of its contexts
+# the plugin's command line, which is the name of its root context
 KUBECTL_KUBESCHED = "kubectl kubesched"
 
-# the fields of a ContextChoice that are about requests
+# the fields of a ContextChoice that concern requests
 REQUEST_PARAMETERS = (
     "impersonate",
     "impersonate_groups",
@@ -52,14 +52,14 @@ def is_kubectl_plugin(context: click.Context) -> bool:
 
 
 def request_options(command: F) -> F:
-    """Give a command kubectl's flags for requests; the seldom ones are not in its help."""
+    """Give a command kubectl's flags for requests; the rare flags are hidden in its help."""
     for declarations, settings in reversed(_OPTIONS):
         command = click.option(*declarations, **settings)(command)
     return command
 
 
 def with_kubectl_hint(error: click.NoSuchOption) -> click.NoSuchOption:
-    """Return the error about an option, with what to do if kubectl has it."""
+    """Return the error about an unknown option, with advice if kubectl has that option."""
     hint = _ABSENT.get(error.option_name)
     if hint is None:
         return error
@@ -68,23 +68,23 @@ def with_kubectl_hint(error: click.NoSuchOption) -> click.NoSuchOption:
 
 
 def _seconds(context: click.Context, option: click.Parameter, text: str) -> float:
-    """Parse a duration, as kubectl does: a number without a unit is one of seconds (a callback of click)."""
+    """Parse a duration as kubectl does: a number without a unit is in seconds (a callback of click)."""
     try:
         seconds = float(text) if text.isdecimal() else parse_duration(text).seconds
     except ValueError:
         seconds = -1.0
     if seconds < 0:
-        raise click.BadParameter(f"{text!r} is no duration such as 30s or 2m", context, option)
+        raise click.BadParameter(f"{text!r} is not a duration such as 30s or 2m", context, option)
     return seconds
 
 
 _OPTIONS: list[tuple[tuple[str, ...], dict[str, Any]]] = [
-    (("--as", "impersonate"), {"default": "", "metavar": "USER", "help": "Ask as another user."}),
-    (("--as-group", "impersonate_groups"), {"multiple": True, "metavar": "GROUP", "help": "Ask as one of a group."}),
+    (("--as", "impersonate"), {"default": "", "metavar": "USER", "help": "User to impersonate."}),
+    (("--as-group", "impersonate_groups"), {"multiple": True, "metavar": "GROUP", "help": "Group to impersonate."}),
     (("--as-uid", "impersonate_uid"), {"default": "", "hidden": True}),
     (
         ("--request-timeout", "request_timeout_seconds"),
-        {"default": "0", "metavar": "30s", "callback": _seconds, "help": "Give up a request after so long; 0: do not."},
+        {"default": "0", "metavar": "30s", "callback": _seconds, "help": "Timeout for one request; 0 means none."},
     ),
     (("-s", "--server", "server"), {"default": "", "hidden": True}),
     (("--token",), {"default": "", "hidden": True}),

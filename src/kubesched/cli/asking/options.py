@@ -1,4 +1,4 @@
-"""The options that all questions share: where the cluster comes from, which configuration, how to print.
+"""The options of every question: the source of the cluster, the configuration, the form of the output.
 
 In: texts of options. Out: a model of the cluster as the command's parameter `model`.
 """
@@ -27,12 +27,12 @@ from kubesched.core.framework.registry import Registry
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-CONFIG_HELP = "A KubeSchedulerConfiguration; else that of kubesched up or of --scheduler, or the defaults."
+CONFIG_HELP = "A KubeSchedulerConfiguration file; by default the one of kubesched up or --scheduler, else the defaults."
 LIVE_PARAMETERS = ("kubeconfig", "context", "cluster", "user", *REQUEST_PARAMETERS)
 
 
 def source_options(command: F) -> F:
-    """Give a command the options of sources and of the scheduler, and what was read as its parameter `objects`."""
+    """Give a command the options of sources and of the scheduler, and the objects read as its parameter `objects`."""
 
     @question_options
     @functools.wraps(command)
@@ -73,8 +73,14 @@ def question_options(command: F) -> F:
 def source_option(command: F) -> F:
     """Give a command the options of sources, as its parameter `source`."""
 
-    @click.option("--from", "paths", multiple=True, metavar="PATH", help="A snapshot, or manifests: files, folders, -.")
-    @click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace of names without one.")
+    @click.option(
+        "--from",
+        "paths",
+        multiple=True,
+        metavar="PATH",
+        help="A snapshot or manifests instead of a cluster: files, folders, -.",
+    )
+    @click.option("-n", "--namespace", default="", metavar="NAME", help="Namespace for names without a namespace.")
     @live_source_option
     @functools.wraps(command)
     def with_source(*args: Any, source: ClusterSource, paths: tuple[str, ...], namespace: str, **kwargs: Any) -> Any:
@@ -86,12 +92,15 @@ def source_option(command: F) -> F:
 def live_source_option(command: F) -> F:
     """Give a command the options of live clusters, as its parameter `source`."""
 
-    @click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig of the cluster; by default as kubectl.")
-    @click.option("--context", default="", metavar="NAME", help="Context of the kubeconfig.")
+    @click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig of the cluster; kubectl's by default.")
+    @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
     @click.option(
-        "--cluster", default="", metavar="NAME", help="A cluster of kubesched up; with kubectl, of the kubeconfig."
+        "--cluster",
+        default="",
+        metavar="NAME",
+        help="Name of a cluster of kubesched up; for kubectl kubesched, of the kubeconfig.",
     )
-    @click.option("--user", default="", metavar="NAME", help="User of the kubeconfig.")
+    @click.option("--user", default="", metavar="NAME", help="User in the kubeconfig.")
     @request_options
     @functools.wraps(command)
     def with_live_source(*args: Any, **kwargs: Any) -> Any:
@@ -103,7 +112,7 @@ def live_source_option(command: F) -> F:
 
 
 def source_of(given: Mapping[str, Any], *, of_kubectl: bool) -> ClusterSource:
-    """Return the source that options name; `--cluster` is one of the kubeconfig for a plugin of kubectl."""
+    """Return the source that the options name. In a plugin of kubectl, `--cluster` is a cluster of the kubeconfig."""
     cluster = given.get("cluster", "")
     choice = ContextChoice(
         context=given.get("context", ""),
@@ -121,8 +130,8 @@ def source_of(given: Mapping[str, Any], *, of_kubectl: bool) -> ClusterSource:
 
 
 def read_source(source: ClusterSource, custom_kinds: Collection[str] = ()) -> ClusterObjects:
-    """Read a cluster; on a terminal standard error shows how far it has got."""
-    # nearly all that is made is kept to the end: looking for garbage would take an eighth of the time
+    """Read a cluster, with a progress line on standard error if that is a terminal."""
+    # nearly all objects live until the end: garbage collection would take an eighth of the time
     collect_seldom()
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -25,7 +25,7 @@ from kubesched.common.printable import printable
 F = TypeVar("F", bound=Callable[..., Any])
 
 TABLE, JSON, YAML, MARKDOWN, HTML = FORMATS = ("table", "json", "yaml", "markdown", "html")
-# what JSON need not escape and a terminal obeys: DEL, C1, overrides of direction
+# characters that JSON leaves unescaped though terminals obey them: DEL, C1, overrides of direction
 _UNESCAPED = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
 
 
@@ -42,16 +42,19 @@ def output_option(command: F) -> F:
     """Give a command `-o`, `--quiet` and `--no-color`, as its parameter `output`."""
 
     @click.option(
-        "-o", "--output", "format_", type=click.Choice(FORMATS), default=TABLE, show_default=True, help="How to print."
+        "-o", "--output", "format_", type=click.Choice(FORMATS), default=TABLE, show_default=True, help="Output format."
     )
     @click.option(
-        "-q", "--quiet", is_flag=True, help="Print the verdict alone; what could not be read goes to standard error."
+        "-q",
+        "--quiet",
+        is_flag=True,
+        help="Print the verdict alone; kinds that could not be read go to standard error.",
     )
-    @click.option("--no-color", is_flag=True, help="Print without colours; so does NO_COLOR in the environment.")
+    @click.option("--no-color", is_flag=True, help="Print without colours, like NO_COLOR in the environment.")
     @functools.wraps(command)
     def with_output(*args: Any, format_: str, quiet: bool, no_color: bool, **kwargs: Any) -> Any:
         if quiet and format_ != TABLE:
-            raise click.UsageError(f"--quiet prints the verdict alone; it does not go with -o {format_}")
+            raise click.UsageError(f"--quiet prints the verdict alone: it cannot be combined with -o {format_}")
         return command(*args, output=OutputOptions(format_, quiet, not no_color), **kwargs)
 
     return with_output  # type: ignore[return-value]
@@ -74,7 +77,7 @@ def print_answer(answer: Answer, report: Report, output: OutputOptions) -> None:
 
 
 def _count_gaps(gaps: Sequence[Gap]) -> None:
-    """Say on standard error how much the verdict leaves out; without `--quiet` the report says what and why."""
+    """Report on standard error how much the verdict leaves out; without `--quiet` the report has the details."""
     if gaps:
         first = f"{gaps[0].what}: {gaps[0].why}"
         more = f", and {len(gaps) - 1} more" if len(gaps) > 1 else ""
@@ -87,13 +90,13 @@ def _json(answer: Answer) -> str:
 
 
 class _YamlDumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-    """Writes values that occur twice twice: readers of answers know no anchors."""
+    """Writes repeated values in full: readers of answers know no anchors."""
 
     def ignore_aliases(self, data: Any) -> bool:
         return True
 
 
 def _write(text: str) -> None:
-    """Write to standard output; what its encoding does not have is replaced."""
+    """Write to standard output; characters that its encoding lacks are replaced."""
     encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
     click.echo(text.encode(encoding, "replace").decode(encoding), nl=False)

@@ -1,6 +1,6 @@
 """The options that name a scheduler whose record is read.
 
-In: texts of options. Out: the address of a scheduler as the command's parameter `scheduler`, None if none is named.
+In: texts of options. Out: the address of a scheduler as the command's parameter `scheduler`, or None.
 """
 
 import functools
@@ -17,14 +17,23 @@ F = TypeVar("F", bound=Callable[..., Any])
 _FILES = ("authority", "token_file", "certificate", "key")
 
 
-def scheduler_options(command: F, *, reads: str = "Also say what this scheduler decided (/debug/decisions).") -> F:
-    """Give a command the options of a scheduler, as its parameter `scheduler`; `reads` says what it is asked for."""
+def scheduler_options(
+    command: F, *, reads: str = "URL of a scheduler whose decisions (/debug/decisions) the answer includes."
+) -> F:
+    """Give a command the options of a scheduler, as its parameter `scheduler`; `reads` is the help of --scheduler."""
 
     @click.option("--scheduler", "url", metavar="URL", help=reads)
-    @click.option("--scheduler-ca", "authority", metavar="FILE", help="The authority of its certificate.")
-    @click.option("--scheduler-token-file", "token_file", metavar="FILE", help="A token for it; else the kubeconfig's.")
-    @click.option("--scheduler-certificate", "certificate", metavar="FILE", help="A client certificate for it, ...")
-    @click.option("--scheduler-key", "key", metavar="FILE", help="... and the key.")
+    @click.option("--scheduler-ca", "authority", metavar="FILE", help="CA certificate of the scheduler.")
+    @click.option(
+        "--scheduler-token-file",
+        "token_file",
+        metavar="FILE",
+        help="Bearer token for the scheduler; by default the kubeconfig's.",
+    )
+    @click.option(
+        "--scheduler-certificate", "certificate", metavar="FILE", help="Client certificate for the scheduler."
+    )
+    @click.option("--scheduler-key", "key", metavar="FILE", help="Key of the client certificate.")
     @functools.wraps(command)
     def with_scheduler(*args: Any, url: str | None, **kwargs: Any) -> Any:
         files = {name: kwargs.pop(name) or "" for name in _FILES}
@@ -36,7 +45,7 @@ def scheduler_options(command: F, *, reads: str = "Also say what this scheduler 
 def _address(url: str | None, files: dict[str, str]) -> "SchedulerAddress | None":
     if url is None:
         if any(files.values()):
-            raise click.UsageError("--scheduler-ca and the like are about a scheduler: add --scheduler URL")
+            raise click.UsageError("--scheduler-ca, -token, -cert and -key need --scheduler URL")
         return None
     from kubesched.asking.sources.scheduler_records import SchedulerAddress
 

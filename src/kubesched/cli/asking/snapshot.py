@@ -1,4 +1,4 @@
-"""`kubesched snapshot`: a cluster in a file, to be asked about later or elsewhere.
+"""`kubesched snapshot`: a cluster in a file, for questions later or elsewhere.
 
 In: a cluster. Out: a file that `--from` reads, written as a whole or not at all, and a line about it.
 """
@@ -12,11 +12,11 @@ import click
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.snapshot_file import write_snapshot
-from kubesched.asking.sources.snapshots import counts_of, written
+from kubesched.asking.sources.snapshots import counts_of, snapshot_bytes
 from kubesched.cli.asking.options import source_options
 from kubesched.cli.notes import note
 
-# kinds that the line names; the others are summed
+# kinds that the line names; the line sums up all other kinds
 _NAMED = ("Node", "Pod")
 
 
@@ -27,15 +27,15 @@ _NAMED = ("Node", "Pod")
     required=True,
     metavar="FILE",
     type=click.Path(dir_okay=False, allow_dash=True),
-    help="The file to write, such as cluster.snapshot.gz; - for standard output.",
+    help="File to write, such as cluster.snapshot.gz; - for standard output.",
 )
 @click.option("--anonymise", is_flag=True, help="Replace names and values by codes; every verdict stays the same.")
 @click.option(
-    "--key", metavar="TEXT", help="With --anonymise: the same key gives the same codes; without it they are random."
+    "--key", metavar="TEXT", help="Key for --anonymise: the same key gives the same codes; by default codes are random."
 )
 @source_options
 def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObjects) -> None:
-    """Write a cluster to a file, to ask about it later or elsewhere.
+    """Write a cluster to a file, for questions later or elsewhere.
 
     --from reads the file. It has what scheduling reads of nodes, pods, volumes, claims, budgets and workloads. Secrets,
     ConfigMaps, environment, commands, mount options, parameters of drivers, addresses and most annotations are not in
@@ -54,10 +54,10 @@ def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObje
       kubesched snapshot -o to-share.snapshot.gz --anonymise
     """
     if key is not None and not anonymise:
-        raise click.UsageError("--key is for --anonymise")
+        raise click.UsageError("--key needs --anonymise")
     if anonymise:
         objects = anonymised(objects, key.encode() if key is not None else secrets.token_bytes(32))
-    content = written(objects)
+    content = snapshot_bytes(objects)
     if output == "-":
         sys.stdout.buffer.write(content)
         sys.stdout.buffer.flush()

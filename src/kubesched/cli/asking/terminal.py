@@ -30,7 +30,7 @@ from kubesched.asking.reports.blocks import (
 from kubesched.cli.asking.column_widths import column_widths
 from kubesched.common.printable import printable
 
-# characters in a line, where nobody says how many there is room for
+# characters in a line, if neither a terminal nor COLUMNS sets a width
 WIDE = 120
 # between columns
 GAP = 2
@@ -39,7 +39,7 @@ _STYLES = {Tone.PLAIN: "", Tone.GOOD: "green", Tone.WARN: "yellow", Tone.BAD: "r
 
 
 def as_terminal_text(report: Report, *, quiet: bool = False, colour: bool = True) -> str:
-    """Return a report as text for standard output; `quiet`: the verdict alone."""
+    """Return a report as text for standard output, or with `quiet` the verdict alone."""
     console = _console(colour)
     with console.capture() as captured:
         for part in _verdict(report) if quiet else _parts(report, console.width):
@@ -57,7 +57,7 @@ def _console(colour: bool) -> Console:
 
 
 class _Unwrapped(Text):
-    """A text to copy, which is not wrapped."""
+    """A text for copying, which is not wrapped."""
 
 
 def _verdict(report: Report) -> Iterator[RenderableType]:
@@ -75,7 +75,7 @@ def _parts(report: Report, width: int) -> Iterator[RenderableType]:
 
 
 def _spaced(blocks: Sequence[Block], width: int) -> Iterator[RenderableType]:
-    """Yield blocks with an empty line between them, but none below a paragraph."""
+    """Yield blocks with an empty line between them, but no empty line below a paragraph."""
     shown = [block for block in blocks if not isinstance(block, Details)]
     for number, block in enumerate(shown):
         if number and not isinstance(shown[number - 1], Paragraph):

@@ -1,7 +1,7 @@
-"""`kubesched whatif`: what would become of the pods?
+"""`kubesched whatif`: where would the pods be after a change?
 
-In: a cluster, and what to try on it, in order. Out: an answer, and exit code 0 (each pod that should have a place has
-one), 3 (some have none, or a drain is held up) or 1 (an error).
+In: a cluster, and the changes to try, in order. Out: an answer, and exit code 0 (each pod that should have a place
+has one), 3 (some have none, or a drain is held up) or 1 (an error).
 """
 
 import sys
@@ -22,7 +22,7 @@ from kubesched.asking.whatif.operations import Operation
 from kubesched.asking.whatif.requests import operation_of, with_drain_options
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import RescheduleAll
-from kubesched.cli.asking.configurations import load_configuration, told_by
+from kubesched.cli.asking.configurations import load_configuration, served_configuration
 from kubesched.cli.asking.options import model_options, read_source, source_option
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
 from kubesched.cli.command_group import CommandWithSubcommands
@@ -37,7 +37,7 @@ IN_FORCE = "the configuration in force"
 
 
 class OrderedCommand(CommandWithSubcommands):
-    """A command that knows the order in which its options were given, in the context's `meta`."""
+    """A command that records the order of its options, in the context's `meta`."""
 
     ORDER = "kubesched.order"
 
@@ -50,12 +50,12 @@ class OrderedCommand(CommandWithSubcommands):
 
 @click.command("consolidate")
 @model_options
-@click.option("--most", type=click.IntRange(1), metavar="N", help="Empty at most so many nodes.")
+@click.option("--most", type=click.IntRange(1), metavar="N", help="Largest number of nodes to empty.")
 @output_option
 def consolidate_command(model: ClusterModel, most: int | None, output: OutputOptions) -> None:
     """Show which nodes can be emptied, in which order, and where each pod goes.
 
-    Exit code 3: none.
+    Exit code 3: no node can be emptied.
 
     \b
     Example:
@@ -79,26 +79,49 @@ NODES = "NODES"
     metavar=NODES,
     help="Drain nodes as kubectl drain --ignore-daemonsets does: names (a,b) or a label selector (zone=a).",
 )
-@click.option("--force", is_flag=True, help="Drain nodes even if they have pods without a controller, which are lost.")
 @click.option(
-    "--delete-emptydir-data", is_flag=True, help="Drain nodes even if pods there have emptyDir volumes, which are lost."
+    "--force", is_flag=True, help="Drain nodes even if they have pods without a controller; these pods are lost."
 )
-@click.option("--cordon", multiple=True, metavar=NODES, help="Let nodes take no new pods.")
-@click.option("--remove", multiple=True, metavar=NODES, help="Let nodes vanish, with all that runs there.")
 @click.option(
-    "--taint", multiple=True, nargs=2, metavar="NODES TAINT", help="Taint nodes: key=value:Effect; - ends it."
+    "--delete-emptydir-data",
+    is_flag=True,
+    help="Drain nodes even if their pods have emptyDir volumes; these volumes are lost.",
 )
-@click.option("--add-nodes", multiple=True, metavar="N=LIKE", help="Add N nodes like a node, or like that in a file.")
+@click.option("--cordon", multiple=True, metavar=NODES, help="Mark nodes as unschedulable.")
+@click.option("--remove", multiple=True, metavar=NODES, help="Remove nodes with all pods on them, as if they failed.")
+@click.option(
+    "--taint",
+    multiple=True,
+    nargs=2,
+    metavar="NODES TAINT",
+    help="Taint nodes with key=value:Effect; a final - removes the taint.",
+)
+@click.option("--add-nodes", multiple=True, metavar="N=LIKE", help="Add N copies of a node, or of the node in a file.")
 @click.option("--scale", multiple=True, metavar="KIND/NAME=N", help="Scale a workload: deploy/web=9.")
-@click.option("--apply", multiple=True, metavar="FILE", help="Create objects, or change them as kubectl apply does.")
+@click.option("--apply", multiple=True, metavar="FILE", help="Create or change objects, as kubectl apply does.")
 @click.option("--delete", multiple=True, metavar="KIND/NAME", help="Delete an object; a workload with its pods.")
-@click.option("--reschedule", type=click.Choice(["all"]), help="Place all pods again, from an empty start.")
+@click.option("--reschedule", type=click.Choice(["all"]), help="Place all pods again on empty nodes.")
 @click.option(
-    "--config", "configs", multiple=True, metavar="FILE", help="A KubeSchedulerConfiguration; two are compared."
+    "--config",
+    "configs",
+    multiple=True,
+    metavar="FILE",
+    help="A KubeSchedulerConfiguration file; give two to compare them.",
 )
-@click.option("--weight", "weights", multiple=True, metavar="PLUGIN=W", help="Another weight of a plugin's scores.")
-@click.option("--kubernetes-gates", "new_gates", multiple=True, metavar="A=true,B=false", help="Other feature gates.")
-@click.option("--compare", "compared", is_flag=True, help="Compare with and without --weight and --kubernetes-gates.")
+@click.option("--weight", "weights", multiple=True, metavar="PLUGIN=W", help="Weight of a plugin's scores to try.")
+@click.option(
+    "--kubernetes-gates",
+    "new_gates",
+    multiple=True,
+    metavar="A=true,B=false",
+    help="Feature gates to try, such as A=true,B=false.",
+)
+@click.option(
+    "--compare",
+    "compared",
+    is_flag=True,
+    help="Compare the configuration with and without --weight and --kubernetes-gates.",
+)
 @source_option
 @gate_options
 @plugin_option
@@ -120,15 +143,16 @@ def whatif_command(
     delete_emptydir_data: bool,
     **options: tuple[Any, ...],
 ) -> None:
-    """Try changes of a cluster or its scheduler: which pods move, stay pending, are preempted.
+    """Try changes to a cluster or its scheduler: which pods move, stay pending or are preempted.
 
-    The cluster runs in this process, in virtual time, with its controllers and its scheduler. What happens anyway comes
-    first. Then the changes are made in the order given, each as a request to the API server. Nothing is changed in your
-    cluster.
+    The cluster runs in this process, in virtual time, with its controllers and its scheduler. First the cluster
+    settles without changes. Then the changes are made in the given order, each as a request to the API server.
+    Nothing is changed in your cluster.
 
-    Exit code 3: a drain is refused or held up, a rollout hangs, or a pod has no place that had one, is new, or belongs
-    to what is scaled or applied. With nothing but --add-nodes, a taint that ends or another configuration: a pod stays
-    pending. Of two configurations: under the second a pod has no node that has one now or under the first.
+    Exit code 3: a drain is refused or held up, a rollout hangs, or a pod has no place although it had one, is new, or
+    belongs to a scaled or applied object. With only --add-nodes, a removed taint or another configuration: a pod
+    stays pending. With two configurations: a pod has no node under the second, though it has one now or under the
+    first.
 
     \b
     Examples:
@@ -138,10 +162,10 @@ def whatif_command(
       kubesched whatif --config now.yaml --config new.yaml --reschedule all
     """
     if len(configs) > 2:
-        raise click.UsageError("--config can be given twice, to compare two configurations")
+        raise click.UsageError("give --config once, or twice to compare two configurations")
     second_gates = FeatureGates({**gates.explicit, **parse_flag(",".join(new_gates))}, gates.version)
     changed = dict(map(parse_weight, weights))
-    told = "" if configs else told_by(source)
+    told = "" if configs else served_configuration(source)
     last_file = configs[-1] if configs else None
     last = load_configuration(last_file, second_gates, registry, lambda found: with_weights(found, changed), told=told)
     objects = read_source(source, custom_kinds_of(last, registry))
@@ -159,7 +183,9 @@ def whatif_command(
     if reschedule is not None:
         operations.append(RescheduleAll())
     is_another = configs or weights or new_gates
-    present = load_configuration(None, gates, registry, told=told or told_by(source)) if is_another else None
+    present = (
+        load_configuration(None, gates, registry, told=told or served_configuration(source)) if is_another else None
+    )
     found = whatif(model, operations, present=present)
     print_answer(found, whatif_report(found), output)
     sys.exit(0 if found.fits else DOES_NOT_FIT)
@@ -172,6 +198,6 @@ def _names(configs: tuple[str, ...], changes: list[str]) -> tuple[str, str]:
 
 
 def _operations(model: ClusterModel, order: Iterable[str], options: dict[str, tuple[Any, ...]]) -> list[Operation]:
-    """Return the operations in the order in which they were given."""
+    """Return the operations in the order of the options."""
     values = {name: iter(given) for name, given in options.items()}
     return [operation_of(model, name, next(values[name]), FILE_READERS) for name in order if name in values]

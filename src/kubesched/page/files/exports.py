@@ -13,7 +13,7 @@ from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.meta import ApiObject
 from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.reduction import reduced
-from kubesched.asking.sources.snapshots import written
+from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
 from kubesched.config.load import Loaded
@@ -35,7 +35,7 @@ def exported(kind: str, cluster: ClusterObjects, loaded: Loaded) -> ExportedFile
 
 
 def _snapshot(cluster: ClusterObjects, loaded: Loaded) -> ExportedFile:
-    return ExportedFile("cluster.snapshot.gz", "application/gzip", written(cluster))
+    return ExportedFile("cluster.snapshot.gz", "application/gzip", snapshot_bytes(cluster))
 
 
 def _manifests(cluster: ClusterObjects, loaded: Loaded) -> ExportedFile:

@@ -84,7 +84,7 @@ class ShownCluster:
             return
         if isinstance(obj, Pod) and old is not None and old.uid != obj.uid:
             self.drop(old)
-        if self.model.take(name, obj):
+        if self.model.set_if_valid(name, obj):
             self._number_changes(obj, old)
             self._notify_followers(old, obj)
 
@@ -92,7 +92,7 @@ class ShownCluster:
         """Remove an object."""
         known = self.model.find(name_of_object(obj))
         if known is not None:
-            self.model.take(name_of_object(obj), None)
+            self.model.set_if_valid(name_of_object(obj), None)
             # by the UID that browsers know
             self._number_changes(known)
             self._notify_followers(known, None)

@@ -1,9 +1,9 @@
-"""Log lines as Kubernetes components write them: klog's text and JSON, as formatters of standard `logging`.
+"""Log lines in the formats of Kubernetes components: klog's text and JSON, as formatters of standard `logging`.
 
     LogRecord ──▶ Entry (severity, verbosity, message, keys and values) ──▶ one line
 
 API objects are written by name only, so that nothing of their contents gets into a log. Credentials are hidden in
-texts that may hold some: warnings, errors, and all records of other loggers than the scheduler's.
+warnings, errors, and all records of other loggers than the scheduler's.
 """
 
 # upstream: klog/v2/internal/{buffer,serialize}, component-base/logs/json/json.go (v1.36)

@@ -112,7 +112,7 @@ class Log:
             self._log(level_of(v), message, values)
 
     def warning(self, message: str, /, **values: Any) -> None:
-        """Log a problem that the scheduler copes with."""
+        """Log a problem that the scheduler can handle."""
         self._log(logging.WARNING, message, values)
 
     def error(self, problem: BaseException | str | None, message: str, /, **values: Any) -> None:

@@ -1,4 +1,4 @@
-"""The logging flags: `-v`, `--vmodule`, `--logging-format` and those of split streams.
+"""The logging flags: `-v`, `--vmodule`, `--logging-format` and the flags of split streams.
 
 From parsed flags to `LogOptions`; LogOptionError names each flag that is wrong.
 """
@@ -20,7 +20,7 @@ VMODULE_SYNTAX = "expect comma-separated list of filename=N"
 
 
 class LogOptionError(KubeschedError):
-    """Logging flags that cannot be honoured."""
+    """Invalid logging flags."""
 
 
 class ModuleLevel(NamedTuple):

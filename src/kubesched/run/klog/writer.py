@@ -1,7 +1,7 @@
 """Log lines, written by a thread, so that logging never blocks.
 
-From lines to a stream: logging only appends to a queue, and a terminal or pipe that takes no more lines blocks the
-writer's thread alone. If the queue is full, further lines are dropped and counted.
+From lines to a stream: logging only appends to a queue, and a blocked terminal or pipe blocks only the writer's
+thread. If the queue is full, further lines are dropped and counted.
 """
 
 import threading
@@ -57,13 +57,13 @@ class LogWriter:
     def _write(self, taken: list[str | threading.Event]) -> None:
         lines = [line for line in taken if isinstance(line, str)]
         if self._left_out:
-            lines.append(f"{self._left_out} log lines were left out, since nobody took them fast enough\n")
+            lines.append(f"{self._left_out} log lines were dropped, since the output was too slow\n")
             self._left_out = 0
         try:
             self._stream.write("".join(lines))
             self._stream.flush()
         except (OSError, ValueError):
-            # the stream's reader has closed it; the scheduler goes on
+            # the stream's reader has closed it; the scheduler continues
             pass
         for reached in taken:
             if isinstance(reached, threading.Event):

@@ -1,3 +1,3 @@
-"""In: a request's client certificate, bearer token and headers. Out: the user, and whether the user may read the page.
-Never: a page for a user whom the API server has not authorized.
+"""In: a request's client certificate, bearer token and headers. Out: the user, and whether the user may read the
+page. Never: a page for a user without the API server's authorization.
 """

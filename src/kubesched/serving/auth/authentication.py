@@ -75,7 +75,7 @@ class Authentication:
     async def begin(self) -> None:
         """Look up the client CAs in the cluster, unless failures are tolerated; ServingError if that fails."""
         if self._lookup is not None and not self._tolerant:
-            await self._lookup.look()
+            await self._lookup.read()
 
     async def run(self) -> None:
         """Keep the client CAs of the cluster up to date."""

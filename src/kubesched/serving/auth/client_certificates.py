@@ -92,7 +92,7 @@ def _values(certificate: x509.Certificate, oid: x509.ObjectIdentifier) -> tuple[
 
 
 def _is_signed_weakly(certificate: x509.Certificate) -> bool:
-    """Return whether the signature algorithm is one that Go's x509 rejects as insecure."""
+    """Return whether Go's x509 rejects the signature algorithm as insecure."""
     try:
         algorithm = certificate.signature_hash_algorithm
     except UnsupportedAlgorithm:

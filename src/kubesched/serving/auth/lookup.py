@@ -61,7 +61,7 @@ class Lookup:
         retry = FIRST_RETRY_SECONDS
         while True:
             try:
-                await self.look()
+                await self.read()
                 pause, retry = LOOK_EVERY_SECONDS, FIRST_RETRY_SECONDS
             except ServingError as error:
                 self._say(
@@ -71,7 +71,7 @@ class Lookup:
                 pause, retry = retry, min(2 * retry, LOOK_EVERY_SECONDS)
             await asyncio.sleep(pause)
 
-    async def look(self) -> None:
+    async def read(self) -> None:
         """Read the ConfigMap; raises ServingError if that fails. A ConfigMap that does not exist is no error."""
         try:
             async with asyncio.timeout(LOOKUP_SECONDS):
@@ -102,7 +102,7 @@ class Lookup:
         try:
             return parse(data)
         except ServingError as error:
-            self._say(f"{error}; what was read before is used")
+            self._say(f"{error}; the last valid version is used")
             return None
 
     def _say(self, line: str) -> None:

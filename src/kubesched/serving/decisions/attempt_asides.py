@@ -1,4 +1,4 @@
-"""What is told of an attempt before it has a record: answers of extenders, candidates of a preemption.
+"""Observations of an attempt before it has a record: answers of extenders, candidates of a preemption.
 
 From observations to bounded values.
 """
@@ -42,7 +42,7 @@ class AttemptAside:
 
 
 def recorded_extender(answer: ExtenderAnswer) -> RecordedExtender:
-    """Return what an extender answered, with the most frequent reasons and the highest scores."""
+    """Return an extender's answer, with the most frequent reasons and the highest scores."""
     reasons = Counter(answer.rejected.values()).most_common(MOST_REASONS)
     samples: dict[str, list[str]] = {}
     for node, message in answer.rejected.items():

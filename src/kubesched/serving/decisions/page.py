@@ -15,7 +15,7 @@ Query = Mapping[str, Sequence[str]]
 
 
 def page_body(ring: DecisionRing, query: Query) -> bytes:
-    """Return the page for the parameters of a request; raises ValueError with what is wrong with them."""
+    """Return the page for the parameters of a request; raises ValueError for invalid ones."""
     pod = next(iter(query.get("pod") or ()), "")
     if pod and pod.count("/") != 1:
         raise ValueError(f"pod={pod}: expected NAMESPACE/NAME")

@@ -1,8 +1,8 @@
 """Records the decisions of a scheduler.
 
-From observations to entries of the ring: one for each attempt, gate and skipped pod, and what becomes of it. Details
-(scores of the best nodes, rejected nodes) are gathered as long as that takes a small share of the time; a record says
-whether it has them.
+From observations to entries of the ring: one for each attempt, gate and skipped pod, with its later outcome. Details
+(scores of the best nodes, rejected nodes) are collected as long as that takes a small share of the time; a record
+marks whether it has them.
 """
 
 import time
@@ -35,7 +35,7 @@ from kubesched.serving.decisions.ring import (
     RingEntry,
 )
 
-# the share of the time that details may take, and the seconds that a pause saves up
+# the share of the time for details, and the largest saved time in seconds
 DETAIL_SHARE = 0.003
 MOST_DETAIL_SECONDS = 0.02
 # bounds of what an entry has
@@ -47,7 +47,7 @@ MOST_ASIDES = 1000
 
 
 class DecisionRecorder(Observer):
-    """Adds the decisions of a scheduler to a ring; `clock` measures what details take, in seconds."""
+    """Adds the decisions of a scheduler to a ring; `clock` measures the time for details, in seconds."""
 
     def __init__(
         self,
@@ -62,7 +62,7 @@ class DecisionRecorder(Observer):
         self._now = now
         self._clock = clock
         self._budget = TimeShare(clock, DETAIL_SHARE, MOST_DETAIL_SECONDS)
-        # of the attempts under way, by UID: what is told before the attempt has a record
+        # of the attempts under way, by UID: observations before the attempt has a record
         self._asides: dict[str, AttemptAside] = {}
 
     # -- attempts
@@ -96,7 +96,7 @@ class DecisionRecorder(Observer):
         self._add(entry)
 
     def attempt_failed(self, failed: FailedAttempt) -> None:
-        """Record why an attempt failed, in place of the node that was chosen if it failed after that."""
+        """Record why an attempt failed; it replaces the chosen node if the failure came later."""
         pod, attempts, message = failed.pod, failed.attempts, failed.message
         before = self._latest(pod.uid)
         reasons = self._reasons(message)
@@ -138,7 +138,9 @@ class DecisionRecorder(Observer):
         return self.ring.new_reasons(message[:MOST_CHARACTERS], frozenset(sorted(plugins)[:MOST_PLUGINS]))
 
     def extender_answered(self, answer: ExtenderAnswer) -> None:
-        """Keep what an extender answered for the record of the attempt; a binding's belongs to the last one."""
+        """Keep an extender's answer for the record of the attempt; the answer to a binding belongs to the last
+        one.
+        """
         found = recorded_extender(answer)
         entry = self._latest(answer.uid) if answer.call == BIND_CALL else None
         if entry is not None:
@@ -163,7 +165,7 @@ class DecisionRecorder(Observer):
         return self._asides.setdefault(uid, AttemptAside())
 
     def _take_aside(self, entry: RingEntry) -> None:
-        """Give an entry that is not in the ring yet what was told before it."""
+        """Attach the observations from before the entry existed to an entry that is not in the ring yet."""
         aside = self._asides.pop(entry.uid, None)
         if aside is not None:
             entry.extenders, entry.candidates = aside.extenders, aside.candidates
@@ -175,7 +177,7 @@ class DecisionRecorder(Observer):
         self._add(self._entry(pod, SKIPPED))
 
     def pod_gated(self, pod: PodInfo, plugin: str, status: Status) -> None:
-        """Record that a plugin gates a pod, once as long as it says the same; after an attempt its record says so."""
+        """Record a gating, unless the pod's last record is an attempt or has the same message."""
         message = f"{plugin}: {status.message}"[:MOST_CHARACTERS]
         known = self._latest(pod.uid)
         if known is not None and (known.outcome is not GATED or (known.reasons and known.reasons.message == message)):
@@ -207,7 +209,7 @@ class DecisionRecorder(Observer):
         entry.woken_by = _last_event(self._latest(pod.uid))
         return entry
 
-    # -- what happens to the pod until the next attempt
+    # -- events of the pod until the next attempt
 
     def pod_queued(self, pod: PodInfo, place: str, event: str, rejected_by: Collection[str]) -> None:
         """Record a move in the queue of a pod that has a record; the last moves are kept."""

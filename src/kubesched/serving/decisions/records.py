@@ -1,4 +1,4 @@
-"""A recorded decision as a value, and the page of them: what /debug/decisions serves and `explain` reads.
+"""A recorded decision as a value, and the page that /debug/decisions serves and `explain` reads.
 
 From the ring to JSON and back, in camel case; absent values are left out. Times are those of the scheduler's clock.
 """
@@ -13,9 +13,9 @@ from kubesched.api.tolerant_json import UNREADABLE
 # outcomes; a pod is assumed from the choice of its node until it is bound or fails
 ASSUMED, BOUND, UNSCHEDULABLE, ERROR = "assumed", "bound", "unschedulable", "error"
 SKIPPED, GATED = "skipped", "gated"
-# the version of the page; a reader of another version says so
+# the version of the page; a reader of another version reports it
 VERSION = 1
-# with a time zone: others cannot be compared
+# with a time zone: times without one cannot be compared
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 
 
@@ -54,10 +54,10 @@ class RecordedCandidate(msgspec.Struct, frozen=True, kw_only=True, rename="camel
 
 
 class RecordedExtender(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """What an extender answered: `call` is filter, prioritize, preempt or bind.
+    """An extender's answer: `call` is filter, prioritize, preempt or bind.
 
-    Of `nodes` it left `left`: those that passed, had a score, or stayed candidates. `rejected` are its reasons,
-    `scores` the highest; `error` is why the call failed.
+    Of `nodes` nodes, `left` passed, had a score, or stayed candidates. `rejected` are its reasons, `scores` the
+    highest; `error` is why the call failed.
     """
 
     extender: str
@@ -79,14 +79,13 @@ class QueueMove(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_
 
 
 class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """One decision about one pod, and what became of it.
+    """One decision about one pod, and its later outcome.
 
-    `detailed` is False if scores or rejected nodes were not gathered: under load that is done for some decisions only.
-    `point` is the extension point that rejected the pod or failed, empty if none did. `candidates` are the first of
-    those that preemption found, `candidate_count` how many there were.
-    `ties` is the number of nodes with the highest total. `woken_by` is the event before this attempt,
-    `place` the place in the queue after it, `moves` those that followed. `generation` counts the configurations that
-    were in force, up to that of the attempt.
+    `detailed` is False if scores or rejected nodes were not gathered: under load that is done for some decisions
+    only. `point` is the extension point that rejected the pod or failed, empty if none did. `candidates` are the
+    first candidates of preemption, `candidate_count` how many there were. `ties` is the number of nodes with the
+    highest total. `woken_by` is the event before this attempt, `place` the place in the queue after it, `moves` the
+    later moves. `generation` counts the configurations that were in force, up to that of the attempt.
     """
 
     time: Time
@@ -120,9 +119,9 @@ class DecisionRecord(msgspec.Struct, frozen=True, kw_only=True, rename="camel", 
 
 
 class DecisionPage(msgspec.Struct, frozen=True, kw_only=True, rename="camel", omit_defaults=True):
-    """Decisions, the newest first; `since` is the time of the oldest one that the scheduler still has.
+    """Decisions, the newest first; `since` is the time of the scheduler's oldest kept decision.
 
-    `recorded` counts all decisions since the process started, `kept` those that the scheduler has.
+    `recorded` counts all decisions since the process started, `kept` the ones that the scheduler still has.
     """
 
     version: int

@@ -1,6 +1,7 @@
 """The ring of the last decisions, bounded by memory: the oldest are dropped for the newest.
 
-From entries with their estimated sizes to records. One thread adds and changes entries; others may read at any time.
+From entries with their estimated sizes to records. One thread adds and changes entries; other threads may read at any
+time.
 """
 
 from collections import deque
@@ -29,11 +30,11 @@ ENTRY_BYTES = 640
 OBJECT_BYTES = 72
 # bytes of reasons without their texts: the struct, its numbers, and its place under its message
 REASONS_BYTES = 256
-# the most different reasons that are looked through for equal ones
+# limit on the different reasons that are searched for equal ones
 MOST_REASONS = 32
 # when the ring is full, this part of it is dropped at once
 SLACK = 64
-# how many decisions are served where the request does not say
+# number of decisions served by default
 DEFAULT_LIMIT = 100
 # tries to copy the ring while another thread changes it
 MOST_TRIES = 10
@@ -143,14 +144,14 @@ class DecisionRing:
         return self._latest.pop(uid, None)
 
     def grow(self, entry: RingEntry, more_bytes: int) -> None:
-        """Count what was added to an entry."""
+        """Add the size of an entry's new parts."""
         entry.size += more_bytes
         self.used_bytes += more_bytes
         if self.used_bytes > self.limit_bytes:
             self._shrink()
 
     def new_reasons(self, message: str, plugins: frozenset[str]) -> EntryReasons:
-        """Return reasons, those that entries have if they are the same."""
+        """Return reasons, the existing object of the entries if it is equal."""
         known = self._reasons.get(message)
         if known is not None and known.plugins == plugins:
             return known

@@ -99,7 +99,9 @@ Cell = Number | Buckets
 
 
 class Family:
-    """The cells of one metric; `allowed` are the values that some labels may have, all others become "unexpected"."""
+    """The cells of one metric; `allowed` are the allowed values of some labels, all other values become
+    "unexpected".
+    """
 
     def __init__(
         self, metric: Metric, allowed: Mapping[str, frozenset[str]], unexpected: Callable[[], None] = lambda: None
@@ -135,7 +137,7 @@ class Family:
         return list(self._cells)
 
     def reset(self) -> None:
-        """Count from zero; cells that are still referenced go on counting."""
+        """Count from zero; cells that are still referenced continue to count."""
         for cell in list(self._cells.values()):
             cell.reset()
 

@@ -24,7 +24,7 @@ _PREVIOUS = f"{BINARY_VERSION.major}.{BINARY_VERSION.minor - 1}"
 
 
 class MetricOptionError(KubeschedError):
-    """A metrics flag that cannot be honoured."""
+    """An invalid metrics flag."""
 
 
 class MetricOptions(msgspec.Struct, frozen=True):

@@ -75,7 +75,7 @@ class HealthPage:
                 lines.append(f"[-]{check.name} failed: reason withheld")
                 failed.append(check.name)
                 reasons.append(f"{check.name}: {problem}")
-        self._tell(tuple(failed), reasons)
+        self._log_failed(tuple(failed), reasons)
         unknown = sorted(excluded - {check.name for check in self._checks})
         if unknown:
             names = ",".join(map(quote, unknown))
@@ -86,7 +86,7 @@ class HealthPage:
             return plain("ok")
         return plain("\n".join([*lines, f"{self._name} check passed\n"]))
 
-    def _tell(self, failed: tuple[str, ...], reasons: Sequence[str]) -> None:
+    def _log_failed(self, failed: tuple[str, ...], reasons: Sequence[str]) -> None:
         """Log the failed checks, but not again while they stay the same: probes come every few seconds."""
         if failed and failed != self._failing:
             self._note(f"{','.join(failed)} check failed: {self._name}: {'; '.join(reasons)}")

@@ -1,7 +1,7 @@
 """/debug/pprof and /debug/flags: stacks and samples of the threads, and the log's verbosity.
 
-From the interpreter's frames to texts; profiles that Go serves in its binary form are texts here, and those that have
-no counterpart are not served. Values of variables are never shown, since some are secret.
+From the interpreter's frames to texts; profiles that Go serves in its binary form are texts here, and profiles
+without a counterpart are not served. Values of variables are never shown, since some are secret.
 """
 
 # upstream: apiserver/pkg/server/routes/{profiling,flags}.go, net/http/pprof (v1.36)

@@ -1,4 +1,4 @@
-"""/statusz and /flagz: what runs here, since when, and with which flags; as text for people, or as objects.
+"""/statusz and /flagz: the version, the start time and the flags of the process; as text for people, or as objects.
 
 From facts to one of three forms, and CBOR behind its gate. The reference chooses one of four delimiters for the text
 at random; here it is always the same.

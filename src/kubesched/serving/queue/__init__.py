@@ -1,3 +1,3 @@
-"""In: a scheduler's queue. Out: /debug/queue: pods by place, the first of each place, and the events that moved pods.
-Never: work for pods that nobody asks about.
+"""In: a scheduler's queue. Out: /debug/queue: pods by place, the first of each place, and the events that moved
+pods. Never: work for pods outside a request.
 """

@@ -1,4 +1,4 @@
-"""The queue as a value: what /debug/queue serves and the page reads.
+"""The queue as a value, which /debug/queue serves and the page reads.
 
 From a reading of the queue to JSON and back, in camel case; absent values are left out. Times are those of the
 scheduler's clock. Places are active, backoff, unschedulable, gated and inFlight.
@@ -14,9 +14,9 @@ from kubesched.api.tolerant_json import UNREADABLE
 PATH = "/debug/queue"
 ACTIVE, BACKOFF, UNSCHEDULABLE, GATED, IN_FLIGHT = "active", "backoff", "unschedulable", "gated", "inFlight"
 PLACES = (ACTIVE, BACKOFF, UNSCHEDULABLE, GATED, IN_FLIGHT)
-# the version of the page; a reader of another version says so
+# the version of the page; a reader of another version reports it
 VERSION = 1
-# with a time zone: others cannot be compared
+# with a time zone: times without one cannot be compared
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 
 

@@ -243,7 +243,9 @@ class TlsSession:
         """Return None: there is no compression."""
 
     def _do(self, work: Callable[[], Result]) -> Result:
-        """Run an operation of the session between the two buffers; its errors become those of the ssl module."""
+        """Run an operation of the session between the two buffers; its errors are raised as errors of the ssl
+        module.
+        """
         if data := self._incoming.read():
             self._session.bio_write(data)
         elif self._incoming.eof:

@@ -21,7 +21,7 @@ Meaning = TypeVar("Meaning")
 
 
 class WatchedFiles(Generic[Meaning]):
-    """The parsed contents of some files, as of their last valid state; at first they have to be valid."""
+    """The parsed contents of some files in their last valid state; at first they must be valid."""
 
     def __init__(
         self,
@@ -46,12 +46,12 @@ class WatchedFiles(Generic[Meaning]):
         self._looked = now
         stamp = self._stamps()
         if stamp != self._stamp:
-            # taken before reading: a change meanwhile is seen the next time
+            # taken before reading: a change meanwhile is detected the next time
             self._stamp = stamp
             try:
                 self._meaning = self._read()
             except ServingError as error:
-                self._note(f"{error}; what was read before is used")
+                self._note(f"{error}; the last valid version is used")
         return self._meaning
 
     def _read(self) -> Meaning:

@@ -1,3 +1,3 @@
-"""In: a plugin. Out: a report of what it does against the contract, each with a minimal example in words.
-Never: knowledge of one plugin; the engine and the scheduler that run it in a cluster answer here, too.
+"""In: a plugin. Out: a report about its behaviour against the contract, each finding with a minimal example in
+words. Never: knowledge of one plugin; the checks run on the engine and the scheduler of a cluster.
 """

@@ -1,7 +1,6 @@
-"""Checks of what filters and scores answer: each compares two ways to the same answer.
+"""Checks of the answers of filters and scores: each compares two ways to the same answer.
 
-From an example to what is wrong, in lines, or None. A check that finds a hook failing says nothing: that is what
-`valid_answers` is for.
+From an example to findings, in lines, or None. A check ignores failing hooks: `valid_answers` reports those.
 """
 
 from collections.abc import Iterable, Sequence
@@ -25,28 +24,30 @@ from kubesched.core.scheduling.engine import Engine
 from kubesched.testing.plugin_checks.attempt_hooks import attempt_problems, plugin_in
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample, ExampleChange, difference
-from kubesched.testing.plugin_checks.plugin_answers import answers_in, answers_of, shown
+from kubesched.testing.plugin_checks.plugin_answers import answers_in, answers_of, status_text
 
 MOST_DIFFERENCES = 3
 Found = list[str] | None
 
 
-def told(example: ClusterExample, lines: Iterable[str], changes: Sequence[ExampleChange] = (), asked: int = 1) -> Found:
-    """Return the example in words and what was found, a few lines of it; None if nothing was."""
+def findings_text(
+    example: ClusterExample, lines: Iterable[str], changes: Sequence[ExampleChange] = (), asked: int = 1
+) -> Found:
+    """Return the example and some lines of the findings in words; None without findings."""
     found = list(islice(lines, MOST_DIFFERENCES))
     return [*example.words(changes, asked), *found] if found else None
 
 
 def valid_answers(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that no hook raises or returns what cannot be used, scores out of range included."""
+    """Check that no hook raises, or returns an invalid value such as a score out of range."""
     answers = answers_of(plugin.engine(example.objects), example.asked[0])
     plugin.tally[Seen.REJECTED] += answers.rejects
     plugin.tally[Seen.SCORES_DIFFER] += len(set(answers.scores.values())) > 1
-    return told(example, [answers.failure] if answers.failure else [])
+    return findings_text(example, [answers.failure] if answers.failure else [])
 
 
 def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that the same question has the same answer, of the same plugin and of a new one."""
+    """Check that the same question has the same answer, from the same plugin and from a new one."""
     pod = example.asked[0]
     engine = plugin.engine(example.objects)
     first = answers_of(engine, pod)
@@ -55,22 +56,22 @@ def asked_twice(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     for found_by, other in (("asked again", engine), ("a new plugin", plugin.engine(example.objects))):
         lines = list(first.differences(answers_of(other, pod), "asked first", found_by))
         if lines:
-            return told(example, lines)
+            return findings_text(example, lines)
     return None
 
 
 def inputs_unchanged(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that neither the pod nor the objects of the cluster change by being looked at, whichever hook looks."""
+    """Check that no hook changes the pod or the objects of the cluster."""
     engine = plugin.engine(example.objects)
     pod = engine.cluster.reader.read(msgspec.convert(to_builtins(example.asked[0]), Pod))
     before = {id(obj): (obj, to_builtins(obj)) for obj in _objects_of(engine, pod)}
     answers_in(engine.evaluation_of(pod))
     for _ in attempt_problems(plugin, engine, pod.pod):
-        # what is wrong with the answers is another check's
+        # wrong answers are the subject of another check
         pass
     if "queueSort" in plugin.points:
         ask(plugin_in(engine, plugin.name), "sort_key", checked_sort_key, pod, 1.0)
-    return told(
+    return findings_text(
         example,
         (
             f"the plugin changed {type(obj).__name__.lower()} {obj.metadata.name}: {difference(was, to_builtins(obj))}"
@@ -87,7 +88,7 @@ def _objects_of(engine: Engine, pod: PodInfo) -> Iterable[ApiObject]:
 
 
 def kept_equals_fresh(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that an engine that lived through changes answers as a new one, about pods of one key or of several."""
+    """Check that an engine with a history answers like a new one, about pods of one key or of several."""
     kept = plugin.engine(example.objects)
     for pod in example.asked:
         answers_of(kept, pod)
@@ -99,7 +100,7 @@ def kept_equals_fresh(plugin: CheckedPlugin, example: ClusterExample) -> Found:
             found = answers_of(kept, pod)
             lines = [f"pod {pod.name}: {line}" for line in expected.differences(found, "a new plugin", "one that kept")]
             if lines and not expected.failure:
-                return told(example, lines, changes, asked=2)
+                return findings_text(example, lines, changes, asked=2)
     return None
 
 
@@ -122,7 +123,9 @@ def has_forms(plugin: CheckedPlugin) -> bool:
 
 
 def forms_agree(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that a node gets the answer alone that it gets among others, from the form for one and that for many."""
+    """Check that a node gets the same answer alone and with more nodes, from the form for one node and the one for
+    many.
+    """
     engine = plugin.engine(example.objects)
     evaluation = engine.evaluation_of(engine.cluster.reader.read(example.asked[0]))
     answers = answers_in(evaluation)
@@ -130,11 +133,11 @@ def forms_agree(plugin: CheckedPlugin, example: ClusterExample) -> Found:
     if answers.failure or answers.pre_filter:
         return None
     if isinstance(built, FilterPlugin) and not isinstance(built, QuestionFilterPlugin):
-        found = told(example, _filter_differences(built, evaluation))
+        found = findings_text(example, _filter_differences(built, evaluation))
         if found:
             return found
     if isinstance(built, ScorePlugin) and not isinstance(built, QuestionScorePlugin):
-        return told(example, _score_differences(built, evaluation))
+        return findings_text(example, _score_differences(built, evaluation))
     return None
 
 
@@ -148,8 +151,8 @@ def _filter_differences(plugin: FilterPlugin, evaluation: Evaluation) -> Iterabl
     for place, row in enumerate(table.present_rows().tolist()):
         among = verdict.statuses[int(verdict.which[place])]
         alone = filter_node(plugin, cycle, pod, NodeRow(table, row))
-        if shown(among) != shown(alone):
-            yield f"node {table.names[row]}: {many}: {shown(among)}; {one}: {shown(alone)}"
+        if status_text(among) != status_text(alone):
+            yield f"node {table.names[row]}: {many}: {status_text(among)}; {one}: {status_text(alone)}"
 
 
 def _score_differences(plugin: ScorePlugin, evaluation: Evaluation) -> Iterable[str]:
@@ -171,7 +174,7 @@ def _score_differences(plugin: ScorePlugin, evaluation: Evaluation) -> Iterable[
 
 
 def _names_of_forms(plugin: object, hook: str, alone: object, each: object) -> tuple[str, str]:
-    """Return what to call the two forms: a derived one is the other, asked about one node or about all."""
+    """Return names for the two forms: if one is derived, both are the same form, called for one node or for all."""
     kind = type(plugin)
     if getattr(kind, hook, None) is alone:
         return f"{hook}_nodes of this node alone", f"{hook}_nodes of all nodes"

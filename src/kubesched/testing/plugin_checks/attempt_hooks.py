@@ -1,6 +1,6 @@
-"""The hooks of a plugin beside Filter and Score, called as in an attempt that places a pod.
+"""The hooks of a plugin other than Filter and Score, called as in an attempt that places a pod.
 
-From an engine and a pod to what is wrong with the answers, hook by hook: PreEnqueue, Reserve, Permit, PreBind, Bind and
+From an engine and a pod to problems of the answers, hook by hook: PreEnqueue, Reserve, Permit, PreBind, Bind and
 PostBind. Coroutines run in virtual time.
 """
 
@@ -32,10 +32,10 @@ HOOKS_OF_POINT = {
     "postBind": ("post_bind",),
 }
 COROUTINES = frozenset(("pre_bind", "bind", "post_bind"))
-# what a coroutine may meet outside is not its fault
+# errors of the outside world are not the plugin's fault
 _OUTSIDE = (HttpError, EffectError, TimedOut)
 _STATUSES = REJECTIONS | {Code.SUCCESS, Code.ERROR}
-# with any other code an attempt fails
+# any other code makes an attempt fail
 _CODES: Mapping[str, frozenset[Code]] = {
     "pre_enqueue": _STATUSES,
     "reserve": _STATUSES,
@@ -48,7 +48,7 @@ Guard = Callable[[], AbstractContextManager[Any]]
 
 
 class PlacedPod(NamedTuple):
-    """A pod that a plugin lets onto a node, with the state of its cycle; assumed, as it is when Reserve runs."""
+    """A pod on a node that the plugin accepts, with the state of its cycle; assumed, as when Reserve runs."""
 
     cycle: CycleState
     pod: PodInfo
@@ -56,17 +56,17 @@ class PlacedPod(NamedTuple):
 
 
 def has_attempt_hooks(plugin: CheckedPlugin) -> bool:
-    """Return whether a plugin takes part in an attempt beside Filter and Score."""
+    """Return whether a plugin has hooks of an attempt other than Filter and Score."""
     return "preEnqueue" in plugin.points or not plugin.points.isdisjoint(HOOKS_OF_POINT)
 
 
 def plugin_in(engine: Engine, name: str) -> Plugin:
-    """Return the plugin that an engine has built."""
+    """Return the plugin instance of an engine."""
     return next(iter(engine.profiles.values())).plugins[name]
 
 
 def placed(engine: Engine, pod: Pod) -> PlacedPod | str:
-    """Assume a pod on the first node that the plugin lets it onto; what it says if there is none."""
+    """Assume a pod on the first node that the plugin accepts; return the answer if there is none."""
     evaluation = engine.evaluation_of(engine.cluster.reader.read(pod))
     answers = answers_in(evaluation)
     node = next((name for name, verdict in answers.verdicts.items() if verdict == PASSES), "")
@@ -78,7 +78,7 @@ def placed(engine: Engine, pod: Pod) -> PlacedPod | str:
 def attempt_problems(
     plugin: CheckedPlugin, engine: Engine, pod: Pod, guard: Guard = nullcontext
 ) -> Iterator[tuple[str, str]]:
-    """Call the hooks of an attempt, each under a guard; yield those whose answer is wrong, with what is wrong."""
+    """Call the hooks of an attempt, each guarded; yield the hooks with wrong answers, and the problem."""
     built = plugin_in(engine, plugin.name)
     if "preEnqueue" in plugin.points:
         with guard():
@@ -124,4 +124,4 @@ def _status_problem(hook: str, status: Status | None) -> str:
     if status is None or status.code in _CODES[hook]:
         return ""
     right = "Permission(SUCCESS)" if hook == "permit" else "None"
-    return f"{hook} returned {status.code.text}, by which the attempt fails; return {right} or a rejection"
+    return f"{hook} returned {status.code.text}, which makes the attempt fail; return {right} or a rejection"

@@ -1,4 +1,4 @@
-"""Calls that block: a hook that sleeps, connects or starts a process holds up all pods.
+"""Blocking calls: a hook that sleeps, connects or starts a process delays all pods.
 
 From a plugin to the calls that its hooks make, stopped before they are carried out.
 """
@@ -17,7 +17,7 @@ from kubesched.testing.plugin_checks.attempt_hooks import attempt_problems, plug
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
 from kubesched.testing.plugin_checks.plugin_answers import answers_of
 
-# functions in C that wait, by module and name
+# blocking functions in C, by module and name
 _BLOCKING = {
     ("time", "sleep"): "time.sleep",
     (None, "socket.connect"): "socket.connect",
@@ -30,28 +30,28 @@ _BLOCKING = {
 
 
 def blocking_calls(plugin: CheckedPlugin) -> list[str]:
-    """Return the calls in hooks that block, each in a sentence."""
-    # one node: the interpreter drops the look-out that stopped a call, and the next one would be carried out
+    """Return the blocking calls in hooks, each in a sentence."""
+    # one node: the interpreter removes the profiler that stopped a call, so the next one would be carried out
     objects = [a_node("n0"), a_pod("p0", node="n0")]
     found: list[tuple[str, str]] = []
     with _stopped(found):
         answers_of(plugin.engine(objects), a_pod("asked"))
     engine = plugin.engine(objects)
     for _ in attempt_problems(plugin, engine, a_pod("asked"), lambda: _stopped(found)):
-        # a stopped call is a problem, but no other check's
+        # a stopped call is a problem, but not for another check
         pass
     if "queueSort" in plugin.points:
         with _stopped(found):
             ask(plugin_in(engine, plugin.name), "sort_key", unchecked, engine.cluster.reader.read(a_pod("asked")), 1.0)
     return [
-        f"{call} is called in {hook}, which holds up all pods: fetch with background.every and apply what was found"
+        f"{call} is called in {hook}, which delays all pods: fetch with background.every, and use the result"
         for call, hook in dict.fromkeys(found)
     ]
 
 
 @contextmanager
 def _stopped(found: list[tuple[str, str]]) -> Iterator[None]:
-    """Let calls that block fail in this thread; add them with the function that they are in."""
+    """Make blocking calls fail in this thread; record them with their function."""
 
     def look(frame: FrameType, event: str, function: Any) -> None:
         if event == "c_call":
@@ -62,7 +62,7 @@ def _stopped(found: list[tuple[str, str]]) -> Iterator[None]:
                 raise PluginError(f"{call} was stopped")
 
     if sys.getprofile() is not None:
-        # somebody else profiles; they come first
+        # another profiler is active; it takes precedence
         yield
         return
     sys.setprofile(look)
@@ -82,5 +82,5 @@ def _hook(frame: FrameType | None) -> str:
 
 
 def _is_ours(file: str) -> bool:
-    """Return whether a file is of those that call hooks, or run their coroutines."""
+    """Return whether a file belongs to the callers of hooks, or runs their coroutines."""
     return any(part in file for part in ("kubesched/core/", "kubesched/testing/", "/asyncio/"))

@@ -1,7 +1,7 @@
 """A plugin under check: engines in which it is the only plugin that filters and scores.
 
-From a plugin class or decorated function and its arguments to engines over example clusters, each with a plugin of
-its own. What is wrong with the plugin is the PluginError of a scheduler that starts.
+From a plugin class or decorated function and its arguments to engines over example clusters, each with a separate
+instance. A broken plugin raises the same PluginError as in a scheduler.
 """
 
 import copy
@@ -29,29 +29,29 @@ from kubesched.errors import PluginError
 
 
 class Seen(Enum):
-    """Something that happened in an example."""
+    """An observation in an example."""
 
     # the plugin rejected the pod on some node
     REJECTED = auto()
-    # the plugin gave nodes different scores
+    # the plugin gave different scores to nodes
     SCORES_DIFFER = auto()
-    # a change after which a rejected pod fits, and for which the plugin wakes it
+    # a change that makes a rejected pod fit, and for which the plugin wakes it
     WOKEN = auto()
-    # a change that does not help a rejected pod, and for which the plugin leaves it asleep
+    # a change that does not help a rejected pod, and for which the plugin does not wake it
     SKIPPED = auto()
     # the pod was gated before a change
     GATED = auto()
-    # a change after which a gated pod may be queued, and for which the plugin wakes it
+    # a change that opens the gate of a pod, and for which the plugin wakes it
     OPENED = auto()
 
 
 class CheckedPlugin:
-    """A plugin, enabled alone at all of its extension points; raises PluginError if it is none."""
+    """A plugin, enabled alone at all of its extension points; raises PluginError if it is invalid."""
 
     def __init__(self, declared: type[Plugin] | Callable[..., Any], args: Any = None) -> None:
         self.registry: Registry | None = None
         found = plugin_class(declared)
-        # in-tree plugins are there already
+        # in-tree plugins exist already
         if found is None or found.name not in IN_TREE:
             self.registry = Registry()
             self.registry.register(declared)
@@ -61,7 +61,7 @@ class CheckedPlugin:
         self.name = found.name
         self.points = extension_points_of(found)
         self._args = args
-        # how often examples did what the checks are about
+        # how often examples contained the subjects of checks
         self.tally: Counter[Seen] = Counter()
 
     def replaced_by(self, plugin: type[Plugin]) -> "CheckedPlugin":
@@ -84,7 +84,7 @@ class CheckedPlugin:
 
     @property
     def args_with_defaults(self) -> Any:
-        """Return the arguments, and the defaults of those that are not given."""
+        """Return the arguments, with defaults for missing ones."""
         schema = args_schema(self._everything.factory(self.name))
         defaults = {} if schema is None else {field.name: field.default for field in args_fields(schema)}
         given = {} if self._args is None else _plain(self._args)
@@ -107,7 +107,7 @@ class CheckedPlugin:
 
 
 def alone_config(name: str, points: Iterable[str], args: Any) -> str:
-    """Return a configuration without any plugins but one, and those without which nothing is scheduled."""
+    """Return a configuration with only one plugin, and the plugins that scheduling requires."""
     plugins: dict[str, Any] = {"multiPoint": {"disabled": [{"name": "*"}], "enabled": [{"name": name}]}}
     if name != "PrioritySort" and "queueSort" not in points:
         plugins["queueSort"] = {"enabled": [{"name": "PrioritySort"}]}
@@ -126,7 +126,7 @@ def alone_config(name: str, points: Iterable[str], args: Any) -> str:
 
 
 def _plain(args: Any) -> Any:
-    """Return arguments as they are written in a configuration."""
+    """Return arguments in the form of a configuration."""
     plain = args if isinstance(args, Mapping) else shown_args(args)
     try:
         json.dumps(plain)

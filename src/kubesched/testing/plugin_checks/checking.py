@@ -1,7 +1,7 @@
-"""`check_plugin`: is a plugin what the contract asks for?
+"""`check_plugin`: does a plugin follow the contract?
 
-From a plugin, its arguments and (if need be) objects that it reads to a report. A plugin that cannot be built is not
-asked anything.
+From a plugin, its arguments and (if necessary) objects that it reads to a report. If the plugin cannot be built, all
+further checks are skipped.
 """
 
 from collections.abc import Callable, Iterator
@@ -70,10 +70,10 @@ def check_plugin(
 ) -> PluginReport:
     """Return a report about a plugin, tried on `examples` random clusters for each check.
 
-    `args` are its arguments, as in pluginConfig or an instance of their class. `objects` are objects of the kinds that
-    it looks up; `nodes` and `pods` are for plugins that random ones say little to. Each is a list or a strategy of one.
-    Without `speed` it is not measured at 5000 nodes; with `stop_at_first` the first check that fails is the last one.
-    With `mutate` the report also says which mutants of the plugin, broken on purpose, the checks would not notice.
+    `args` are its arguments, as in pluginConfig or an instance of their class. `objects` are objects of the kinds
+    that it looks up; `nodes` and `pods` replace random ones, if those do not exercise the plugin. Each is a list or a
+    strategy of one. `speed` measures the plugin at 5000 nodes; `stop_at_first` stops at the first failed check. With
+    `mutate` the report also has the mutants of the plugin, broken on purpose, that the checks would not notice.
     """
     try:
         from kubesched.testing.plugin_checks.minimal_examples import drawn_examples
@@ -92,7 +92,7 @@ def check_plugin(
     results = [CheckResult(BUILDS, Outcome.PASSED)]
     blocking = blocking_calls(checked)
     results.append(CheckResult(BLOCKS, Outcome.FAILED if blocking else Outcome.PASSED, tuple(blocking)))
-    # each example would wait
+    # each example would be delayed
     if not blocking:
         results += _checked_by_examples(checked, parts, examples, one=stop_at_first)
     if mutate and not blocking:
@@ -135,7 +135,7 @@ _ANSWERING = frozenset(("preFilter", "filter", "preScore", "score"))
 
 
 def rejects(plugin: CheckedPlugin) -> bool:
-    """Return whether a plugin can reject pods that are tried."""
+    """Return whether a plugin can reject tried pods."""
     return not plugin.points.isdisjoint(("preFilter", "filter"))
 
 
@@ -144,26 +144,26 @@ def _answers(plugin: CheckedPlugin) -> bool:
 
 
 class ExampleCheck(NamedTuple):
-    """What a check holds, how it finds in an example that this is not so, and which plugins it concerns."""
+    """A check: its text, its function that looks for findings in an example, and its condition on plugins."""
 
     title: str
     finds: Callable[[CheckedPlugin, ClusterExample], list[str] | None]
     concerns: Callable[[CheckedPlugin], bool] = _answers
-    # what its examples tried
+    # the subjects of its examples
     tried: Callable[[CheckedPlugin], ExamplesTried] | None = None
 
 
 _CHECKS = (
-    ExampleCheck("hooks answer what they may, scores from 0 to 100", valid_answers, tried=tried_answers),
+    ExampleCheck("hooks return valid answers, scores from 0 to 100", valid_answers, tried=tried_answers),
     ExampleCheck("the same answer when asked twice", asked_twice),
-    ExampleCheck("hooks of an attempt answer what they may", valid_attempt, has_attempt_hooks),
+    ExampleCheck("hooks of an attempt return valid answers", valid_attempt, has_attempt_hooks),
     ExampleCheck("pods and nodes are not changed", inputs_unchanged, lambda plugin: True),
     ExampleCheck("forms agree", forms_agree, has_forms),
     ExampleCheck("kept answers equal fresh ones", kept_equals_fresh),
     ExampleCheck("what-if worlds agree with clusters", worlds_agree, filters),
     ExampleCheck("events wake rejected pods", hints_wide_enough, rejects, tried_hints),
     ExampleCheck("events open gates", events_open_gates, gates, tried_gates),
-    ExampleCheck("unreserve gives back what reserve took", unreserve_undoes, reserves),
+    ExampleCheck("unreserve releases what reserve took", unreserve_undoes, reserves),
     ExampleCheck("unreserve may come without reserve, and twice", unreserve_alone, reserves),
     ExampleCheck("pods have one order in the queue", one_order, sorts),
 )

@@ -1,6 +1,6 @@
-"""An example: a cluster, the pods that a plugin is asked about, and changes; and all of that in words.
+"""An example: a cluster, the pods in question, and changes; also in words.
 
-From strategies to checks, and from a failing one to what its author reads.
+From strategies to checks, and from a failing example to a text for the plugin's author.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,20 +37,20 @@ class ExampleChange:
 
 @dataclass(frozen=True, slots=True)
 class ClusterExample:
-    """Nodes, pods on them and other objects; the pods to ask about; and what changes then."""
+    """Nodes, pods on them and other objects; the pods in question; and later changes."""
 
     objects: tuple[ApiObject, ...]
     asked: tuple[Pod, ...]
     changes: tuple[ExampleChange, ...] = ()
 
     def words(self, changes: Sequence[ExampleChange] = (), asked: int = 1) -> list[str]:
-        """Return the example in lines, with some of the pods that are asked about and some of the changes."""
+        """Return the example in lines, with some of the pods in question and some of the changes."""
         lines = [described(obj) for obj in self.objects]
         lines += [f"asked about {described(pod)}" for pod in self.asked[:asked]]
         return [*lines, *(f"then {change.text}" for change in changes)]
 
     def states(self) -> Iterator[tuple[list[ExampleChange], list[ApiObject]]]:
-        """Yield after each change all changes so far, and the objects that are there."""
+        """Yield after each change all changes so far, and the existing objects."""
         there = list(self.objects)
         for count, change in enumerate(self.changes, 1):
             there = changed(there, change)
@@ -65,7 +65,7 @@ def changed(objects: Iterable[ApiObject], change: ExampleChange) -> list[ApiObje
 
 
 def described(obj: ApiObject) -> str:
-    """Return an object in words: what distinguishes it from the plainest of its kind."""
+    """Return an object in words: the differences from the simplest object of its kind."""
     title = _title(obj)
     if isinstance(obj, Node):
         plain: ApiObject = a_node(obj.name)
@@ -89,13 +89,13 @@ def _without_metadata(obj: ApiObject) -> dict[str, Any]:
     return {key: value for key, value in to_builtins(obj).items() if key not in ("metadata", "apiVersion", "kind")}
 
 
-# what is the same in two places, or of no interest to a plugin
+# fields that repeat others, or are of no interest to a plugin
 _IGNORED = ("status.capacity", "metadata.uid", "metadata.name", "spec.nodeName")
 _SHORT = (("metadata.", ""), ("spec.", ""), ("status.", ""))
 
 
 def difference(old: Any, new: Any, *, shown_old: bool = True) -> str:
-    """Return in words in which fields two documents differ."""
+    """Return the fields that differ between two documents, in words."""
     before, after = dict(_leaves("", old)), dict(_leaves("", new))
     parts = []
     for path in [*after, *(path for path in before if path not in after)]:
@@ -109,7 +109,7 @@ def difference(old: Any, new: Any, *, shown_old: bool = True) -> str:
 
 
 def _leaves(path: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield the path and value of everything that is no mapping."""
+    """Yield the path and value of every leaf."""
     if isinstance(value, dict) and value:
         for key, each in value.items():
             yield from _leaves(f"{path}.{key}" if path else str(key), each)

@@ -1,7 +1,7 @@
-"""Examples that consist of the objects an author gives: the whole list as a cluster, and pods that crowd around them.
+"""Examples made of the author's objects: the whole list as a cluster, and crowds of pods.
 
-From nodes, pods and other objects to examples. A plugin that counts pods against an object, such as seats of a licence,
-rejects a pod only where enough pods with the right label run, which random clusters rarely have.
+From nodes, pods and other objects to examples. A plugin that counts pods against an object, such as seats of a
+licence, rejects a pod only if enough pods with the right label run, which is rare in random clusters.
 """
 
 from collections.abc import Iterator, Sequence
@@ -20,9 +20,9 @@ MOST_GIVEN = 12
 
 
 def crowded_examples(given: Sequence[ApiObject], details: Sequence[ObjectDetail]) -> Iterator[ClusterExample]:
-    """Yield clusters in which some pods on a node, and the pod that is asked about, have a detail in common.
+    """Yield clusters in which some pods on a node, and the pod in question, have a detail in common.
 
-    One of the pods ends, and then one of the objects.
+    One of the pods ends, and then one of the objects is deleted.
     """
     others = tuple(obj for obj in given if not isinstance(obj, Node | Pod))
     node, asked, plain = _nodes(given)[0], a_pod("asked"), a_pod("asked1")
@@ -35,7 +35,8 @@ def crowded_examples(given: Sequence[ApiObject], details: Sequence[ObjectDetail]
 
 
 def examples_as_given(given: Sequence[ApiObject]) -> Iterator[ClusterExample]:
-    """Yield the given objects as one cluster, asked about a pod like each given one while each object goes and returns.
+    """Yield the given objects as one cluster, with a copy of each given pod in question, while each object disappears
+    and returns.
 
     Without given nodes the pods run on a plain node.
     """
@@ -57,7 +58,7 @@ def _nodes(given: Sequence[ApiObject]) -> list[Node]:
 
 
 def _distinct(pods: Sequence[Pod]) -> list[Pod]:
-    """Return a pod of each set of labels and specification, whatever its node."""
+    """Return one pod for each set of labels and specification, regardless of the node."""
     found: dict[bytes, Pod] = {}
     for pod in pods:
         plain = _waiting(pod, "asked")
@@ -66,7 +67,7 @@ def _distinct(pods: Sequence[Pod]) -> list[Pod]:
 
 
 def _on(pod: Pod, node: str) -> Pod:
-    """Return a pod on a node: the one that it names, else this one."""
+    """Return a pod on its own node if it names one, else on this node."""
     return msgspec.structs.replace(pod, spec=msgspec.structs.replace(pod.spec, node_name=pod.spec.node_name or node))
 
 

@@ -1,7 +1,7 @@
-"""The check of queueing hints: what makes a rejected pod fit has to wake it.
+"""The check of queueing hints: a change that makes a rejected pod fit must wake it.
 
-From an example to what is wrong, in lines, or None. A pod that an event helps and that is not woken waits for minutes,
-until the queue is flushed.
+From an example to findings, in lines, or None. A pod that is not woken by a helpful event waits for minutes, until
+the queue is flushed.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,16 @@ from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import QueueingHints, QueueingStrategy
 from kubesched.core.queue.update_events import node_events, pod_events
 from kubesched.core.scheduling.engine import Engine
-from kubesched.testing.plugin_checks.answer_checks import Found, told
+from kubesched.testing.plugin_checks.answer_checks import Found, findings_text
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample, ExampleChange
 from kubesched.testing.plugin_checks.plugin_answers import answers_of
 
 
 def hints_wide_enough(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that a change after which a rejected pod fits is an event that the plugin registered for, without SKIP."""
+    """Check that each change that makes a rejected pod fit is an event that the plugin registered for, without
+    SKIP.
+    """
     pod = example.asked[0]
     before = answers_of(plugin.engine(example.objects), pod)
     for changes, objects in example.states():
@@ -34,7 +36,7 @@ def hints_wide_enough(plugin: CheckedPlugin, example: ClusterExample) -> Found:
         if before.rejected and (before.verdicts or before.pre_filter):
             missed = missed_event(plugin, pod, changes[-1])
             if missed and after.fits:
-                return told(example, [missed], changes)
+                return findings_text(example, [missed], changes)
             plugin.tally[Seen.WOKEN] += after.fits
             plugin.tally[Seen.SKIPPED] += bool(missed)
         before = after
@@ -71,7 +73,7 @@ def missed_event(
 
 
 def events_of(change: ExampleChange, gates: FeatureGates) -> Sequence[ClusterEvent]:
-    """Return the events of a change, as the scheduler's event handlers tell them."""
+    """Return the events of a change, as the scheduler's event handlers report them."""
     obj: Any = change.new if change.new is not None else change.old
     action = Action.ADD if change.old is None else Action.DELETE if change.new is None else Action.UPDATE
     if isinstance(obj, Node):

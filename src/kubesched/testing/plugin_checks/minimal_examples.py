@@ -1,7 +1,7 @@
-"""The smallest examples for which checks find something wrong.
+"""The smallest examples with findings.
 
-From a strategy and checks to what each check found, by Hypothesis. The same examples are tried every time, and all
-checks look at each.
+From a strategy and checks to the findings of each check, by Hypothesis. All runs try the same examples, and all
+checks get each example.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -23,9 +23,9 @@ def smallest_findings(
     *,
     one: bool = False,
 ) -> dict[str, list[str]]:
-    """Return what checks find, by their names, each for the smallest example that it finds anything for.
+    """Return the findings of checks, by name, each for the smallest example with a finding.
 
-    Those in `first` are small already. With `one` the first finding is enough.
+    Examples in `first` are small already. With `one` the first finding is enough.
     """
     findings: dict[str, list[str]] = {}
     pending = dict(checks)
@@ -47,7 +47,7 @@ def smallest_findings(
             if not search.found:
                 break
         except Flaky:
-            # an answer that is another one each time is not found again for the same example
+            # an unstable answer may not occur again for the same example
             search.found.sort(key=lambda lines: -sum(map(len, lines)))
         findings[search.title] = search.found[-1]
         del pending[search.title]
@@ -55,7 +55,7 @@ def smallest_findings(
 
 
 def drawn_examples(strategy: SearchStrategy[T], examples: int, first: Iterable[T] = ()) -> list[T]:
-    """Return the examples that checks would look at."""
+    """Return the examples for the checks."""
     drawn: list[T] = []
 
     def keep(example: T) -> list[str] | None:
@@ -66,16 +66,16 @@ def drawn_examples(strategy: SearchStrategy[T], examples: int, first: Iterable[T
     return drawn
 
 
-# so many smaller examples are tried
+# limit on the smaller examples that are tried
 MOST_ATTEMPTS = 150
 
 
 class _EnoughError(BaseException):
-    """The example is small enough; no Exception, which Hypothesis would take for a finding."""
+    """Ends the search: the example is small enough. It is no Exception, which Hypothesis would take for a finding."""
 
 
 class _Search(Generic[T]):
-    """The first check that finds something; from then on it alone, since its example is made smaller."""
+    """The first check with a finding; from then on it runs alone, while its example is reduced."""
 
     def __init__(self, checks: Mapping[str, Check[T]]) -> None:
         self._checks = dict(checks)
@@ -84,7 +84,7 @@ class _Search(Generic[T]):
         self.found: list[list[str]] = []
 
     def finds(self, example: T) -> bool:
-        """Return whether the check finds something."""
+        """Return whether the check has a finding."""
         self._attempts += bool(self.found)
         if self._attempts > MOST_ATTEMPTS:
             raise _EnoughError

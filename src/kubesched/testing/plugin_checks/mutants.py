@@ -1,4 +1,4 @@
-"""Mutants: subclasses of a plugin that are broken on purpose, in the ways in which plugins break.
+"""Mutants: subclasses of a plugin that are broken on purpose, with typical bugs.
 
 From a plugin class to broken ones. `mutation.py` finds out which of them the checks notice.
 """
@@ -24,9 +24,9 @@ from kubesched.core.framework.verdict import Verdict
 
 
 class Mutant(NamedTuple):
-    """A way to break a plugin: which plugins have it, and the members that a broken subclass replaces."""
+    """A typical bug: the plugins that can have it, and the members that a broken subclass replaces."""
 
-    # what the broken plugin does, after "a plugin that"
+    # the bug in words, after "a plugin that"
     what: str
     concerns: Callable[[type[Plugin]], bool]
     members: Callable[[type[Plugin]], dict[str, Any]]
@@ -38,7 +38,7 @@ class Mutant(NamedTuple):
 
 
 def mutants_of(plugin: type[Plugin]) -> Iterator[Mutant]:
-    """Yield the ways in which a plugin can break."""
+    """Yield the typical bugs for a plugin."""
     return (mutant for mutant in _MUTANTS if mutant.concerns(plugin))
 
 
@@ -142,7 +142,7 @@ _MUTANTS = (
         lambda plugin: _own(plugin, ScorePlugin, "score_key"),
         lambda plugin: {"score_key": lambda self, pod: 0, "score_key_of_template": False},
     ),
-    Mutant("says QUEUE_SKIP in every hint", _rejects, _asleep),
+    Mutant("returns QUEUE_SKIP in every hint", _rejects, _asleep),
     Mutant("registers for no event", _rejects, lambda plugin: {"events_to_register": lambda self: []}),
     Mutant(
         "opens every gate",
@@ -150,7 +150,7 @@ _MUTANTS = (
         lambda plugin: {"pre_enqueue": _nothing},
     ),
     Mutant(
-        "gives nothing back in unreserve",
+        "releases nothing in unreserve",
         lambda plugin: _own(plugin, ReservePlugin, "unreserve"),
         lambda plugin: {"unreserve": _nothing},
     ),

@@ -1,7 +1,7 @@
 """Which mutants of a plugin do the checks notice?
 
 From a plugin and examples to a result. A mutant is noticed if a check fails for it, or if it answers differently from
-the plugin. A mutant that survives names a mistake that these examples cannot show.
+the plugin. A mutant that survives is a bug that these examples cannot reveal.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -30,7 +30,7 @@ def mutation_result(plugin: CheckedPlugin, checks: Checks, examples: Sequence[Cl
     survivors = [what for what, noticed in tried.items() if not noticed]
     findings = tuple(f"survived: a plugin that {what}" for what in survivors)
     if survivors:
-        findings = (*findings, "these examples would not show such a mistake: give others with --objects")
+        findings = (*findings, "these examples would not reveal such a bug: give other objects with --objects")
     outcome = Outcome.WARNED if survivors else Outcome.PASSED
     return CheckResult(TITLE, outcome, findings, note=f"{len(tried) - len(survivors)} of {len(tried)}")
 

@@ -1,6 +1,6 @@
 """Details: single fields in which a random node or pod differs from a plain one, or changes.
 
-From the words of a plugin to the details that may matter to it, by what they are about.
+From the words of a plugin to the details that may matter to it, by subject.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ Path = tuple[str, str]
 
 @dataclass(frozen=True, slots=True)
 class ObjectDetail:
-    """A field and its value; with a key, an entry of the field, and None takes it out."""
+    """A field and its value; with a key, an entry of the field; the value None removes it."""
 
     path: Path
     value: Any
@@ -71,7 +71,7 @@ def pod_details(words: Sequence[str], values: Sequence[str] = ()) -> list[list[O
 
 
 def likely_details(groups: Sequence[Sequence[ObjectDetail]], most: int = 4) -> list[ObjectDetail]:
-    """Return the details of each group that come most often, and are no absence, a few of each."""
+    """Return the most frequent details of each group, without removals."""
     found: list[ObjectDetail] = []
     for group in groups:
         last: list[ObjectDetail] = []
@@ -85,8 +85,8 @@ def likely_details(groups: Sequence[Sequence[ObjectDetail]], most: int = 4) -> l
 def _entries(path: Path, words: Sequence[str], values: Sequence[str] = ()) -> list[ObjectDetail]:
     """Return entries of a mapping: words that may be keys with all values, and without a value.
 
-    As often as all of these together comes a word with the one that follows it in the code, as in
-    `labels.get("disk") == "ssd"`, and as often again a word with a value from an object that the plugin looks up.
+    Two kinds of entries together come as often as all of these: a word with the next one in the code, as in
+    `labels.get("disk") == "ssd"`, and a word with a value from an object that the plugin looks up.
     """
     keys = _keys(words) or ["app"]
     every = [ObjectDetail(path, value, key) for key in keys for value in (*words, *VALUES, None) if value != key]
@@ -101,7 +101,7 @@ def looked_up_entries(path: Path, words: Sequence[str], values: Sequence[str]) -
 
 
 def _as_often(details: Sequence[ObjectDetail], count: int) -> list[ObjectDetail]:
-    """Return details as many times as gives about `count` of them."""
+    """Return details, repeated to about `count` entries."""
     return list(details) * max(count // max(len(details), 1), 1)
 
 

@@ -1,6 +1,6 @@
-"""What a plugin answers about a pod, as plain values that can be compared.
+"""A plugin's answers about a pod, as plain values that can be compared.
 
-From an engine in which the plugin is alone, and a pod, to the verdict and the score of every node.
+From an engine with only this plugin, and a pod, to the verdict and the score of every node.
 """
 
 import copy
@@ -43,7 +43,7 @@ class PodAnswers:
         return not self.failure and bool(self.pre_filter or any(each != PASSES for each in self.verdicts.values()))
 
     def differences(self, found: "PodAnswers", expected_by: str, found_by: str) -> Iterator[str]:
-        """Yield in words where other answers differ."""
+        """Yield the differences to other answers, in words."""
         if self.failure != found.failure:
             yield f"{expected_by}: {self.failure or 'no failure'}; {found_by}: {found.failure or 'no failure'}"
             return
@@ -59,7 +59,7 @@ class PodAnswers:
 
 
 def answers_of(engine: Engine, pod: Pod) -> PodAnswers:
-    """Return what the plugins of an engine answer about a pod on its cluster as it is."""
+    """Return the answers of an engine's plugins about a pod on its current cluster."""
     return answers_in(engine.evaluation_of(engine.cluster.reader.read(copy.deepcopy(pod))))
 
 
@@ -68,7 +68,7 @@ def answers_in(evaluation: Evaluation) -> PodAnswers:
     rejection = evaluation.pre_filtered.rejection
     if rejection is not None:
         failed = rejection.code is Code.ERROR
-        return PodAnswers(failure=rejection.message) if failed else PodAnswers(pre_filter=shown(rejection))
+        return PodAnswers(failure=rejection.message) if failed else PodAnswers(pre_filter=status_text(rejection))
     table = evaluation.table
     rows = evaluation.judged_rows()
     rows = table.present_rows() if rows is None else rows
@@ -77,7 +77,7 @@ def answers_in(evaluation: Evaluation) -> PodAnswers:
     for status in statuses.values():
         if status.code is Code.ERROR:
             return PodAnswers(failure=status.message)
-    verdicts = {name: shown(status) for name, status in statuses.items()}
+    verdicts = {name: status_text(status) for name, status in statuses.items()}
     feasible = evaluation.feasible()
     if not feasible.count:
         return PodAnswers(verdicts=verdicts)
@@ -94,7 +94,7 @@ def answers_in(evaluation: Evaluation) -> PodAnswers:
     return PodAnswers(verdicts=verdicts, scores=scores if by_plugin else {})
 
 
-def shown(status: Status | None) -> str:
+def status_text(status: Status | None) -> str:
     """Return a status in words."""
     if status is None or status.ok:
         return PASSES

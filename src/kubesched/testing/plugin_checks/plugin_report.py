@@ -1,4 +1,4 @@
-"""What the checks of a plugin found.
+"""The findings of the checks of a plugin.
 
 From the checks to authors: a report with one result a check, and as text, a line a check with its findings below it.
 """
@@ -8,19 +8,19 @@ from enum import Enum
 
 
 class Outcome(Enum):
-    """How a check ended."""
+    """The outcome of a check."""
 
     PASSED = "ok"
     FAILED = "FAILED"
-    # the plugin has nothing that it could be about, or an earlier check failed
+    # the plugin lacks such hooks, or an earlier check failed
     SKIPPED = "skipped"
-    # nothing is wrong, but somebody should know
+    # no failure, but a note for the author
     WARNED = "warning"
 
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """One check: what it holds, how it ended, and in lines what was found."""
+    """One check: its subject, its outcome, and its findings in lines."""
 
     check: str
     outcome: Outcome
@@ -38,7 +38,7 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class PluginReport:
-    """What all checks found about a plugin; true if nothing is wrong."""
+    """The results of all checks of a plugin; true if no check failed."""
 
     plugin: str
     results: tuple[CheckResult, ...]
@@ -53,7 +53,7 @@ class PluginReport:
 
     @property
     def findings(self) -> tuple[str, ...]:
-        """Return what is wrong, a text each."""
+        """Return the findings, a text each."""
         return tuple(
             finding for result in self.results if result.outcome is Outcome.FAILED for finding in result.findings
         )
@@ -64,5 +64,5 @@ class PluginReport:
         return "\n".join([f"plugin {self.plugin}", *(result.text for result in self.results)])
 
     def __repr__(self) -> str:
-        # a failed `assert check_plugin(...)` shows it; pytest cuts the middle out, unless it is run with -vv
+        # shown by a failed `assert check_plugin(...)`; without -vv pytest leaves out its middle
         return self.text

@@ -1,6 +1,6 @@
-"""How long a plugin takes for a pod in a cluster of 5000 nodes.
+"""The time that a plugin takes for a pod in a cluster of 5000 nodes.
 
-From a plugin to milliseconds; as information, since machines differ, with a warning where a form is slower than it
+From a plugin to milliseconds; as information, since machines differ, with a warning if a form is slower than it
 should be.
 """
 
@@ -20,7 +20,7 @@ COLUMN_MILLISECONDS = 0.2
 
 
 def speed_result(plugin: CheckedPlugin, nodes: int = NODES) -> CheckResult:
-    """Return how many milliseconds the plugin takes for a pod, the least of some."""
+    """Return the milliseconds that the plugin takes for a pod, the minimum of several runs."""
     zones = ("a", "b", "c")
     engine = plugin.engine()
     for number in range(nodes):
@@ -50,6 +50,6 @@ def speed_result(plugin: CheckedPlugin, nodes: int = NODES) -> CheckResult:
 
 
 def is_row_form(plugin: CheckedPlugin) -> bool:
-    """Return whether a hook of the plugin is called for one node after the other."""
+    """Return whether a hook of the plugin is called for each node separately."""
     kind = plugin.kind
     return getattr(kind, "filter_nodes", None) is filter_each or getattr(kind, "score_nodes", None) is score_each

@@ -1,7 +1,7 @@
 """Random clusters, pods and changes, small and simple ones first.
 
-From the words of a plugin, and objects or strategies of its author, to a strategy of examples. Hypothesis comes with
-the extra `testing`.
+From the words of a plugin, and objects or strategies of its author, to a strategy of examples. It needs Hypothesis,
+from the extra `testing`.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -37,7 +37,9 @@ Objects = SearchStrategy[Any] | Sequence[Any]
 
 @dataclass(frozen=True)
 class ExampleStrategies:
-    """Strategies of each part of an example; nodes and pods change by details, those of an author by other ones."""
+    """Strategies of each part of an example; nodes and pods change by details, the author's objects by other
+    objects.
+    """
 
     nodes: SearchStrategy[Node]
     pods: SearchStrategy[Pod]
@@ -46,7 +48,7 @@ class ExampleStrategies:
     pod_changes: SearchStrategy[ObjectDetail] | None = None
     simple_node_details: Sequence[ObjectDetail] = ()
     simple_pod_details: Sequence[ObjectDetail] = ()
-    # the objects of an author, if they are lists and no strategies
+    # the author's objects, if they are lists and no strategies
     given: Sequence[ApiObject] = ()
     # labels of pods whose values are words of these objects
     looked_up_details: Sequence[ObjectDetail] = ()
@@ -60,7 +62,7 @@ class ExampleStrategies:
         pods: Objects | None = None,
         objects: Objects | None = None,
     ) -> "ExampleStrategies":
-        """Return strategies for a plugin with these words in its code; an author's own objects come in their place."""
+        """Return strategies for a plugin with these words in its code; the author's objects replace random ones."""
         values = words_of_objects(_listed(objects))
         of_nodes, of_pods = _details(node_details(words, values)), _details(pod_details(words, values))
         plain_nodes = [a_node(name) for name in ("n0", "n1", "n2")]
@@ -78,7 +80,7 @@ class ExampleStrategies:
         )
 
     def simple_examples(self) -> Iterator[ClusterExample]:
-        """Yield clusters of one node in which one detail comes and goes, the smallest that there are."""
+        """Yield the smallest clusters: one node, and one detail that is added and removed."""
         node, pod, other = a_node("n0"), a_pod("asked"), a_pod("asked1")
         yield ClusterExample((node,), (pod, other))
         yield ClusterExample((node, a_node("n1")), (pod, other))
@@ -103,7 +105,7 @@ class ExampleStrategies:
         yield from examples_as_given(self.given)
 
     def examples(self, *, asked: int = 1, changes: int = 0) -> SearchStrategy[ClusterExample]:
-        """Return a strategy of clusters with so many pods to ask about and so many changes."""
+        """Return a strategy of clusters with a number of pods in question and a number of changes."""
         return _examples(self, asked, changes)
 
 
@@ -112,7 +114,7 @@ def _listed(objects: Objects | None) -> Sequence[Any]:
 
 
 def as_strategy(objects: Objects) -> SearchStrategy[Any]:
-    """Return the strategy of an author, or one of the objects of a list."""
+    """Return the author's strategy, or one of the objects of a list."""
     return objects if isinstance(objects, SearchStrategy) else st.sampled_from(list(objects))
 
 
@@ -122,7 +124,7 @@ def _details(groups: Sequence[Sequence[ObjectDetail]]) -> SearchStrategy[ObjectD
 
 @st.composite
 def _detailed(draw: DrawFn, plain: Sequence[Any], details: SearchStrategy[ObjectDetail]) -> Any:
-    """Draw one of some plain objects, and details in which it differs."""
+    """Draw one of some plain objects, with details."""
     obj = draw(st.sampled_from(list(plain)))
     for detail in draw(st.lists(details, max_size=MOST_DETAILS)):
         obj = detail.applied(obj)
@@ -147,7 +149,7 @@ def _examples(draw: DrawFn, parts: ExampleStrategies, asked: int, changes: int) 
 
 @st.composite
 def _changes(draw: DrawFn, parts: ExampleStrategies, there: Sequence[ApiObject]) -> ExampleChange:
-    """Draw a change: of one field of a node or pod, or an object that comes or goes."""
+    """Draw a change: one field of a node or pod, or an object that is added or removed."""
     known = {(type(obj).__name__, obj.full_name): obj for obj in there}
     node_names = sorted(obj.name for obj in there if isinstance(obj, Node))
     new: list[SearchStrategy[Any]] = [parts.nodes]

@@ -1,7 +1,7 @@
-"""The words of a plugin: texts in its code and in its objects, which random labels and annotations are made of.
+"""The words of a plugin: texts in its code and in its objects, for random labels and annotations.
 
-From a plugin class, or objects that it looks up, to texts. A filter that looks for the label `example.com/tenant` is
-asked about nodes that have it, and one that looks up the License `cad` about pods with a label of that value.
+From a plugin class, or objects that it looks up, to texts. A filter that reads the label `example.com/tenant` gets
+nodes with this label, and a filter that looks up the License `cad` gets pods with a label of that value.
 """
 
 import types
@@ -55,7 +55,7 @@ def _texts_of(plugin: type[Plugin]) -> Iterator[str]:
 
 
 def _texts_of_cell(cell: types.CellType) -> Iterator[str]:
-    """Yield the texts of a function that a decorator made a plugin of."""
+    """Yield the texts of a function that a decorator turned into a plugin."""
     function = cell.cell_contents
     if isinstance(function, types.FunctionType) and hasattr(function, CLASS_OF_FUNCTION):
         yield from _texts_of_code(function.__code__, function.__globals__)

@@ -1,6 +1,6 @@
-"""What the examples of a check tried: how often the plugin rejected a pod, woke it, or left it asleep.
+"""The subjects of a check's examples: how often the plugin rejected a pod, woke it, or did not wake it.
 
-From the tally of a checked plugin to the note beside a check, and to a warning where nothing was tried.
+From the tally of a checked plugin to the note beside a check, and to a warning if the examples had no such case.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import NamedTuple
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen
 from kubesched.testing.plugin_checks.plugin_report import CheckResult, Outcome
 
-GIVE_OBJECTS = "give nodes, pods or objects for which it does (--objects FILE)"
+GIVE_OBJECTS = "give nodes, pods or objects that make it so (--objects FILE)"
 
 
 class ExamplesTried(NamedTuple):
@@ -20,13 +20,13 @@ class ExamplesTried(NamedTuple):
 
 
 def tried_answers(plugin: CheckedPlugin) -> ExamplesTried:
-    """Return how often hooks gave the answer that makes them worth checking."""
+    """Return how often hooks gave the relevant answers."""
     rejected, differing = plugin.tally[Seen.REJECTED], plugin.tally[Seen.SCORES_DIFFER]
     notes, warnings = [], []
     if not plugin.points.isdisjoint(("preFilter", "filter")):
         notes.append(f"{rejected} rejected")
         if not rejected:
-            warnings.append(f"no example was rejected, so nothing about rejections was tested: {GIVE_OBJECTS}")
+            warnings.append(f"no example was rejected, so rejections were not tested: {GIVE_OBJECTS}")
     if "score" in plugin.points:
         notes.append(f"{differing} with different scores")
         if not differing:
@@ -35,7 +35,7 @@ def tried_answers(plugin: CheckedPlugin) -> ExamplesTried:
 
 
 def tried_hints(plugin: CheckedPlugin) -> ExamplesTried:
-    """Return how often a rejected pod was woken by a change that helps, and left asleep by one that does not."""
+    """Return how often a helpful change woke a rejected pod, and a useless one did not."""
     woken, skipped = plugin.tally[Seen.WOKEN], plugin.tally[Seen.SKIPPED]
     warning = f"no change let a rejected pod fit, so hints were not tested: {GIVE_OBJECTS}"
     return ExamplesTried(
@@ -44,16 +44,16 @@ def tried_hints(plugin: CheckedPlugin) -> ExamplesTried:
 
 
 def tried_gates(plugin: CheckedPlugin) -> ExamplesTried:
-    """Return how often a pod was gated, and let go by a change."""
+    """Return how often a pod was gated, and how often a change opened its gate."""
     gated, opened = plugin.tally[Seen.GATED], plugin.tally[Seen.OPENED]
     warning = f"no change opened the gate of a pod, so hints were not tested: {GIVE_OBJECTS}"
-    return ExamplesTried(f"{gated} gated, {opened} let go by a change", "" if opened else warning)
+    return ExamplesTried(f"{gated} gated, {opened} opened by a change", "" if opened else warning)
 
 
 def passed(
     title: str, examples: int, tried: Callable[[CheckedPlugin], ExamplesTried] | None, plugin: CheckedPlugin
 ) -> CheckResult:
-    """Return the result of a check that found nothing wrong: passed, or a warning if it tried nothing."""
+    """Return the result of a check without findings: passed, or a warning if it tried nothing."""
     found = ExamplesTried() if tried is None else tried(plugin)
     note = ", ".join(part for part in (f"{examples} examples", found.note) if part)
     if found.warning:

@@ -1,6 +1,6 @@
-"""The check of what-if worlds: a pod taken off or put on in a world gives the verdict of a cluster that really is so.
+"""The check of what-if worlds: a pod added or removed in a world gives the same verdict as in a real cluster.
 
-From an example to what is wrong, in lines, or None. Preemption and nominated pods ask in worlds.
+From an example to findings, in lines, or None. Preemption and nominated pods use worlds.
 """
 
 from collections.abc import Iterable, Iterator
@@ -12,10 +12,10 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.testing.plugin_checks.answer_checks import Found, told
+from kubesched.testing.plugin_checks.answer_checks import Found, findings_text
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
 from kubesched.testing.plugin_checks.cluster_example import ClusterExample, described
-from kubesched.testing.plugin_checks.plugin_answers import answers_in, answers_of, shown
+from kubesched.testing.plugin_checks.plugin_answers import answers_in, answers_of, status_text
 
 
 def filters(plugin: CheckedPlugin) -> bool:
@@ -24,14 +24,14 @@ def filters(plugin: CheckedPlugin) -> bool:
 
 
 def worlds_agree(plugin: CheckedPlugin, example: ClusterExample) -> Found:
-    """Hold that pods which come or go in a world are seen as if they had come or gone."""
+    """Check that a pod added or removed in a world counts like one added to or removed from the cluster."""
     engine = plugin.engine(example.objects)
     evaluation = engine.evaluation_of(engine.cluster.reader.read(example.asked[0]))
     answers = answers_in(evaluation)
     if answers.failure or answers.pre_filter:
         return None
     lines = [*_removed(plugin, example, evaluation), *_added(plugin, example, evaluation)]
-    return told(example, lines)
+    return findings_text(example, lines)
 
 
 def _removed(plugin: CheckedPlugin, example: ClusterExample, evaluation: Evaluation) -> Iterator[str]:
@@ -60,7 +60,7 @@ def _in_world(evaluation: Evaluation, pod: PodInfo, node: str, sign: int) -> str
     """Return the verdict about a node in a world with (or without) a pod."""
     worlds = evaluation.what_if(np.array([evaluation.table.row_of[node]], np.intp))
     worlds.change(np.array([0], np.intp), np.array([pod.slot], np.intp), sign)
-    return shown(evaluation.statuses[int(worlds.judge()[0])])
+    return status_text(evaluation.statuses[int(worlds.judge()[0])])
 
 
 def _difference(

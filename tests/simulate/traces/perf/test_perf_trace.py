@@ -144,7 +144,7 @@ def write_case(folder: Path, path: str) -> str:
 )
 def test_a_template_that_might_never_end_is_not_read(make: Callable[[Path], None], what: str, tmp_path: Path) -> None:
     make(tmp_path / "pod.yaml")
-    with pytest.raises(KubeschedError, match=f"C/w: template pod.yaml: is {what}; name a regular file"):
+    with pytest.raises(KubeschedError, match=f"C/w: template pod.yaml: is {what}; give a regular file"):
         list(read_traces([write_case(tmp_path, "pod.yaml")]).events(0))
 
 

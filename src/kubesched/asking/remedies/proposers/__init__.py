@@ -1,4 +1,4 @@
-"""Proposers: for a plugin that rejects a pod, steps after which it may not. All of them are tried afterwards."""
+"""Proposers: for each plugin that rejects a pod, steps that may help. Each step is tried afterwards."""
 
 from collections.abc import Mapping
 
@@ -15,7 +15,7 @@ from kubesched.asking.remedies.proposers.taints import cordon, taints
 from kubesched.asking.remedies.proposers.topology_spread import topology_spread
 from kubesched.asking.remedies.proposers.volumes import claims, volume_limits, volume_zone
 
-# by the name of the plugin; plugins of others have none
+# by the name of the plugin; third-party plugins have none
 PROPOSERS: Mapping[str, tuple[Proposer, ...]] = {
     "DynamicResources": (devices,),
     "InterPodAffinity": (pod_affinity,),

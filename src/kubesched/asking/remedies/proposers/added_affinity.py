@@ -1,6 +1,6 @@
 """NodeAffinity's addedAffinity, which the scheduler's configuration demands of every pod of a profile.
 
-From a node that does not meet it to labels of the node, or to another profile. The configuration itself is not changed.
+From a node that does not match it to labels of the node, or to another profile. No step changes the configuration.
 """
 
 from collections.abc import Iterator

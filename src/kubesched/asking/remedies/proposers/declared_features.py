@@ -1,4 +1,4 @@
-"""NodeDeclaredFeatures: features of a kubelet that the pod needs, or what of the pod needs them.
+"""NodeDeclaredFeatures: features of a kubelet that the pod needs, or the fields of the pod that need them.
 
 From the features that a node does not declare to steps on the pod and on the node.
 """
@@ -21,7 +21,7 @@ RESTART_ALL = "RestartAllContainers"
 
 
 def declared_features(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield a pod that does without the features, then a node that has them."""
+    """Yield a pod without the fields that need the features, then a node that has the features."""
     if obstacle.row is None:
         return
     node = trial.node(obstacle.row)
@@ -31,7 +31,7 @@ def declared_features(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
 
 
 def _doing_without(trial: Trial, feature: str) -> Iterator[Step]:
-    """Yield the removal of what needs a feature."""
+    """Yield the removal of the field that needs a feature."""
     if feature == RESTART_ALL_CONTAINERS:
         for container in (*trial.pod.spec.init_containers, *trial.pod.spec.containers):
             if any(rule.action == RESTART_ALL for rule in container.restart_policy_rules):

@@ -1,6 +1,6 @@
-"""DynamicResources: claims to devices that are missing, elsewhere or held by others.
+"""DynamicResources: claims to devices that are missing, elsewhere or held by other pods.
 
-From a pod's resource claims to steps: a class created, an idle claim deallocated, devices freed, a claim given up.
+From a pod's resource claims to steps: create a class, deallocate an idle claim, free devices, remove a claim.
 """
 
 import re
@@ -50,13 +50,13 @@ def _created_class(name: str) -> Step:
 
 
 def _is_of_earlier_attempt(trial: Trial, claim: ResourceClaim) -> bool:
-    """Return whether the scheduler made a claim for extended resources of the pod, when it tried it before."""
+    """Return whether the scheduler made a claim for extended resources of the pod in an earlier attempt."""
     owner = claim.metadata.controller
     return EXTENDED_RESOURCE_CLAIM in claim.metadata.annotations and owner is not None and owner.uid == trial.pod.uid
 
 
 def _deleted(claim: ResourceClaim) -> Step:
-    text = f"delete resource claim {claim.full_name}, which is of an earlier attempt"
+    text = f"delete resource claim {claim.full_name}, which is left from an earlier attempt"
     return Step(name_of_object(claim), text, Scope.CLUSTER, "earlier claim", delete=True, rank=Rank.FIX_CLAIM)
 
 
@@ -69,7 +69,7 @@ def _deallocated(claim: ResourceClaim) -> Step:
 
 
 def _fewer_devices(claim: ResourceClaim) -> Iterator[Step]:
-    """Yield lower numbers of devices, one each at first."""
+    """Yield lower numbers of devices, one step each at first."""
     for request in claim.spec.devices.requests:
         if request.exactly is not None and request.exactly.count > 1:
             yield _counted(claim, request.name, request.exactly.count, request.exactly.count - 1)
@@ -86,7 +86,7 @@ def _counted(claim: ResourceClaim, request: str, old: int, less: int) -> Step:
 
 
 def _any_devices(claim: ResourceClaim) -> Iterator[Step]:
-    """Yield the removal of what requests demand of devices, beyond their class."""
+    """Yield the removal of selectors, so that requests demand only the class of a device."""
     for request in claim.spec.devices.requests:
         if request.exactly is not None and request.exactly.selectors:
             text = f"remove the selectors of request {request.name} of resource claim {claim.full_name}"
@@ -144,7 +144,7 @@ def _without(name: str) -> Edit:
 
 
 def _drop_named(owner: Document, key: str, name: str) -> None:
-    """Remove the entries of a name from a list, and the list if it is empty then."""
+    """Remove the entries with a name from a list, and the list if it is then empty."""
     left = [each for each in owner.get(key, ()) if each.get("name") != name]
     if left:
         owner[key] = left

@@ -1,8 +1,8 @@
-"""Pods evicted from a node, within their disruption budgets and whatever their priority.
+"""Evictions of pods from a node, within their disruption budgets and at any priority.
 
-From near nodes to the smallest sets of pods without which the pod fits there. One pod that suffices is looked for
-first, on all nodes at once; then all are taken off and put back one by one while the pod still fits. Of equal sets one
-whose pods find other nodes is proposed first.
+From near nodes to the smallest sets of pods without which the pod fits there. The search first looks for one pod that
+suffices, on all nodes at once; then it removes all pods and puts them back one by one while the pod still fits. Among
+equal sets it prefers one whose pods find other nodes.
 """
 
 from collections.abc import Iterator, Sequence
@@ -21,7 +21,7 @@ from kubesched.core.plugins.default_preemption.disruption_budgets import Disrupt
 
 MOST_VICTIMS = 8
 MOST_NODES = 48
-# So many sets of victims are tried for whether they find other nodes.
+# Limit on the sets of victims whose new nodes are tried.
 MOST_MOVED = 4
 NOBODY = -1
 TOPIC = "evict"
@@ -50,7 +50,7 @@ def evictions(trial: Trial, targets: Sequence[int]) -> Iterator[tuple[int, Steps
 
 
 def evicting(trial: Trial, pods: Sequence[PodInfo]) -> Steps:
-    """Return the eviction of some pods, nothing if one of them must stay or they are too many."""
+    """Return the eviction of some pods, empty if one of them must stay or they are too many."""
     if not 0 < len(pods) <= MOST_VICTIMS or not all(_may_go(trial, pod) for pod in pods):
         return ()
     if len(_allowed(trial, pods)) < len(pods):
@@ -59,18 +59,18 @@ def evicting(trial: Trial, pods: Sequence[PodInfo]) -> Steps:
 
 
 def is_evictable(pod: PodInfo) -> bool:
-    """Return whether evicting a pod frees its place: pods of daemons come back, static pods stay."""
+    """Return whether evicting a pod frees its place: pods of DaemonSets come back, static pods stay."""
     return not pod.terminating and bound_to_node(pod) is None
 
 
 def _may_go(trial: Trial, pod: PodInfo) -> bool:
-    """Return whether a pod may be evicted for the pod: one of the same group may be there for the trial alone."""
+    """Return whether a pod may be evicted for the pod: pods of its own group may only be part of the trial."""
     group = group_of(trial.pod)
     return is_evictable(pod) and (group is None or group_of(pod) != group)
 
 
 def _potential(trial: Trial, row: int) -> list[PodInfo]:
-    """Return the pods of a row that may be evicted, all of them at once, the most important first."""
+    """Return the pods of a row that may be evicted at once, the most important first."""
     table = trial.model.cluster.table
     pods = [pod for pod in table.pods_on[row].values() if _may_go(trial, pod)]
     pods.sort(key=lambda pod: (pod.priority, -_weight(trial, pod, row), pod.full_name))
@@ -78,7 +78,7 @@ def _potential(trial: Trial, row: int) -> list[PodInfo]:
 
 
 def _weight(trial: Trial, pod: PodInfo, row: int) -> float:
-    """Return how much of a row a pod takes."""
+    """Return the share of a row that a pod takes."""
     table, resources = trial.model.cluster.table, pod.resources
     cpu, memory = max(1, int(table.allocatable[0, row])), max(1, int(table.allocatable[1, row]))
     return resources.milli_cpu / cpu + resources.memory / memory
@@ -104,7 +104,7 @@ def _single(trial: Trial, pairs: Sequence[tuple[int, list[PodInfo]]]) -> Iterato
 
 
 def _several(trial: Trial, pairs: Sequence[tuple[int, list[PodInfo]]]) -> Iterator[tuple[int, list[PodInfo]]]:
-    """Yield the pods that cannot stay on each row where the pod fits without all of them."""
+    """Yield the rows where the pod fits without all other pods, with the pods that cannot stay."""
     if not pairs:
         return
     slots = _padded([[pod.slot for pod in pods] for _, pods in pairs])

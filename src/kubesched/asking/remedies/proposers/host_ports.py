@@ -17,7 +17,7 @@ TOPIC = "host-port"
 
 
 def host_ports(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield other ports for those that are taken, then none; a pod on the host's network cannot have another one."""
+    """Yield other ports for the taken ones, then none; a pod on the host's network cannot have another port."""
     if obstacle.row is None:
         return
     taken = list(_taken(trial, obstacle.row))
@@ -43,7 +43,7 @@ def _host_port(port: ContainerPort, number: int) -> HostPort:
 
 
 def _free(trial: Trial, row: int, taken: Sequence[tuple[Container, ContainerPort]]) -> Iterator[Step]:
-    """Yield another port for each that is taken: the next one that is free on the row."""
+    """Yield another port for each taken one: the next free port on the row."""
     users = trial.model.cluster.table.ports.users
     own = {port.port for port in trial.pod.digest.host_ports}
     for container, port in taken:
@@ -89,7 +89,7 @@ def _edited(container_name: str, port: ContainerPort, change: Edit) -> Edit:
 
 
 def _off_the_network(trial: Trial, numbers: Sequence[int]) -> Step:
-    """Return the step that takes the pod off the host's network; there its ports are those of the host."""
+    """Return the step that removes the pod from the host's network, where its ports are host ports."""
 
     def edit(document: Document) -> None:
         document.get("spec", {}).pop("hostNetwork", None)

@@ -1,8 +1,8 @@
-"""One more node like one that is there.
+"""New nodes, as copies of existing ones.
 
-From the kinds of nodes that the cluster has to steps that create one of each kind, like one that is well. It is fresh:
-without taints of its condition, without a cordon, with the devices that nodes of the kind have. Where all kinds are too
-small for the pod, it is a larger one.
+From the kinds of nodes in the cluster to steps that create one of each kind, as a copy of a healthy one. The new node
+has no taints of its condition and no cordon, and the devices of its kind. If all kinds are too small for the pod, it
+is larger.
 """
 
 from collections.abc import Iterable, Iterator
@@ -34,7 +34,7 @@ OF_ONE_OBJECT = ("uid", "resourceVersion", "creationTimestamp", "generation", "a
 
 
 def new_nodes(trial: Trial, how_many: int = 1) -> Iterator[Steps]:
-    """Yield new nodes of each kind: kinds whose taints the pod tolerates first, then those of most nodes."""
+    """Yield new nodes of each kind: first kinds whose taints the pod tolerates, then kinds with most nodes."""
     table = trial.model.cluster.table
     kinds = _kinds(trial)
     largest = max((int(table.allocatable[0, row]) for row in kinds), default=0) or 1
@@ -47,31 +47,31 @@ def new_nodes(trial: Trial, how_many: int = 1) -> Iterator[Steps]:
             if missing:
                 size = sum(2 - table.allocatable_of(row, each) / wanted for each, wanted in missing.items())
             if not is_well(node):
-                # larger than every well one
+                # larger than every healthy one
                 size += 2 * (1 + len(missing))
             names = islice(_new_names(trial, node.name), how_many)
             yield tuple(step for name in names for step in _one(trial, node, name, missing, size))
 
 
 def _one(trial: Trial, node: Node, name: str, missing: dict[str, int], size: float) -> Iterator[Step]:
-    """Yield the steps that create one node like another."""
+    """Yield the steps that create one copy of a node."""
     text = f"add a node like {node.name}{_with(missing)}"
     step = creation(_fresh(node, name, missing), TOPIC, text, size, Rank.ADD_NODE)
-    # a node joins by itself, when its machine runs
+    # the node registers itself when its machine runs
     yield replace(step, outside=True)
     if trial.pod.spec.resource_claims:
         yield from _slices(trial, node.name, name)
 
 
 def is_well(node: Node) -> bool:
-    """Return whether a node is as new ones are: ready, not cordoned, not about to go."""
+    """Return whether a node is in the state of a new one: ready, not cordoned, not being removed."""
     ready = all(each.status == "True" for each in node.status.conditions if each.type == "Ready")
     stays = not node.spec.unschedulable and node.metadata.deletion_timestamp is None
     return ready and stays and not any(taint.key.startswith(OF_CONDITIONS) for taint in node.spec.taints)
 
 
 def _kinds(trial: Trial) -> list[int]:
-    """Return a row of each kind of node, a well one where there is one."""
+    """Return a row of each kind of node, preferably a healthy one."""
     table = trial.model.cluster.table
     present = table.present_rows()
     if not len(present):
@@ -88,7 +88,7 @@ def _kinds(trial: Trial) -> list[int]:
 
 
 def _numbered(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
-    """Return a number for each row, equal for rows that are equal in all columns, in the order of the columns."""
+    """Return a number for each row, equal for rows with equal values in all columns, in the order of the columns."""
     numbers: NDArray[np.int64] | None = None
     for column in columns:
         values, codes = np.unique(column, return_inverse=True)
@@ -99,7 +99,7 @@ def _numbered(columns: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
 
 
 def _lasting_taints(trial: Trial, rows: NDArray[np.intp]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return a number for the taints that a new node would have, and whether the pod does not tolerate one of them."""
+    """Return a number for the taints that a new node would have, and whether the pod lacks a toleration for one."""
     numbers: dict[tuple[Taint, ...], int] = {}
     codes, which = np.unique(trial.model.cluster.table.taints.codes[rows], return_inverse=True)
     of_code: list[int] = []
@@ -113,14 +113,14 @@ def _lasting_taints(trial: Trial, rows: NDArray[np.intp]) -> tuple[NDArray[np.in
 
 
 def _request(trial: Trial) -> dict[str, int]:
-    """Return what the pod requests, as NodeResourcesFit counts it."""
+    """Return the pod's requests in NodeResourcesFit's form."""
     plugin = trial.profile.plugins.get(NodeResourcesFit.name) if trial.profile is not None else None
     request = plugin.request_of(trial.pod) if isinstance(plugin, NodeResourcesFit) else None
     return dict(zip(request.names, request.wanted, strict=True)) if request is not None else {}
 
 
 def _too_small(trial: Trial, row: int, request: dict[str, int]) -> dict[str, int]:
-    """Return the amounts that exceed what a node has when it is empty."""
+    """Return the requests that exceed the capacity of an empty node."""
     table = trial.model.cluster.table
     return {name: wanted for name, wanted in request.items() if wanted > table.allocatable_of(row, name)}
 
@@ -136,7 +136,7 @@ def _new_names(trial: Trial, name: str) -> Iterator[str]:
 
 
 def _fresh(node: Node, name: str, more: dict[str, int]) -> Document:
-    """Return the document of a node like another one, with more of some resources."""
+    """Return the document of a fresh copy of a node, with more of some resources."""
     document = to_builtins(node)
     meta = document["metadata"]
     for key in OF_ONE_OBJECT:
@@ -157,7 +157,7 @@ def _fresh(node: Node, name: str, more: dict[str, int]) -> Document:
 
 
 def _slices(trial: Trial, old: str, new: str) -> Iterator[Step]:
-    """Yield the resource slices of a node, for another one."""
+    """Yield the resource slices of a node for its copy."""
     for each in trial.model.cluster.objects.of(ResourceSlice):
         if each.spec.node_name == old:
             document = to_builtins(each)

@@ -1,7 +1,7 @@
-"""Objects of storage that a pod's claim lacks: the claim itself, its class, a volume for it.
+"""Storage objects that a pod's claim lacks: the claim itself, its class, a volume for it.
 
-From a claim to steps. What a provisioner makes of a claim is outside of them: you create the claim, or see to the
-provisioner. Volumes of a class without a provisioner are local ones, with the node that has the disk.
+From a claim to steps. They do not include the provisioner's work: you create the claim, or fix the provisioner.
+Volumes of a class without a provisioner are local ones, on the node that has the disk.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def new_claims(trial: Trial, volume: Volume, name: str, ephemeral: bool) -> Iter
 
 
 def _with_volume(trial: Trial, created: Step, document: Document, storage_class: StorageClass) -> Steps:
-    """Return the creation of a claim, and what its provisioner makes of it at once."""
+    """Return the creation of a claim, and of the volume that its provisioner creates at once."""
     claim = decode(document)
     assert isinstance(claim, PersistentVolumeClaim)
     bound_document = to_builtins(claim)
@@ -62,7 +62,7 @@ def _with_volume(trial: Trial, created: Step, document: Document, storage_class:
 
 
 def provisioned(trial: Trial, claim: PersistentVolumeClaim, storage_class: StorageClass) -> Steps:
-    """Return what a provisioner should have made of a claim by now; nothing if the class has no provisioner."""
+    """Return the volume that a provisioner should have created for a claim; None if the class has no provisioner."""
     if storage_class.provisioner == NO_PROVISIONER:
         return ()
     of_class = f"provisioner {storage_class.provisioner} of storage class {storage_class.name}"
@@ -74,7 +74,7 @@ def provisioned(trial: Trial, claim: PersistentVolumeClaim, storage_class: Stora
 
 
 def new_volume(trial: Trial, claim: PersistentVolumeClaim, name: str, row: int | None) -> Iterator[Step]:
-    """Yield the creation of a volume for a claim; of a local one on a row's node, nothing without a row."""
+    """Yield the creation of a volume for a claim; a local one needs the node of a row."""
     size = claim.spec.resources.requests.get("storage", DEFAULT_SIZE)
     found = trial.model.cluster.objects.get(StorageClass, storage_class_name(claim))
     return _volume_of(trial, claim, name, row, f"create volume {name} of {size} for claim {claim.full_name}", found)
@@ -121,7 +121,7 @@ def _volume_of(
 
 
 def new_class(trial: Trial, name: str) -> Step:
-    """Return the creation of a storage class that is missing, with a provisioner of another class."""
+    """Return the creation of a missing storage class, with the provisioner of another class."""
     others = trial.model.cluster.objects.of(StorageClass)
     provisioners = [each.provisioner for each in others if each.provisioner != NO_PROVISIONER]
     provisioner = provisioners[0] if provisioners else ANY_DRIVER

@@ -1,6 +1,6 @@
 """NodeAffinity: the pod's nodeSelector and required node affinity, or the labels of the node.
 
-From what of the pod's demands a node does not meet to steps that change the demand, or the node.
+From the demands that a node does not meet to steps that change the demand, or the node.
 """
 
 from collections.abc import Iterable, Iterator
@@ -22,7 +22,7 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 def node_selection(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     """Yield changes of the pod, then labels of the node."""
     if obstacle.row is None:
-        # what it demands contradicts itself or cannot be read
+        # its demands contradict each other or are invalid
         yield (_without_affinity(trial),)
         yield (_without_affinity(trial, PREFERRED),)
         return
@@ -41,7 +41,7 @@ def node_selection(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
 
 
 def unmet_demands(trial: Trial, node: Node) -> int:
-    """Return how many demands of the pod a node does not meet: of its selector, and of the nearest term."""
+    """Return how many demands of the pod a node does not meet, in its selector and in the nearest term."""
     term = _nearest_term(trial, node)
     return len(_unmet_selector(trial, node)) + (len(_unmet(term, node)) if term is not None else 0)
 
@@ -55,7 +55,7 @@ def _unmet_selector(trial: Trial, node: Node) -> list[str]:
 
 
 def _selecting(trial: Trial, key: str, node: Node) -> Step:
-    """Return the step that has an entry of nodeSelector match the node."""
+    """Return the step that makes an entry of nodeSelector match the node."""
     old = (trial.pod.spec.node_selector or {})[key]
     value = node.metadata.labels.get(key)
 
@@ -94,7 +94,7 @@ def selected_labels(trial: Trial) -> frozenset[str]:
 
 
 def _nearest_term(trial: Trial, node: Node) -> NodeSelectorTerm | None:
-    """Return the required term that the node is nearest to; None if one is met, or there are none."""
+    """Return the required term nearest to matching the node; None if one matches, or there are none."""
     affinity = trial.pod.spec.affinity.node_affinity if trial.pod.spec.affinity is not None else None
     required = affinity.required_during_scheduling_ignored_during_execution if affinity is not None else None
     return nearest_term(required.node_selector_terms, node) if required is not None else None
@@ -120,7 +120,7 @@ def _unmet(term: NodeSelectorTerm, node: Node) -> list[NodeSelectorRequirement]:
 def _terms(trial: Trial, term: NodeSelectorTerm | None, node: Node) -> Iterator[Step]:
     if term is None:
         return
-    # a requirement may be written twice
+    # a requirement may occur twice
     unmet = list(dict.fromkeys(_unmet(term, node)))
     if not unmet:
         yield _without_affinity(trial)
@@ -137,12 +137,12 @@ def _terms(trial: Trial, term: NodeSelectorTerm | None, node: Node) -> Iterator[
 
 
 def _relaxed(each: NodeSelectorRequirement, node: Node) -> NodeSelectorRequirement | None:
-    """Return an expression that the node meets, None if it has to go."""
+    """Return a weaker expression that the node meets, None if there is none."""
     return next((option for option in _weaker(each, node) if _is_met(option, node)), None)
 
 
 def _weaker(each: NodeSelectorRequirement, node: Node) -> Iterator[NodeSelectorRequirement]:
-    """Yield expressions that demand less; one of several values may be what cannot be read."""
+    """Yield expressions that demand less; one of several values may be invalid."""
     values = each.values or ()
     by_name = each.key == NAME_FIELD
     value = node.name if by_name else node.metadata.labels.get(each.key)
@@ -173,7 +173,7 @@ def _text(each: NodeSelectorRequirement) -> str:
 
 
 def _rewritten(term: NodeSelectorTerm, old: NodeSelectorRequirement, new: NodeSelectorRequirement | None) -> Edit:
-    """Return the edit of one expression of a term, as often as it is there; another one may be edited already."""
+    """Return the edit of every occurrence of an expression in a term; an earlier step may have edited another one."""
     keys = [expression.key for expression in (*term.match_expressions, *term.match_fields)]
     before = to_builtins(old)
 
@@ -209,7 +209,7 @@ def _without_affinity(trial: Trial, part: str = REQUIRED) -> Step:
 def labels_for(
     term: NodeSelectorTerm | None, node: Node, wanted: dict[str, str | None] | None = None
 ) -> dict[str, str | None] | None:
-    """Return the labels with which the node meets a term, beside `wanted` ones; None if labels do not help."""
+    """Return the labels with which the node matches a term, in addition to `wanted`; None if labels do not help."""
     wanted = dict(wanted or {})
     for each in _unmet(term, node) if term is not None else ():
         values = each.values or ()

@@ -1,4 +1,4 @@
-"""What proposers share: the obstacle they are asked about, and short ways to make steps.
+"""Shared parts of proposers: the obstacle, and short ways to make steps.
 
 From a status of a plugin to steps on the pod, on a node or on another object.
 """
@@ -15,12 +15,12 @@ from kubesched.asking.remedies.steps import Document, Edit, Rank, Scope, Step, S
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.framework.status import Status
 
-# labels that say what a node is: a node that has one has the right one
+# labels that describe a node: an existing value is right
 WELL_KNOWN = ("kubernetes.io/", "node.kubernetes.io/", "topology.kubernetes.io/", "beta.kubernetes.io/")
 
 
 class Obstacle(NamedTuple):
-    """The status of a plugin that is in the way; `row` is None if it rejects the pod as a whole."""
+    """The status of a plugin that rejects the pod; `row` is None if it rejects the pod as a whole."""
 
     status: Status
     row: int | None
@@ -63,26 +63,26 @@ def labelled(node: Node, labels: dict[str, str | None]) -> Iterator[Step]:
 
 
 def may_label(node: Node, key: str) -> bool:
-    """Return whether a label may be changed: one that says what the node is may not, once it is there."""
+    """Return whether a label may be changed: an existing label that describes the node must not be."""
     return key not in node.metadata.labels or not key.startswith(WELL_KNOWN)
 
 
 def field(document: Document, *keys: str) -> Document:
-    """Return a map inside of a document, made where it is missing."""
+    """Return a map inside of a document, created if missing."""
     for key in keys:
         document = document.setdefault(key, {})
     return document
 
 
 def entries(document: Document, *keys: str) -> list[Any]:
-    """Return a list inside of a document, made where it is missing."""
+    """Return a list inside of a document, created if missing."""
     *parents, last = keys
     found: list[Any] = field(document, *parents).setdefault(last, [])
     return found
 
 
 def drop(document: Document, value: Any, *keys: str) -> None:
-    """Remove a value from a list inside of a document, as often as it is there, and the list if it is empty then."""
+    """Remove all occurrences of a value from a list inside of a document, and the list if it is then empty."""
     *parents, last = keys
     for key in parents:
         document = document.get(key) or {}

@@ -1,6 +1,6 @@
-"""InterPodAffinity: terms of the pod removed, labels that make a term match, pods that are in the way evicted.
+"""InterPodAffinity: remove terms, add labels that make a term match, evict conflicting pods.
 
-From the rule that a node breaks to steps on the pod, on the node or a namespace, and on other pods.
+From the violated rule to steps on the pod, on the node or a namespace, and on other pods.
 """
 
 from collections.abc import Iterator
@@ -31,13 +31,13 @@ PREFERRED = "preferredDuringSchedulingIgnoredDuringExecution"
 
 
 def pod_affinity(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield steps against the rule that is broken."""
+    """Yield steps against the violated rule."""
     affinity = trial.pod.spec.affinity
     near = affinity.pod_affinity if affinity is not None else None
     apart = affinity.pod_anti_affinity if affinity is not None else None
     reasons = obstacle.status.reasons
     if obstacle.row is None:
-        # a selector that cannot be read
+        # an invalid selector
         yield (*_removed(trial, near, "podAffinity"), *_removed(trial, apart, "podAntiAffinity"))
         yield tuple(_without_preferences(trial, name) for name in ("podAffinity", "podAntiAffinity"))
     elif AFFINITY.reasons == reasons:
@@ -100,7 +100,7 @@ def _shares_domain(trial: Trial, pod: PodInfo, term: AffinityTerm, row: int) -> 
 
 
 def _placed_in_domain(trial: Trial, row: int) -> Iterator[Step]:
-    """Yield labels that put the node into a domain that has pods the terms select."""
+    """Yield labels that put the node into a domain with pods that the terms select."""
     node, table = trial.node(row), trial.model.cluster.table
     for key in dict.fromkeys(term.topology_key for term in trial.pod.affinity.required_affinity):
         terms = [term for term in trial.pod.affinity.required_affinity if term.topology_key == key]
@@ -115,7 +115,7 @@ def _placed_in_domain(trial: Trial, row: int) -> Iterator[Step]:
 
 
 def _selected_namespaces(trial: Trial, row: int, part: PodAffinity | None) -> Iterator[Step]:
-    """Yield labels with which a namespace selector selects the namespace of a pod that the term is about."""
+    """Yield labels that make a namespace selector select the namespace of a pod."""
     objects = trial.model.cluster.objects
     written = part.required_during_scheduling_ignored_during_execution if part is not None else ()
     for term, compiled in zip(written, trial.pod.affinity.required_affinity, strict=False):

@@ -1,6 +1,6 @@
-"""A higher priority: with an existing PriorityClass the pod preempts others.
+"""A higher priority: with an existing PriorityClass the pod preempts other pods.
 
-From the classes of the cluster to steps that set one of them, where the pod's own priority is too low to preempt.
+From the classes of the cluster to steps that set one of them, if the pod's own priority is too low to preempt.
 """
 
 from collections.abc import Iterator
@@ -12,13 +12,13 @@ from kubesched.asking.remedies.steps import Document, Rank, Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 
 MOST_CLASSES = 4
-# classes with this prefix are the system's
+# prefix of system classes
 SYSTEM = "system-"
 NEVER = "Never"
 
 
 def priorities(trial: Trial) -> Iterator[Steps]:
-    """Yield classes with a higher priority, the lowest first; none if the pod preempts others already."""
+    """Yield classes with a higher priority, the lowest first; none if the pod already preempts other pods."""
     classes = [
         each
         for each in trial.model.cluster.objects.of(PriorityClass)

@@ -1,4 +1,4 @@
-"""NodeResourcesFit: requests lowered to what a node has free, and more pods allowed on it.
+"""NodeResourcesFit: requests lowered to a node's free amounts, and a higher limit of pods.
 
 From the shortages of a node to a step for each resource: the largest request that fits.
 """
@@ -22,7 +22,7 @@ Amounts = dict[tuple[str, int], int]
 
 
 def requests(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield lower requests, and a higher number of pods where it is too low."""
+    """Yield lower requests, and a higher limit of pods where it is too low."""
     if obstacle.row is None:
         return
     node = trial.node(obstacle.row)
@@ -49,7 +49,7 @@ def _more_pods(node: Node, shortage: Shortage) -> Step | None:
 
 
 def _lowered(trial: Trial, shortage: Shortage) -> Step | None:
-    """Return the step that lowers the requests of a resource to what is free; None if that cannot be."""
+    """Return the step that lowers the requests of a resource to the free amount; None if that is impossible."""
     pod, resource = trial.pod.pod, shortage.resource
     overhead = _amount(pod.spec.overhead, resource)
     room = max(shortage.free, 0) - overhead
@@ -57,7 +57,7 @@ def _lowered(trial: Trial, shortage: Shortage) -> Step | None:
         return None
     lowered = _fitting(pod, resource, room)
     if not all(lowered.values()):
-        # a container that requests nothing of it is another container
+        # skip containers that do not request it
         return None
     of_pod = _pod_level(pod, resource)
     if of_pod is not None and of_pod <= room and not lowered:
@@ -106,7 +106,7 @@ def _fitting(pod: Pod, resource: str, room: int) -> Amounts:
 
 
 def _take(amounts: Amounts, places: list[tuple[str, int]], excess: int) -> None:
-    """Lower the largest amounts first until the excess is gone."""
+    """Lower the largest amounts first, until the excess is removed."""
     for place in sorted(places, key=lambda place: -amounts[place]):
         less = min(max(excess, 0), amounts[place])
         amounts[place] -= less
@@ -144,7 +144,7 @@ def _write(owner: Document, resource: str, amount: int) -> None:
     """Write a lower request, and the same limit where there is one that equals the request."""
     resources = owner.setdefault("resources", {})
     requests, limits = resources.setdefault("requests", {}), resources.get("limits", {})
-    # a template may leave the request to its limit, or to a LimitRange
+    # in a template the request may come from its limit, or from a LimitRange
     old = quantity_of(requests.get(resource, limits.get(resource, 0)))
     text = str(_quantity(resource, amount, old))
     if resource in limits and quantity_of(limits[resource]) == old:

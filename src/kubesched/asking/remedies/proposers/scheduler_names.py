@@ -1,4 +1,4 @@
-"""A pod of a scheduler that is not here, or of a profile that demands too much: the other profiles.
+"""A pod of an unknown scheduler, or of a profile that demands too much: the other profiles.
 
 From the pod to steps that change spec.schedulerName.
 """

@@ -1,6 +1,6 @@
 """SchedulingGates: gates removed.
 
-From a gated pod to steps that take its gates off.
+From a gated pod to steps that remove its gates.
 """
 
 from collections.abc import Iterator

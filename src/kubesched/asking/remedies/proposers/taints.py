@@ -16,8 +16,8 @@ from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.pod_info import PodInfo
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
-# keys of taints of nodes that are not well or about to go: a pod should not tolerate them, and a controller puts back
-# one that is removed
+# taints of unhealthy nodes or nodes under removal: a pod should not tolerate them, and a controller restores
+# a removed one
 OF_CONDITIONS = (
     "node.kubernetes.io/",
     "node.cloudprovider.kubernetes.io/",
@@ -28,7 +28,7 @@ OF_CONDITIONS = (
 
 
 def taints(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield tolerations for the taints, and their removal; nothing for a node that has to get well first."""
+    """Yield tolerations for the taints, and their removal; nothing for a node that must recover first."""
     if obstacle.row is None:
         return
     node = trial.node(obstacle.row)
@@ -62,7 +62,7 @@ def keeping_off(model: ClusterModel, pod: PodInfo, taints: Iterable[Taint]) -> l
 
 
 def cordon(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield the end of a cordon."""
+    """Yield the removal of a cordon."""
     if obstacle.row is not None:
         yield (uncordoned(trial.node(obstacle.row)),)
 

@@ -1,7 +1,7 @@
-"""PodTopologySpread: constraints that are softened or allow more skew, labels, and pods evicted from a full domain.
+"""PodTopologySpread: softer constraints, more skew, labels, and pods evicted from a full domain.
 
-From a node that breaks a constraint to steps on the pod, on the node and on other pods. Default constraints of the
-profile hold for pods without any of their own: a soft one of its own takes their place.
+From a node that violates a constraint to steps on the pod, on the node and on other pods. Default constraints of the
+profile apply to pods without constraints: a soft one in the pod replaces them.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ OPERATORS = {labels.IN: "In", labels.NOT_IN: "NotIn", labels.EXISTS: "Exists", l
 
 
 def topology_spread(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield steps on the hard constraints of the pod, or in place of those of the profile."""
+    """Yield steps on the hard constraints of the pod, or against the defaults of the profile."""
     own = trial.pod.spec.topology_spread_constraints
     if obstacle.row is None:
         yield tuple(_removed(trial, constraint) for constraint in own if not _is_readable(constraint))
@@ -62,7 +62,7 @@ def _is_readable(constraint: TopologySpreadConstraint) -> bool:
 
 
 def _own_spread(trial: Trial, defaults: Sequence[SpreadConstraint]) -> Step:
-    """Return the step that gives the pod soft constraints of its own, which the defaults then do not replace."""
+    """Return the step that adds soft constraints to the pod, which replace the defaults."""
     written = [
         {
             "maxSkew": each.max_skew,
@@ -82,7 +82,7 @@ def _own_spread(trial: Trial, defaults: Sequence[SpreadConstraint]) -> Step:
 
 
 def _label_selector(selector: Selector) -> Document:
-    """Return a selector as constraints have it."""
+    """Return a selector in the form of constraints."""
     labels = {each.key: each.values[0] for each in selector.requirements if each.operator in EQUALITY}
     expressions = [
         {
@@ -105,7 +105,7 @@ def _removed(trial: Trial, constraint: TopologySpreadConstraint) -> Step:
 
 
 def _softened(trial: Trial, constraint: TopologySpreadConstraint, own: Sequence[TopologySpreadConstraint]) -> Step:
-    """Return the step that makes a constraint a wish; a pod that has the wish already can do without it."""
+    """Return the step that makes a constraint soft, or removes it if the pod already has the soft one."""
     key = constraint.topology_key
     if any((each.topology_key, each.when_unsatisfiable) == (key, SCHEDULE_ANYWAY) for each in own):
         return _removed(trial, constraint)
@@ -114,7 +114,7 @@ def _softened(trial: Trial, constraint: TopologySpreadConstraint, own: Sequence[
 
     def soften(entry: Document) -> None:
         entry["whenUnsatisfiable"] = SCHEDULE_ANYWAY
-        # which wishes cannot have
+        # which soft constraints cannot have
         entry.pop("minDomains", None)
 
     return pod_step(trial, TOPIC, text, _rewritten(constraint, soften), 1.0)
@@ -148,7 +148,7 @@ def _rewritten(constraint: TopologySpreadConstraint, change: Edit) -> Edit:
 
 
 def _value(trial: Trial, key: str, node_name: str) -> str:
-    """Return a value for a topology label that a node lacks."""
+    """Return a value for a missing topology label of a node."""
     if key == HOSTNAME:
         return node_name
     column = trial.model.cluster.table.label(key)

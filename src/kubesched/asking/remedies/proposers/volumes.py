@@ -1,7 +1,7 @@
-"""Plugins of volumes: claims that are missing, unbound or out of reach, volumes in another place, limits of nodes.
+"""Volume plugins: claims that are missing, unbound or out of reach, volumes in another place, limits of nodes.
 
-From a pod's claims and what is wrong with each to steps: objects created, claims provisioned or bound, pods that have a
-claim to themselves evicted, the claim replaced in the pod. `new_volumes` makes the objects.
+From a pod's claims and their problems to steps: create objects, provision or bind claims, evict the pods that use an
+exclusive claim, replace the claim in the pod. `new_volumes` makes the objects.
 """
 
 from collections.abc import Iterator
@@ -37,7 +37,7 @@ MOST_WAYS = 3
 
 
 def claims(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield steps for each claim of the pod that may be what is wrong."""
+    """Yield steps for each claim of the pod that may be the problem."""
     wrong = list(_wrong(trial, obstacle))
     yield tuple(step for ways in wrong for step in ways[0])
     for ways in wrong:
@@ -65,7 +65,7 @@ def volume_limits(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
 
 
 def volume_zone(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
-    """Yield the volumes' zones changed to that of the node."""
+    """Yield changes of the volumes' zones to that of the node."""
     if obstacle.row is None:
         return
     labels = trial.node(obstacle.row).metadata.labels
@@ -79,11 +79,13 @@ def volume_zone(trial: Trial, obstacle: Obstacle) -> Iterator[Steps]:
     yield tuple(steps)
 
 
-# -- what is wrong with a claim
+# -- problems of a claim
 
 
 def _claims_of(trial: Trial) -> Iterator[tuple[Volume, str, bool]]:
-    """Yield the pod's volumes that have a claim, its name, and whether it is made for the pod."""
+    """Yield the pod's volumes with a claim: the volume, the claim's name, and whether the claim is created for the
+    pod.
+    """
     for volume in trial.pod.spec.volumes:
         if volume.persistent_volume_claim is not None:
             yield volume, volume.persistent_volume_claim.claim_name, False
@@ -92,7 +94,7 @@ def _claims_of(trial: Trial) -> Iterator[tuple[Volume, str, bool]]:
 
 
 def _wrong(trial: Trial, obstacle: Obstacle) -> Iterator[list[Steps]]:
-    """Yield for each claim that may be in the way the ways to set it right."""
+    """Yield for each claim that may be the problem the functions that fix it."""
     for volume, name, ephemeral in _claims_of(trial):
         claim = _claim(trial, name)
         if claim is None:
@@ -108,7 +110,7 @@ def _wrong(trial: Trial, obstacle: Obstacle) -> Iterator[list[Steps]]:
 
 
 def _bindable(trial: Trial, claim: PersistentVolumeClaim, row: int | None) -> Iterator[Steps]:
-    """Yield what an unbound claim may wait for: its provisioner, a volume, its class, capacity."""
+    """Yield steps for what an unbound claim may wait for: its provisioner, a volume, its class, capacity."""
     objects = trial.model.cluster.objects
     class_name = storage_class_name(claim)
     storage_class = objects.get(StorageClass, class_name) if class_name else None
@@ -133,7 +135,7 @@ def _serves(volume: PersistentVolume, claim: PersistentVolumeClaim, class_name: 
 
 
 def _within_reach(trial: Trial, claim: PersistentVolumeClaim, row: int | None) -> Iterator[Step]:
-    """Yield what brings a bound volume and a node together: where a volume can be used from does not change."""
+    """Yield steps that bring a bound volume and a node together; the volume's reach does not change."""
     volume = _volume(trial, claim.spec.volume_name)
     if volume is None or row is None:
         return
@@ -167,7 +169,7 @@ def _more_capacity(trial: Trial, claim: PersistentVolumeClaim, class_name: str) 
                 document.pop("maximumVolumeSize", None)
 
             text = f"free storage up to {wanted} in {pool.full_name} of storage class {class_name}"
-            # its driver publishes how much is free
+            # its driver publishes the free capacity
             yield replace(object_step(pool, "storage capacity", text, edit, rank=Rank.FIX_CLAIM), outside=True)
 
 
@@ -195,7 +197,7 @@ def _limit(node: CSINode, driver: str, old: int, new: int) -> Step:
 
     text = f"raise the limit of driver {driver} on node {node.name} from {old} to {new} volumes"
     step = object_step(node, "volume limit", text, edit)
-    # the driver on the node says how many it takes
+    # the driver on the node reports the limit
     return replace(step, tuned=lambda number: _limit(node, driver, old, number), least=old, number=new, outside=True)
 
 
@@ -207,7 +209,7 @@ def _emptied(trial: Trial, volume: Volume, name: str) -> Step:
 
 
 def _replaced(trial: Trial, volume: Volume, name: str) -> Iterator[Steps]:
-    """Yield other claims of the namespace that are bound and that no pod uses."""
+    """Yield other claims of the namespace that are bound and unused."""
     used = {
         each.persistent_volume_claim.claim_name
         for pod in trial.model.pods.values()

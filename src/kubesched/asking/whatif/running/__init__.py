@@ -1,1 +1,1 @@
-"""A cluster that runs in virtual time: the embedded control plane, its controllers, simulated kubelets, a scheduler."""
+"""A running cluster in virtual time: the embedded control plane, its controllers, simulated kubelets, a scheduler."""

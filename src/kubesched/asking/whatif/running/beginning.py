@@ -1,7 +1,7 @@
 """Operations on a running cluster: each becomes requests to its API server, as kubectl sends them.
 
-From an operation to a function that says in the end how it went. A drain goes on while time passes; other operations
-are done at once, and what follows from them is the controllers' affair.
+From an operation to a function that returns its result at the end. A drain continues while time passes; other
+operations end at once, and controllers act on them later.
 """
 
 from kubesched.asking.whatif.draining import Drain

@@ -1,10 +1,10 @@
-"""A cluster that runs in virtual time, from the objects of a source: what a what-if is tried on.
+"""A running cluster in virtual time, built from the objects of a source, on which a what-if is tried.
 
-    objects ──▶ API server ──▶ controllers, kubelets ──▶ scheduler ──▶ settled: nothing changes any more
+objects ──▶ API server ──▶ controllers, kubelets ──▶ scheduler ──▶ settled: nothing changes any more
 
-The server, the controllers and the scheduling loop are those of `kubesched up`. Objects are reported to the scheduler
-without HTTP. Of equally good nodes the first by name is taken, so that equal questions get equal answers. Pods of jobs
-do not end, and CronJobs start none: how long a job takes is not known.
+The server, the controllers and the scheduling loop are those of `kubesched up`. The scheduler gets objects without
+HTTP. Among equally good nodes the first by name is taken, so that equal questions get equal answers. Pods of jobs do
+not end, and CronJobs start none, since the duration of a job is unknown.
 """
 
 import asyncio
@@ -71,9 +71,9 @@ from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 
-# nothing has changed for so long: what is still to come are retries without end
+# after this time without a change only endless retries remain
 CALM_SECONDS: Final = 900.0
-# after so long a cluster that does not calm down is taken as it is
+# after this time a restless cluster counts as settled
 MOST_SECONDS: Final = 3600.0
 # longer than the longest backoff of pods
 BACKOFF_SECONDS: Final = 60.0
@@ -81,7 +81,7 @@ STEP_SECONDS: Final = 0.1
 LARGEST_STEP_SECONDS: Final = 5.0
 ORPHAN_SECONDS: Final = 40.0
 _MOVING: Final = (Place.ACTIVE, Place.BACKOFF, Place.IN_FLIGHT)
-# kinds whose structs have no template; their documents are among the workloads
+# kinds whose structs lack the template; the workloads have their documents
 _WITHOUT_TEMPLATE: Final = ("ReplicaSet", "StatefulSet", "ReplicationController")
 _REVISED: Final = ("Deployment", "StatefulSet", "DaemonSet")
 
@@ -95,7 +95,7 @@ class _FirstByName(Scheduler):
 
 
 class RunningCluster:
-    """A control plane with objects of a source, and a scheduler; made on a running loop."""
+    """A control plane with objects of a source, and a scheduler; created on a running loop."""
 
     def __init__(self, source: ClusterObjects, loaded: Loaded, registry: Registry | None = None) -> None:
         self.source = source
@@ -114,10 +114,10 @@ class RunningCluster:
         self.record = OutcomeRecord()
         self._controllers: list[Controller] = []
         self._stand_ins = StandIns((), {}, {}, {})
-        # workloads that operations scale or apply, as the owners of pods are written; why pods were deleted, by UID
+        # workloads that operations scale or apply, by owner name; and why pods were deleted, by UID
         self.asked_for: set[str] = set()
         self.reasons: dict[str, str] = {}
-        # what goes on while time passes, and the longest pause that it makes
+        # activities that continue while time passes, and their longest pause
         self._kept: dict[asyncio.Task[None], float] = {}
         services = LoopServices(self.notes.append, lambda: self.date)
         self._inbox = services.inbox
@@ -144,7 +144,7 @@ class RunningCluster:
 
     @property
     def seconds(self) -> float:
-        """Return how much time has passed."""
+        """Return the elapsed time."""
         return self._loop.time() - self._began
 
     # -- filling
@@ -179,7 +179,7 @@ class RunningCluster:
                 settling.settle(document["kind"], meta.get("namespace", "default"), meta["name"])
 
     def _workloads(self) -> Iterable[dict[str, Any]]:
-        """Yield kind, namespace and name of every workload that is stored."""
+        """Yield kind, namespace and name of every stored workload."""
         for kind, version in {
             **API_VERSIONS,
             "Deployment": "apps/v1",
@@ -221,11 +221,11 @@ class RunningCluster:
                 task.cancel()
 
     def keep(self, work: Coroutine[Any, Any, None], pause: float) -> None:
-        """Let something go on while time passes, which pauses for so many seconds at most."""
+        """Register an activity that continues while time passes, and its longest pause in seconds."""
         self._kept[self._loop.create_task(work)] = pause
 
     def _leave_settled(self, controller: ReplicaSetController | DeploymentController) -> None:
-        """Take the workloads from a controller's queue for which it has nothing to do before something changes."""
+        """Remove settled workloads from the queue of a controller, before anything changes."""
         store = self.server.registry.store
         prefix = DEPLOYMENTS if isinstance(controller, DeploymentController) else controller.prefix
         wanted = _replicas_by_owner(store) if prefix == DEPLOYMENTS else {}
@@ -262,7 +262,7 @@ class RunningCluster:
         ]
 
     def _reports(self) -> Iterable[Callable[[], None]]:
-        """Report all objects to the scheduler, then their changes; yield the functions that end that."""
+        """Report all objects to the scheduler, then their changes; yield the functions that stop it."""
         store, catalog = self.server.registry.store, self.server.registry.catalog
         known = {(type(obj).__name__, obj.full_name): obj for obj in self.source.objects}
         stored_kinds: set[str] = set()
@@ -273,7 +273,7 @@ class RunningCluster:
             stored_kinds.add(name)
             found = list(store.set_of(resource.prefix))
             if kind is Pod:
-                # pods that wait are looked at once, when all nodes and pods are known
+                # pending pods are tried only after all nodes and pods are known
                 found.sort(key=lambda stored: not stored.fields.get("spec.nodeName"))
             for stored in found:
                 obj = known.get((name, stored.key.removeprefix("/"))) if name in ("Node",) else None
@@ -297,7 +297,7 @@ class RunningCluster:
     # -- settling
 
     async def settle(self) -> bool:
-        """Let time pass until nothing changes any more; return whether it came to that."""
+        """Let time pass until nothing changes any more; return whether the cluster settled."""
         progress, since, began = self._progress, self.seconds, self.seconds
         step = STEP_SECONDS
         self._turnover.begin()
@@ -315,11 +315,11 @@ class RunningCluster:
 
     @property
     def _progress(self) -> int:
-        """Return a number that grows with each change that leads somewhere."""
+        """Return a number that grows with each change that is progress."""
         return self.server.registry.store.version - self._turnover.reasons
 
     def _is_calm(self, calm: float) -> bool:
-        """Return whether nothing is to come, after so many seconds without a change."""
+        """Return whether no work is left, after some seconds without a change."""
         if calm >= CALM_SECONDS:
             return True
         if calm < max([0.0, *(2 * pause for task, pause in self._kept.items() if not task.done())]):
@@ -328,38 +328,38 @@ class RunningCluster:
         return calm + left > CALM_SECONDS and not self._waits()
 
     def _check_kept(self) -> None:
-        """Raise what ended something that was kept."""
+        """Raise the error of an activity that has ended."""
         for task in self._kept:
             if task.done():
                 task.result()
 
     def _is_idle(self, calm: float) -> bool:
-        """Return whether no pod is about to be scheduled; one that backs off again and again does not count."""
+        """Return whether no pod is about to be scheduled, apart from pods that back off again and again."""
         counts = self.scheduler.queue.counts()
         moving = _MOVING if calm < BACKOFF_SECONDS else (Place.ACTIVE, Place.IN_FLIGHT)
         return not self.scheduler.busy and not any(counts[place] for place in moving)
 
     def _waits(self) -> bool:
-        """Return whether pods wait that the scheduler tries again after some minutes."""
+        """Return whether pods wait for a retry in some minutes."""
         return bool(self.scheduler.queue.counts()[Place.UNSCHEDULABLE])
 
-    # -- what there is
+    # -- objects
 
     @property
     def cluster(self) -> ClusterState:
-        """Return the objects as the scheduler knows them."""
+        """Return the objects in the scheduler's form."""
         return self.engine.cluster
 
     @property
     def objects(self) -> Iterator[ApiObject]:
-        """Yield all objects but pods, as the scheduler knows them."""
+        """Yield all objects except pods, in the scheduler's form."""
         yield from (node for node in self.cluster.table.nodes if node is not None)
         for kind in self.cluster.objects.kinds():
             yield from self.cluster.objects.named(kind)
 
     @property
     def pods(self) -> dict[str, PodInfo]:
-        """Return all pods that have not ended, by `namespace/name`, with the owners that the source gives them."""
+        """Return all pods that have not ended, by `namespace/name`, with the owners in the source."""
         found = {}
         for pod in self.scheduler.event_handlers.known_pods():
             if not pod.pod.terminal:
@@ -375,7 +375,7 @@ class RunningCluster:
         return self._owner_names.of(pod)
 
     def owned_by(self, pod: PodInfo, workload: NamedObject) -> bool:
-        """Return whether a pod belongs to a workload, or to what this one controls."""
+        """Return whether a pod belongs to a workload, directly or through another one."""
         owner = pod.metadata.controller
         if owner is None or pod.namespace != workload.namespace:
             return False
@@ -386,7 +386,7 @@ class RunningCluster:
         return owner in self.asked_for or f"Pod {pod}" in self.asked_for
 
     def has_controller(self, namespace: str, owner: OwnerReference) -> bool:
-        """Return whether the controller of pods is there."""
+        """Return whether the controller of pods exists."""
         resource = self.server.registry.catalog.of_kind(owner.api_version, owner.kind)
         return (
             resource is not None and self.server.registry.store.get(resource.prefix, namespace, owner.name) is not None
@@ -403,7 +403,7 @@ class RunningCluster:
         return tuple(sorted(found))
 
     def create_exported(self, document: Document) -> None:
-        """Create an object as one that another cluster has admitted."""
+        """Create an object that another cluster has already admitted."""
         resource = self.client.resource(document["apiVersion"], document["kind"])
         meta = {
             field: value for field, value in document["metadata"].items() if field not in ("uid", "resourceVersion")
@@ -414,7 +414,7 @@ class RunningCluster:
             self.client.update(resource, {**made, "status": status}, "status")
 
     def refusal(self, pod: PodInfo) -> str:
-        """Return why a pod is not to be scheduled, an empty text if it is."""
+        """Return why a pod must not be scheduled, an empty text if it may."""
         profile = self.engine.profiles.get(pod.spec.scheduler_name or DEFAULT_SCHEDULER)
         if profile is None:
             return f"the pod is for scheduler {pod.spec.scheduler_name!r}"
@@ -423,7 +423,7 @@ class RunningCluster:
         return "; ".join(f"{status.plugin}: {status.message}" for status in gates_of(profile, pod))
 
     def stored_pod(self, namespace: str, name: str) -> Pod | None:
-        """Return a pod as the server has it."""
+        """Return a pod in the server's form."""
         stored = self.server.registry.store.get("pods", namespace, name)
         return None if stored is None else decode_json(Pod, stored.body)
 
@@ -445,7 +445,7 @@ _decode_replicas = msgspec.json.Decoder(_Replicas).decode
 
 
 def _replicas_by_owner(store: Store) -> dict[str, int]:
-    """Return how many pods a Deployment's ReplicaSet wants, by the Deployment's UID; -1 if several want some."""
+    """Return the replicas that a Deployment's ReplicaSet wants, by the Deployment's UID; -1 if several want some."""
     found: dict[str, int] = {}
     for stored in store.set_of(REPLICA_SETS):
         replicas = _decode_replicas(stored.body)
@@ -456,13 +456,13 @@ def _replicas_by_owner(store: Store) -> dict[str, int]:
 
 
 def _order(entry: tuple[str, type[ApiObject]]) -> tuple[int, str]:
-    """Nodes first, in the order of their names; pods last."""
+    """Return the sort key: nodes first, by name; pods last."""
     name, kind = entry
     return (2 if kind is Pod else 0 if name == "Node" else 1), name
 
 
 def _beginning(source: ClusterObjects) -> datetime:
-    """Return when the objects were read, or else when the newest of them was made."""
+    """Return when the objects were read, or else when the newest of them was created."""
     if source.taken_at is not None:
         return source.taken_at
     times = [made for obj in source.objects if (made := obj.metadata.creation_timestamp) is not None]
@@ -475,7 +475,7 @@ def _is_stood_for(pod: Pod, found: StandIns) -> bool:
 
 
 def _with_owner(pod: Pod, found: StandIns) -> Pod:
-    """Return a pod with the owner that stands for its own, and the label that this one selects."""
+    """Return a pod with the stand-in of its owner, and the label that this selects."""
     owner, meta = pod.metadata.controller, pod.metadata
     assert owner is not None
     other, mark = found.references.get(owner.uid), found.marked.get(owner.uid)

@@ -1,8 +1,8 @@
-"""Drains of a running cluster, as `kubectl drain --ignore-daemonsets` goes about it.
+"""Drains of a running cluster, with the behaviour of `kubectl drain --ignore-daemonsets`.
 
-All nodes are cordoned, then drained one after the other: the pods of a node are evicted at once, evictions that a
-budget refuses are tried again after five seconds, and the next node follows when all of them are gone. A node with pods
-that kubectl would not delete without a further option is left alone.
+All nodes are cordoned, then drained one after the other: the pods of a node are evicted at once, refused evictions
+are retried after five seconds, and the next node follows when all of them have left. A node with pods that kubectl
+would only delete with a further option is not drained.
 """
 
 # upstream: kubectl/pkg/drain/{drain,filters,default}.go, kubectl/pkg/cmd/drain/drain.go (v1.36)
@@ -20,7 +20,7 @@ from kubesched.asking.whatif.whatif_answer import DrainRound, HeldUpPod, LeftPod
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.core.cluster.pod_info import PodInfo
 
-# says in the end how an operation went
+# returns the result of an operation at the end
 Ended = Callable[[], WhatIfStep]
 # as kubectl does
 RETRY_SECONDS: Final = 5.0
@@ -30,7 +30,7 @@ EMPTY_DIR: Final = "it would lose the data of its emptyDir volumes; kubectl drai
 
 
 def begin(cluster: RunningCluster, operation: Drain) -> Ended:
-    """Cordon nodes and begin to drain them, for as long as it takes."""
+    """Cordon nodes and start to drain them; the drain continues while time passes."""
     for name in operation.nodes:
         cordon(cluster, name)
     drain = _Drain(cluster, operation)
@@ -48,7 +48,7 @@ class _Drain:
         self._refused: list[LeftPod] = []
         # the pods whose last eviction was refused, by UID
         self._held_up: dict[str, HeldUpPod] = {}
-        # nodes that wait for the one before them
+        # nodes that wait for the previous one
         self._waiting = list(operation.nodes)
 
     async def run(self) -> None:
@@ -80,7 +80,7 @@ class _Drain:
             await asyncio.sleep(LOOK_SECONDS)
 
     def _objection(self, pod: PodInfo) -> str:
-        """Return why kubectl does not delete a pod, an empty text if it does."""
+        """Return why kubectl refuses to delete a pod, an empty text if it does not."""
         if pod.pod.terminal or pod.terminating:
             return ""
         if pod.metadata.controller is None and not self._operation.force:
@@ -113,7 +113,7 @@ class _Drain:
         return True
 
     def step(self) -> WhatIfStep:
-        """Return how far the drain came."""
+        """Return the progress of the drain."""
         rounds, held_up = tuple(self._rounds), tuple(self._held_up.values())
         evicted = sum(len(each.pods) for each in rounds)
         message = f"{evicted} {'pod is' if evicted == 1 else 'pods are'} evicted"

@@ -1,7 +1,7 @@
-"""The objects of a cluster, put into an API server as they are.
+"""The objects of a cluster, put unchanged into an API server.
 
-From structs and documents to the store, without requests: a cluster has admitted them already. Documents of workloads
-get the defaults that the server sets, so that a template that is applied later is compared with an equal one. A bound
+From structs and documents to the store, without requests: another cluster has admitted them already. Documents of
+workloads get the server's defaults, so that a template that is applied later is compared with an equal one. A bound
 pod without a status counts as ready.
 """
 
@@ -25,14 +25,14 @@ from kubesched.controlplane.kinds.pod.defaults import default_pod
 from kubesched.controlplane.registry.registry import ResourceRegistry
 
 GRACE_SECONDS: Final = 30
-# of containers whose image was not read
+# the image of containers whose image was not read
 IMAGE: Final = "image"
-# kinds whose status other controllers read before their own has written it
+# kinds whose status is read by other controllers before their own one has written it
 COUNTED: Final = ("ReplicaSet", "ReplicationController")
 
 
 class OwnedPods(NamedTuple):
-    """How many pods an owner has that have not ended and are not about to, and how many of them are ready."""
+    """The number of an owner's pods that have not ended and are not ending, and how many of them are ready."""
 
     active: int = 0
     ready: int = 0
@@ -69,7 +69,7 @@ class StoreFilling:
         return self._registry.catalog.of_kind(api_version, kind)
 
     def put(self, document: Document) -> None:
-        """Store an object; one whose kind is not served is left out."""
+        """Store an object; skip it if its kind is not served."""
         resource = self.resource(document["apiVersion"], document["kind"])
         if resource is None:
             return
@@ -86,7 +86,7 @@ class StoreFilling:
             if isinstance(obj, Pod):
                 _complete_pod(document, self._now)
             elif isinstance(obj, ResourceClaim) and obj.status.allocation is not None:
-                # without one the server writes it with the next change, which changes the allocation
+                # without one the server would add it with the next change, which would change the allocation
                 document["status"]["allocation"].setdefault("allocationTimestamp", self._now)
             elif isinstance(obj, Namespace):
                 document |= {"spec": {"finalizers": ["kubernetes"]}, "status": {"phase": "Active"}}
@@ -95,7 +95,7 @@ class StoreFilling:
             self.put(document)
 
     def _complete_volume(self, volume: Document) -> None:
-        """Fill in the UID of the claim that names a volume, without which they are not bound."""
+        """Fill in the UID of the claim that names a volume; without it they are not bound."""
         reference = volume["spec"].get("claimRef") or {}
         claim = self._registry.store.get(
             "persistentvolumeclaims", reference.get("namespace", ""), reference.get("name", "")
@@ -106,7 +106,9 @@ class StoreFilling:
                 reference["uid"] = document["metadata"]["uid"]
 
     def put_workload(self, document: Document, pods: Mapping[str, OwnedPods]) -> None:
-        """Store the document of a workload, with the server's defaults; `pods` are those of each owner, by its UID."""
+        """Store the document of a workload, with the server's defaults; `pods` are the pods of each owner, by its
+        UID.
+        """
         document = with_images(document)
         resource = self.resource(document["apiVersion"], document["kind"])
         if resource is None:
@@ -114,7 +116,7 @@ class StoreFilling:
         document["metadata"].setdefault("namespace", "default") if resource.namespaced else None
         status = document.get("status")
         context = self._registry.context(resource, ADMINISTRATOR, "create", imported=True)
-        # one that this release would refuse is taken as it is
+        # one that this release would reject is stored unchanged
         with suppress(ApiError, KeyError, TypeError):
             self._registry.strategy(resource).prepare_create(document, context)
         document["status"] = status or document.get("status") or {}
@@ -123,7 +125,7 @@ class StoreFilling:
         self.put(document)
 
     def put_namespaces(self, names: Iterable[str]) -> None:
-        """Store the namespaces that are missing."""
+        """Store the missing namespaces."""
         for name in names:
             if self._registry.store.get("namespaces", "", name) is None:
                 self.put(
@@ -138,7 +140,7 @@ class StoreFilling:
 
 
 def _complete_pod(pod: Document, now: str) -> None:
-    """Fill in what a pod's server and kubelet would have written."""
+    """Fill in the fields that a pod's server and kubelet would have written."""
     spec, status = pod["spec"], pod.setdefault("status", {})
     spec.setdefault("terminationGracePeriodSeconds", GRACE_SECONDS)
     spec.setdefault("restartPolicy", "Always")
@@ -157,7 +159,7 @@ def _complete_pod(pod: Document, now: str) -> None:
 
 
 def _status(pods: OwnedPods) -> Document:
-    """Return what the controller of a ReplicaSet writes about its pods."""
+    """Return the status of a ReplicaSet for its pods."""
     found: Document = {"replicas": pods.active, "observedGeneration": 1}
     if pods.active:
         found["fullyLabeledReplicas"] = pods.active

@@ -1,6 +1,6 @@
 """The scheduler's requests to an API server in the same process.
 
-From paths and bodies to responses; a refusal is the error that a client over HTTP gets.
+From paths and bodies to responses; a refusal raises the same error as a client over HTTP.
 """
 
 from contextlib import AbstractAsyncContextManager
@@ -13,7 +13,7 @@ from kubesched.core.framework.effects import Emit
 
 
 class InProcessRest:
-    """Sends requests to a server; watches are not served, since objects are reported without them."""
+    """Sends requests to a server; without watches, since objects are reported without them."""
 
     def __init__(self, server: ApiServer) -> None:
         self._server = server
@@ -42,12 +42,12 @@ class InProcessRest:
         return content
 
     def stream(self, path: str, query: Query) -> AbstractAsyncContextManager[Any]:
-        """Serve no watches."""
+        """Refuse watches."""
         raise NotImplementedError
 
 
 class NoEvents:
-    """Drops events, which nobody reads."""
+    """Drops events, which are not needed."""
 
     def record(self, emit: Emit) -> None:
         """Drop an event."""

@@ -1,7 +1,7 @@
-"""Kubelets of a cluster that runs in virtual time: bound pods become ready, deleted ones end.
+"""Kubelets of a running cluster in virtual time: bound pods become ready, deleted ones end.
 
-From pods that are bound or deleted to their statuses and their ends, a second later. Pods do not end by themselves. A
-node whose kubelet does not answer (Ready is not True) does nothing.
+From bound or deleted pods to their statuses and their ends, a second later. Pods never end on their own. A node whose
+kubelet does not answer (Ready is not True) does nothing.
 """
 
 from typing import Final
@@ -21,7 +21,7 @@ SECONDS: Final = 1.0
 
 
 class SwiftKubelets(Controller):
-    """Starts and ends pods; those that run already are left alone."""
+    """Starts and ends pods; running pods stay unchanged."""
 
     def __init__(self, context: ControllerContext, pod_index: PodIndex) -> None:
         super().__init__(context)
@@ -33,7 +33,7 @@ class SwiftKubelets(Controller):
         return {PODS: self._pod_changed, NODES: self._node_changed}
 
     def _node_changed(self, change: Change) -> None:
-        """Go on with the pods of a node whose kubelet answers again."""
+        """Continue with the pods of a node whose kubelet answers again."""
         if change.type == MODIFIED and change.old is not None and _is_well(change.new) and not _is_well(change.old):
             for key in self._pod_index.on(change.new.name):
                 stored = self.context.get(PODS, *key)
@@ -76,6 +76,6 @@ class SwiftKubelets(Controller):
 
 
 def _is_well(node: Stored) -> bool:
-    """Return whether a node's kubelet answers; one without a condition is a sketch of a node and well."""
+    """Return whether a node's kubelet answers; a node without a condition is incomplete and counts as ready."""
     ready = condition_of(node.document(), "Ready")
     return ready is None or ready.get("status") == "True"

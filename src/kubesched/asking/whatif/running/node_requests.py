@@ -1,6 +1,6 @@
-"""Requests about nodes: cordon, taint, delete, and create nodes like others.
+"""Requests about nodes: cordon, taint, delete, and create copies.
 
-From names and values to requests, and to what was done.
+From names and values to requests, and to texts about their results.
 """
 
 from kubesched.api.codec import to_builtins
@@ -24,12 +24,12 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.prefixes import NODES
 from kubesched.controlplane.api.times import timestamp
 
-# taints that the controllers of nodes put there, by their prefix
+# prefixes of the taints of node controllers
 LIFECYCLE = "node.kubernetes.io/"
 
 
 def cordon(cluster: RunningCluster, name: str) -> None:
-    """Let a node take no new pods."""
+    """Mark a node as unschedulable."""
     found(cluster, name)
     cluster.client.patch(cluster.client.resource("v1", "Node"), "", name, {"spec": {"unschedulable": True}})
 
@@ -42,7 +42,7 @@ def cordon_nodes(cluster: RunningCluster, names: tuple[str, ...]) -> WhatIfStep:
 
 
 def taint(cluster: RunningCluster, operation: TaintNodes) -> WhatIfStep:
-    """Change the taints of nodes as kubectl taint does."""
+    """Change the taints of nodes, as kubectl taint does."""
     wanted = operation.taint
     for name in operation.nodes:
         node = found(cluster, name)
@@ -62,18 +62,18 @@ def taint(cluster: RunningCluster, operation: TaintNodes) -> WhatIfStep:
 
 
 def remove(cluster: RunningCluster, names: tuple[str, ...]) -> WhatIfStep:
-    """Delete nodes; the garbage collector of pods deletes what ran there."""
+    """Delete nodes; the garbage collector of pods deletes their pods."""
     for name in names:
         found(cluster, name)
         for pod in cluster.pods.values():
             if pod.spec.node_name == name and (why := bound_to_node(pod)):
-                cluster.reasons[pod.uid] = f"{why}, which is gone"
+                cluster.reasons[pod.uid] = f"{why}, which was removed"
         cluster.client.delete(cluster.client.resource("v1", "Node"), "", name)
     return WhatIfStep(f"remove {named(names)}", nodes=names)
 
 
 def add(cluster: RunningCluster, operation: AddNodes) -> WhatIfStep:
-    """Create nodes like another, which are ready at once, with what belongs to such a node."""
+    """Create copies of a node, with the objects of such a node; they are ready at once."""
     like = operation.like
     known = cluster.server.registry.store.get(NODES, "", like.name) is not None
     nodes = nodes_like(cluster.engine.cluster.table.row_of, like, operation.count)

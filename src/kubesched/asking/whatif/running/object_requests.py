@@ -1,6 +1,6 @@
-"""Requests about workloads and other objects: scale, apply, delete; and pods that are all scheduled anew.
+"""Requests about workloads and other objects: scale, apply, delete, and reschedule all pods.
 
-From a name or manifests to requests as kubectl sends them, and to what was done.
+From a name or manifests to requests as kubectl sends them, and to texts about their results.
 """
 
 from typing import Any
@@ -46,7 +46,7 @@ def find(cluster: RunningCluster, wanted: NamedObject) -> tuple[Resource, NamedO
     """Return an object with its namespace; raises UnknownObjectError, also if several namespaces have it."""
     resource = next((each for each in cluster.server.registry.catalog.resources if each.kind == wanted.kind), None)
     if resource is None:
-        raise UnknownObjectError(f"{wanted.kind} is not a kind that is served here; deleting it changes nothing")
+        raise UnknownObjectError(f"{wanted.kind} is not served here; deleting it changes nothing")
     known = [(each.namespace, each.name) for each in cluster.server.registry.store.set_of(resource.prefix)]
     found = [each for each in known if each[1] == wanted.name and wanted.namespace in ("", each[0])]
     if len(found) > 1:
@@ -111,7 +111,9 @@ def _write_status(cluster: RunningCluster, resource: Resource, stored: Document,
 
 
 def _comparable(document: Document) -> Document:
-    """Return a manifest with no more fields than the cluster's objects were read with, so that equal ones are equal."""
+    """Return a manifest reduced to the fields that were read of the cluster's objects, so that equal ones are
+    equal.
+    """
     if is_workload(document):
         return with_images(reduced_workload(document))
     if document.get("kind") != "Pod":
@@ -142,11 +144,11 @@ def delete(cluster: RunningCluster, operation: DeleteObject) -> WhatIfStep:
     )
 
 
-# -- all pods anew
+# -- reschedule all pods
 
 
 def reschedule_all(cluster: RunningCluster) -> WhatIfStep:
-    """Replace every pod that does not belong to its node by one without a node."""
+    """Replace every pod, except pods bound to their nodes, by one without a node."""
     store, resource = cluster.server.registry.store, cluster.client.resource("v1", "Pod")
     movable = [
         pod
@@ -172,7 +174,7 @@ def _is_ours(cluster: RunningCluster, pod: Pod) -> bool:
 
 
 def _kept_status(pod: Pod) -> dict[str, Any]:
-    """Return what of a status names the claims that were made for a pod."""
+    """Return the part of a status that names the claims created for a pod."""
     kept = replace(PodStatus(), resource_claim_statuses=pod.status.resource_claim_statuses)
     found: dict[str, Any] = to_builtins(kept)
     return found

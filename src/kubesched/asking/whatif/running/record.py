@@ -1,4 +1,4 @@
-"""What a scheduler did, as far as the objects do not tell: whom it preempted for whom, and why pods found no node.
+"""The scheduler's actions that objects do not show: preemptions, and why pods found no node.
 
 From the scheduler's observers to names and messages, by the UIDs of pods.
 """

@@ -1,8 +1,8 @@
-"""Workloads that were not read, known by their pods: objects that stand for them.
+"""Stand-ins for workloads that were not read and are known only by their pods.
 
-From pods whose controller is no document of the source to the documents of such controllers, with as many replicas as
-they have pods, and a template like the newest of them. A controller of another group (an operator's) is stood for by a
-ReplicaSet, under its name and UID.
+From pods whose controller is no document of the source to documents of such controllers, with as many replicas as
+they have pods, and the template of their newest pod. For a controller of another group (an operator's) the stand-in
+is a ReplicaSet with its name and UID.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,7 @@ from kubesched.api.pods import Pod
 from kubesched.asking.owners import TEMPLATE_HASH
 from kubesched.controlplane.api.documents import Document
 
-# controllers that are not stood for: their pods belong to their nodes, or end by themselves
+# controllers without stand-ins: their pods are bound to their nodes, or end without them
 _LEFT_ALONE: Final = ("DaemonSet", "Node")
 _KNOWN: Final = {
     "ReplicaSet": "apps/v1",
@@ -44,18 +44,18 @@ Key = tuple[str, str, str]
 
 
 class StandIns(NamedTuple):
-    """Documents of controllers, and the owner references that pods get in place of theirs, by UID."""
+    """Documents of controllers, and the owner references that replace the pods' own ones, by UID."""
 
     documents: tuple[Document, ...]
     references: Mapping[str, OwnerReference]
-    # pods that get the mark as a label, since they have none that their controller could select, by UID of the owner
+    # pods that get the mark as a label, since their controller could not select them otherwise, by UID of the owner
     marked: Mapping[str, str]
-    # the owners that are stood for, by UID
+    # the owners with stand-ins, by UID
     originals: Mapping[str, OwnerReference]
 
 
 def stand_ins(pods: Iterable[Pod], known: Iterable[Document]) -> StandIns:
-    """Return what stands for the controllers of pods that are not known."""
+    """Return stand-ins for the unknown controllers of pods."""
     there = {(each["kind"], each["metadata"].get("namespace", "default"), each["metadata"]["name"]) for each in known}
     owned: dict[str, tuple[OwnerReference, list[Pod]]] = {}
     for pod in pods:
@@ -117,7 +117,7 @@ def _stand_in(uid: str, owner: OwnerReference, pods: list[Pod]) -> tuple[Documen
 
 
 def _priority_class(replicas: Document, pods: list[Pod]) -> list[Document]:
-    """Give the template a class with the priority of the pods; return the class, unless they have none or name one."""
+    """Set a class with the priority of the pods in the template; return it, or None if they have none or name one."""
     spec = replicas["spec"]["template"]["spec"]
     value = pods[0].spec.priority
     if not value or spec.get("priorityClassName"):
@@ -129,7 +129,7 @@ def _priority_class(replicas: Document, pods: list[Pod]) -> list[Document]:
 
 
 def _template_of(pod: Pod, labels: Mapping[str, str]) -> Document:
-    """Return the template for pods like one."""
+    """Return a template from a pod."""
     document = to_builtins(pod)
     annotations = {**(document["metadata"].get("annotations") or {})}
     spec = {field: value for field, value in document["spec"].items() if field not in ("nodeName", "priority")}
@@ -142,7 +142,7 @@ def _template_of(pod: Pod, labels: Mapping[str, str]) -> Document:
 
 
 def _deployment_above(replicas: Document, pods: list[Pod], there: set[Key]) -> Document | None:
-    """Make a ReplicaSet whose name ends with its pods' hash one of a Deployment; return that, unless it is there."""
+    """Make a ReplicaSet whose name ends with its pods' hash part of a Deployment; return that, unless it exists."""
     meta = replicas["metadata"]
     mark = pods[0].metadata.labels.get(TEMPLATE_HASH, "")
     if replicas["kind"] != "ReplicaSet" or not mark or not meta["name"].endswith(f"-{mark}"):

@@ -1,8 +1,9 @@
-"""Changes of pods that lead nowhere: pods that are created and deleted again and again, and reasons that alternate.
+"""Changes of pods without progress: pods that are created and deleted again and again, and alternating reasons.
 
-From the changes of pods to whether more are created than a cluster needs, and to how many changes are no progress. A
-node that evicts the pods of a ReplicaSet causes the first. Of a gang that does not fit, the scheduler tries the pods in
-another order after each flush of the queue, so that their conditions swap reasons.
+From the changes of pods to whether more are created than a cluster needs, and to the number of changes without
+progress. A node that evicts the pods of a ReplicaSet causes the first. The second comes from a gang that does not
+fit: after each flush of the queue the scheduler tries its pods in another order, so that their conditions swap
+reasons.
 """
 
 from typing import Final
@@ -12,24 +13,24 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.storage.store import ADDED, DELETED, MODIFIED, Change, Store
 
 PODS: Final = "pods"
-# so many pods are created for each one that stays, and some more, before the cluster counts as restless
+# limit on the created pods for each pod that stays, and a constant, before the cluster counts as restless
 MOST_FOR_EACH: Final = 20
 MOST_MORE: Final = 1000
 _OF_WRITES: Final = ("resourceVersion", "managedFields")
 
 
 class PodTurnover:
-    """Counts the pods that are created, and those that stay."""
+    """Counts the created pods, and the pods that stay."""
 
     def __init__(self, store: Store) -> None:
         self._staying = {stored.uid for stored in store.set_of(PODS) if DELETION not in stored.body}
         self._created = 0
-        # changes of pending pods in which nothing but the reason differs
+        # changes of pending pods in which only the reason differs
         self.reasons = 0
         self.stop = store.watch(PODS, self._changed)
 
     def begin(self) -> None:
-        """Count the pods that are created from now on."""
+        """Start to count created pods."""
         self._created = 0
 
     @property
@@ -48,7 +49,7 @@ class PodTurnover:
 
 
 def _is_new_reason(change: Change) -> bool:
-    """Return whether a pending pod has nothing but another reason for which it waits."""
+    """Return whether only the reason of a pending pod has changed."""
     old, new = change.old, change.new
     if change.type != MODIFIED or old is None or new.fields.get("spec.nodeName"):
         return False

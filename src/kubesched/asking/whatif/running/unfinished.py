@@ -1,6 +1,6 @@
-"""Workloads that do not get to their end: rollouts that hang, and pods that are not created.
+"""Unfinished workloads: rollouts that hang, and pods that are not created.
 
-From the workloads of a settled cluster to those that still want something, and why.
+From the workloads of a settled cluster to the unfinished ones, each with a reason.
 """
 
 # upstream: kubectl/pkg/polymorphichelpers/rollout_status.go (v1.36)
@@ -27,7 +27,7 @@ CONTROLLERS: Final = "replicationcontrollers"
 
 
 def unfinished(cluster: RunningCluster) -> dict[str, UnfinishedWorkload]:
-    """Return the workloads that do not get to their end, by name."""
+    """Return the unfinished workloads, by name."""
     waiting: dict[str, list[PodInfo]] = {}
     for pod in cluster.pods.values():
         owner = None if pod.spec.node_name else cluster.owner_of(pod)
@@ -64,7 +64,7 @@ def _controller(document: Document) -> OwnerReference | None:
 
 
 def _deployments(cluster: RunningCluster) -> Iterator[tuple[str, str]]:
-    """Yield Deployments whose old pods do not go."""
+    """Yield Deployments whose old pods stay."""
     sets: dict[str, list[Document]] = {}
     for document in _documents(cluster, REPLICA_SETS):
         if document["spec"].get("replicas"):
@@ -83,7 +83,7 @@ def _deployments(cluster: RunningCluster) -> Iterator[tuple[str, str]]:
 
 
 def _sets(cluster: RunningCluster) -> Iterator[tuple[str, str]]:
-    """Yield workloads whose pods the API server refuses."""
+    """Yield workloads whose pods the API server rejects."""
     for kind, prefix in (("ReplicaSet", REPLICA_SETS), ("ReplicationController", CONTROLLERS)):
         for document in _documents(cluster, prefix):
             condition = find_condition(document["status"], FAILURE)
@@ -96,7 +96,7 @@ def _sets(cluster: RunningCluster) -> Iterator[tuple[str, str]]:
 
 
 def _stateful(cluster: RunningCluster) -> Iterator[tuple[str, str]]:
-    """Yield StatefulSets that wait for a pod before they go on."""
+    """Yield StatefulSets that wait for a pod before they continue."""
     for document in _documents(cluster, STATEFUL_SETS):
         spec, status = document["spec"], document["status"]
         replicas, there = spec.get("replicas") or 0, status.get("replicas") or 0
