@@ -65,6 +65,7 @@ check: $(READY)
 	$(BIN)/ruff format --check src tests attack benchmarks fuzz tools contrib examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
+	$(BIN)/python -m tools.prose
 
 # COVERAGE=path for some tests alone; `.venv/bin/coverage html` then shows each line, in .coverage-html
 coverage: $(READY)
