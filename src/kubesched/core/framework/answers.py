@@ -25,7 +25,7 @@ from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
 
 T = TypeVar("T")
-# raw scores are normalised, and may be larger than 100; more than this does not fit into a column
+# The largest raw score that fits into a column; normalisation brings raw scores into the range from 0 to 100.
 _LARGEST_SCORE = int(np.iinfo(np.int64).max)
 R = TypeVar("R", PostFilterResult, PodGroupPostFilterResult)
 _TEXTS = frozenset((str,))
@@ -122,7 +122,7 @@ def checked_sort_key(key: Any, hook: str) -> tuple[float, ...]:
     """Return a sort key unchanged: numbers that can be compared with any other pod's key."""
     if type(key) is tuple:
         for number in key:
-            # NaN is not equal to itself
+            # only NaN is not equal to itself
             if not isinstance(number, int | float) or number != number:
                 break
         else:

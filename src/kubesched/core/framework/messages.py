@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.status import Status, StatusTable
 
-# the most reasons that are counted one by one
+# The most reasons that are counted one by one.
 FEW_REASONS = 20
 NO_NODE_AVAILABLE = "0/{} nodes are available:"
 

@@ -30,7 +30,7 @@ from kubesched.core.scheduling.commit import undo
 from kubesched.core.scheduling.cycle import commit_failure
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed, PodAttempt
 
-# how often a pod is read whose binding got no response
+# The interval between two reads of a pod whose binding got no response; it doubles from the first to the last value.
 FIRST_LOOK_SECONDS = 0.5
 LAST_LOOK_SECONDS = 10.0
 # how long a pod may take to be reported as bound after an extender has bound it
@@ -54,10 +54,10 @@ class Bindings:
         self._failures = failures
         # the assumed pods whose binding cycle has not ended, by UID
         self._placed: dict[str, Placed] = {}
-        # those of them that an extender binds, until they are reported as bound
+        # the UIDs of the assumed pods that an extender binds, until they are reported as bound
         self._to_verify: set[str] = set()
         self.use(bind_by_extender)
-        # how many binding cycles run
+        # the number of running binding cycles
         self.under_way = 0
         # one line a minute: a failing API server fails for all pods
         self._complain = sampled(context.note, context.now)

@@ -76,7 +76,7 @@ class SchedulingQueue:
         self._cluster = cluster
         self._in_flight = InFlightPods()
         self._observers = observers
-        # how many pods were moved, by event, from where and to where; new pods are not counted
+        # the number of moved pods by event, source and target; new pods are not counted
         self.moves: Counter[tuple[str, Place, Place]] = Counter()
         self._configure(profiles, hints, options or QueueOptions())
 
@@ -261,7 +261,7 @@ class SchedulingQueue:
             # deleted meanwhile
             return
         if queued.pod.spec.scheduler_name not in self._profiles:
-            # its profile is gone since the attempt began
+            # the profile was removed from the configuration during the attempt
             self.delete(queued.uid)
             return
         if queued.rejected:
