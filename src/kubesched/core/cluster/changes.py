@@ -30,16 +30,17 @@ class Reads:
     NOMINATIONS: Final = 256
     FEATURES: Final = 512
     PRESENCE: Final = 1024
-    # epochs, logged without a row; those of objects only where a kept answer reads them
+    # this and the next four are epochs: logged without a row, and those of objects only where a kept answer reads them
     NAMESPACES: Final = 2048
     OWNERS: Final = 4096
     STORAGE: Final = 8192
     CLAIMS: Final = 16384
     NODE_COUNT: Final = 32768
-    # of a row again, and logged only where a kept answer reads them: a node's annotations; the other fields of the Node
-    # object, except heartbeats; the fields of its pods that the table does not account for
+    # a node's annotations; logged, like the next two groups, only where a kept answer reads them
     ANNOTATIONS: Final = 65536
+    # the other fields of the Node object, except heartbeats
     NODE_OBJECT: Final = 131072
+    # the fields of a node's pods that the table does not account for, such as annotations
     POD_OBJECTS: Final = 262144
     # an epoch: a namespace is created, deleted or relabelled
     NAMESPACE_LABELS: Final = 524288
