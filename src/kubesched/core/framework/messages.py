@@ -32,7 +32,7 @@ def fit_error_message(
     if pre_filter_message:
         parts.append(f"{pre_filter_message}.")
     elif reason_counts:
-        # sorted as texts, so that 10 comes before 2
+        # sorted as text: 10 comes before 2
         parts.append(", ".join(sorted(f"{count} {reason}" for reason, count in reason_counts.items())) + ".")
     if post_filter_message:
         parts.append(post_filter_message)

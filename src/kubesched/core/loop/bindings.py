@@ -33,7 +33,8 @@ from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, F
 # The interval between two reads of a pod whose binding got no response; it doubles from the first to the last value.
 FIRST_LOOK_SECONDS = 0.5
 LAST_LOOK_SECONDS = 10.0
-# how long a pod may take to be reported as bound after an extender has bound it
+# The seconds between two checks whether a pod that an extender bound is reported as bound; after the last check the pod
+# is read.
 VERIFY_AFTER_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 CALLED_OFF = "the binding was called off before the pod was bound"
 NOT_BOUND_AT_ALL = "an extender said that it bound the pod, but the pod is not bound"
@@ -115,7 +116,7 @@ class Bindings:
         self._context.pods_in_pre_bind.end(uid)
         confirmed = self._handlers.latest(placed.pod)
         if confirmed is not None and confirmed.spec.node_name:
-            # bound nevertheless: only the response was lost
+            # the pod is bound: only the response was lost
             self._context.queue.done(uid)
             tell_bound(placed, self._context.observers)
             return

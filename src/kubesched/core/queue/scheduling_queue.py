@@ -214,7 +214,7 @@ class SchedulingQueue:
         """Return the next pod of backoffQ before its backoff is over; None if there is none, or the gate is off."""
         if not self.options.pop_from_backoff:
             return None
-        # An early attempt is better than an idle scheduler; pods that failed with an error wait nevertheless.
+        # An early attempt is better than an idle scheduler. Pods whose attempt ended in an error still wait.
         queued = self._places.backoff.pop()
         if queued is not None:
             self.moves[POPPED_FROM_BACKOFF, Place.BACKOFF, Place.ACTIVE] += 1
