@@ -98,7 +98,7 @@ def test_what_cannot_be_applied_is_logged(caplog: pytest.LogCaptureFixture) -> N
 
     with caplog.at_level(logging.WARNING, "kubesched.plugins"):
         assert live(story, config=CONFIG, registry=registry).node_of("p") == "n1"
-    assert [record.message for record in caplog.records] == ["What was looked up cannot be applied"]
+    assert [record.message for record in caplog.records] == ["Fetched data cannot be applied"]
 
 
 class Impatient(PermitPlugin):

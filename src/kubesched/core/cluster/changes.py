@@ -9,7 +9,7 @@ from typing import Final
 
 EVERYWHERE: Final = -1
 CAPACITY: Final = 8192
-# up to this number, changes are read one by one; for more, a reader first gets the union of their groups
+# The most entries that a reader reads one by one; with more it first reads the union of their groups.
 FEW: Final = 16
 
 
@@ -30,24 +30,25 @@ class Reads:
     NOMINATIONS: Final = 256
     FEATURES: Final = 512
     PRESENCE: Final = 1024
-    # epochs, logged without a row; those of objects only where a kept answer reads them
+    # this and the next four are epochs: logged without a row, and those of objects only where a kept answer reads them
     NAMESPACES: Final = 2048
     OWNERS: Final = 4096
     STORAGE: Final = 8192
     CLAIMS: Final = 16384
     NODE_COUNT: Final = 32768
-    # of a row again, and logged only where a kept answer reads them: a node's annotations; whatever else its object
-    # says, but for heartbeats; what the objects of its pods say beyond what is accounted
+    # a node's annotations; logged, like the next two groups, only where a kept answer reads them
     ANNOTATIONS: Final = 65536
+    # the other fields of the Node object, except heartbeats
     NODE_OBJECT: Final = 131072
+    # the fields of a node's pods that the table does not account for, such as annotations
     POD_OBJECTS: Final = 262144
-    # an epoch: namespaces appear, vanish or have other labels
+    # an epoch: a namespace is created, deleted or relabelled
     NAMESPACE_LABELS: Final = 524288
 
     NOTHING: Final = 0
 
 
-# A node that appears, vanishes or is replaced on a recycled row differs in every respect that is a row's.
+# All groups of a row: they change when a node is created, deleted, or put on a recycled row.
 WHOLE_ROW: Final = (Reads.NAMESPACES - 1) | Reads.ANNOTATIONS | Reads.NODE_OBJECT | Reads.POD_OBJECTS
 # Kinds of objects that have no epoch above get one each; see `kind_reads`.
 FIRST_OF_KINDS: Final = 2 * Reads.NAMESPACE_LABELS
@@ -56,9 +57,9 @@ LAST_OF_KINDS: Final = 1 << 45
 FIRST_OF_COLUMNS: Final = 2 * LAST_OF_KINDS
 LAST_OF_COLUMNS: Final = 1 << 61
 ANYTHING: Final = 2 * LAST_OF_COLUMNS - 1
-# Other rows than the one that is asked about: no change is logged under it, so that kept answers must not read them.
+# The rows of other nodes. The log has no entries for this group, so kept answers must not read it.
 OTHER_ROWS: Final = 2 * LAST_OF_COLUMNS
-# What code may read that no restriction applies to; see `restrictions`.
+# The groups that code without a restriction may read; see `restrictions`.
 UNRESTRICTED: Final = ANYTHING | OTHER_ROWS
 
 
@@ -86,7 +87,7 @@ class Changes:
         self._after = after
         self._until = until
         self._rows = rows
-        # by groups: columns that read the same ask one after the other
+        # by groups: several columns read the same groups, one after the other
         self._touching: dict[int, list[int]] = {}
 
     @property
@@ -115,7 +116,7 @@ class ChangeLog:
     def __init__(self) -> None:
         self.seq = 0
         self.wanted: int = 0
-        # how many columns of plugins have a group of their own
+        # the number of plugin columns with a separate group
         self.own_columns = 0
         self._base = 0
         self._rows: list[int] = []
@@ -123,7 +124,7 @@ class ChangeLog:
         # the newest change of each combination of groups, in rows and as epochs
         self._newest: dict[int, int] = {}
         self._epochs: dict[int, int] = {}
-        # by where they begin, up to the newest change: many readers ask before the next one
+        # by the first change, each up to the newest one: many readers ask between two changes
         self._known: dict[int, Changes] = {}
 
     def record(self, row: int, groups: int) -> None:

@@ -45,13 +45,13 @@ class ClusterState:
         self._pending: dict[str, PodInfo] = {}
         # pods without a node, by UID: read-only
         self.pending: Mapping[str, PodInfo] = MappingProxyType(self._pending)
-        # pods that are assumed and not confirmed yet, as they were last reported
+        # the last reported version of each pod that is assumed and not confirmed yet
         self._assumed: dict[str, PodInfo] = {}
         # None until it is needed
         self._pod_groups: PodGroups | None = None
-        # of plugins; a pod is indexed as it is counted, or as it was reported if it waits
+        # the pod indexes of plugins; they index a placed pod as in the table, and a waiting pod as reported
         self._indexes: list[Index[PodInfo]] = []
-        # whether pods are elsewhere than they are, for a trial
+        # whether a trial has moved pods to other nodes, or removed them
         self.in_trial = False
         # pods on a node, by UID: read-only
         self.placed: Mapping[str, PodInfo] = MappingProxyType(self.table.pods)
@@ -133,7 +133,7 @@ class ClusterState:
             self._pod_groups.put(info)
         if not pod.spec.node_name:
             if info.uid in self._assumed:
-                # it is not bound yet; the pod stays assumed until it is confirmed or forgotten
+                # the report has no node yet: the pod stays assumed until its binding is confirmed or forgotten
                 self._assumed[info.uid] = info
                 return
             self.table.remove_pod(info.uid)

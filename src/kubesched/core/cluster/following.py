@@ -35,9 +35,9 @@ from kubesched.core.cluster.changes import ANYTHING, Changes, Reads
 from kubesched.core.cluster.restrictions import restricted
 from kubesched.core.cluster.table import NodeTable
 
-# the most changed rows that are recomputed one by one
+# The most changed rows that are recomputed one by one.
 FEW_ROWS: Final = 25
-# the part of the rows that is recomputed as one gathered vector; beyond it the whole column is rebuilt
+# One in this many rows may change and be recomputed as one vector; beyond it the whole column is rebuilt.
 SOME_ROWS: Final = 8
 
 
@@ -47,7 +47,7 @@ def too_many(rows: int, size: int) -> bool:
 
 
 def most_rows(size: int) -> int:
-    """Return the most changed rows that are recomputed one by one; beyond it the column is rebuilt."""
+    """Return the most changed rows that are recomputed; beyond it the whole column is rebuilt."""
     return max(FEW_ROWS, size // SOME_ROWS)
 
 

@@ -17,7 +17,7 @@ class Index(Generic[T]):
 
     def __init__(self, keys_of: Callable[[T], Iterable[Hashable]], check: Callable[[], None]) -> None:
         self._keys_of = keys_of
-        # raises PluginError if the plugin that is asked may not read these objects
+        # raises PluginError if the running plugin may not read these objects
         self._check = check
         self._objects: dict[Hashable, dict[str, T]] = {}
         self._keys: dict[str, tuple[Hashable, ...]] = {}

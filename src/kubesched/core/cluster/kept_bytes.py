@@ -11,9 +11,9 @@ from typing import Final
 from kubesched.api.meta import LabelSelector
 from kubesched.api.pods import NodeAffinity, NodeSelectorRequirement, PodAffinity, PodAffinityTerm, PodSpec
 
-# a struct, by the bytes of its encoding
+# Estimates in bytes. A struct: this factor times the bytes of its encoding.
 ENCODED: Final = 4
-# what a pod keeps at least
+# the minimum for a pod
 POD: Final = 4096
 # a spread constraint or a term of pod affinity, with its counts
 TERM: Final = 4096

@@ -27,7 +27,7 @@ EPOCH_OF_KIND: Final = {
     "DeviceClass": Reads.CLAIMS,
     "DeviceTaintRule": Reads.CLAIMS,
 }
-# logged if a field changes that kept answers of in-tree plugins depend on, see `kept_fields`
+# the group that is logged if a field changes on which kept answers of in-tree plugins depend, see `kept_fields`
 EPOCH_OF_FIELDS: Final = {"Namespace": Reads.NAMESPACE_LABELS}
 _OTHERS: dict[str, int] = {}
 

@@ -27,7 +27,7 @@ class LabelColumns:
         # the columns of keys that some node has
         self._kept: dict[str, LabelColumn] = {}
         self._labels_of: dict[int, Mapping[str, str]] = {}
-        # how many nodes have a key
+        # the number of nodes with each key
         self._holders: Counter[str] = Counter()
         # changes with the set of keys that some node has
         self.version = 0

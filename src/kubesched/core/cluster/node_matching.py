@@ -34,7 +34,7 @@ K = TypeVar("K", bound=Hashable)
 
 _ANY_OF = (labels.IN, labels.EQUALS, labels.DOUBLE_EQUALS)
 _NONE_OF = (labels.NOT_IN, labels.NOT_EQUALS)
-# With more requirements than these it is worth looking whether any row is left.
+# With more requirements than this, it pays to stop as soon as no row is left.
 FEW = 8
 # the operators that a node without the label satisfies
 _HELD_WITHOUT_LABEL = frozenset((labels.DOES_NOT_EXIST, *_NONE_OF))

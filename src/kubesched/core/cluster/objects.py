@@ -16,7 +16,7 @@ from kubesched.core.cluster.unreadable import UnreadableObjects
 from kubesched.errors import PluginError
 
 T = TypeVar("T", bound=ApiObject)
-# (the object before, the object after); None for none
+# called with the object before and after a change; None if it did not exist, or does not exist any more
 Follower = Callable[[ApiObject | None, ApiObject | None], None]
 
 
@@ -34,7 +34,7 @@ class Objects:
         # kind -> number of changes without reports, which readers compare to know whether derived values are stale
         self.versions: dict[str, int] = {}
         self._followers: dict[str, list[Follower]] = {}
-        # those that are not called for reports
+        # followers that are not called for reports, see `follow`
         self._field_followers: dict[str, list[Follower]] = {}
         self.unreadable = UnreadableObjects()
 

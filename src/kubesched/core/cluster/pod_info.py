@@ -34,10 +34,10 @@ from kubesched.core.cluster.kept_bytes import kept_by_spec, pod_terms
 
 T = TypeVar("T")
 
-# The most digests that are remembered of pods that may be gone, and the most bytes that they keep together.
+# The cache of digests, which may outlive their pods: its most entries, and their most bytes in total.
 DIGESTS: Final = 4096
 DIGESTED_BYTES: Final = 16 << 20
-# A pod that keeps more bytes is heavy: its digest is remembered only while a pod has it.
+# A pod whose digest keeps more bytes is heavy: the digest lives only as long as a pod has it.
 HEAVY: Final = 256 << 10
 
 
@@ -61,7 +61,7 @@ class Digest:
 
     def __init__(self, spec: PodSpec, resources: PodResources, affinity: AffinityTerms, encoded: int) -> None:
         """`encoded` is the size in bytes of the spec and the reported resources as they are compared."""
-        # about how many bytes the spec keeps with all that is derived from it
+        # an estimate of the bytes of the spec and of all values derived from it
         self.terms = pod_terms(spec)
         self.weight = kept_by_spec(spec, self.terms, encoded)
         self.resources = resources

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 
 from kubesched.api.labels import Selector
 
-# The newest changes of a question that its readers can catch up with; past them they count all rows again.
+# The most changes of a question that a reader can catch up with; a reader that missed more recounts all rows.
 RECENT_CHANGES = 256
-# A question that needs a label with one of more values is found under the label's key.
+# The most values of a required label under which a question is found; with more it is found under the label's key.
 MOST_PLACES = 64
 # a label with its value, a label key, or None for questions that need no label
 Place = tuple[str, str] | str | None
@@ -41,7 +41,7 @@ class PodMatch:
     def __init__(self, key: MatchKey) -> None:
         self.key = key
         self.rows: dict[int, int] = {}
-        # how often a count changed, and the rows of the newest changes
+        # the number of changes of counts, and the rows of the newest ones
         self.changes = 0
         self._recent: deque[int] = deque(maxlen=RECENT_CHANGES)
 

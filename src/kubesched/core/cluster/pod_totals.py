@@ -20,10 +20,10 @@ class PodTotals:
         self, key_of: Callable[[PodInfo], Hashable], pods: Iterable[PodInfo], check: Callable[[], None]
     ) -> None:
         self._key_of = key_of
-        # raises PluginError if the plugin that is asked may not read pods elsewhere
+        # raises PluginError if the running plugin may not read pods on other nodes
         self._check = check
         self._amounts: dict[Hashable, dict[str, int]] = {}
-        # the key under which a pod is counted: another version of it may have another one
+        # the key under which a pod was counted; a later version of the pod may have another key
         self._keys: dict[str, Hashable] = {}
         for pod in pods:
             self.count(pod, 1)

@@ -10,7 +10,7 @@ from typing import Final
 
 from kubesched.api.go_numbers import int64
 
-# a resource gets a column only if more rows, or a larger part of them, offer it
+# A resource gets a column only if more rows than this offer it, and more than one in FEW_OF of all rows.
 FEWEST_OFFERING: Final = 16
 FEW_OF: Final = 32
 

@@ -35,9 +35,9 @@ if TYPE_CHECKING:
 CPU, MEMORY, EPHEMERAL_STORAGE = 0, 1, 2
 NATIVE = ("cpu", "memory", "ephemeral-storage")
 INITIAL_CAPACITY = 64
-# So many codes of a column, and twice the number of rows, may exist before it is renumbered.
+# The most codes of a column, in addition to two for each row; beyond it the column is renumbered.
 SPARE_CODES = 1024
-# the most resources with columns, besides the ones that the configuration names
+# The most resources with columns, in addition to the resources that the configuration names.
 MOST_COLUMNS = 128
 
 
@@ -76,11 +76,11 @@ class NodeTable:
         self.ports = HostPorts()
         self.volume_users = VolumeUsers()
         self.counts = PodCounts()
-        # what pods request in sum, by keys of plugins
+        # the summed requests of pods, by keys of plugins
         self.totals: list[PodTotals] = []
         self.slots = PodSlots()
         self.pods: dict[str, PodInfo] = {}
-        # lists of amounts that are kept for plugins of single nodes (`row_amounts`)
+        # cached lists of amounts for plugins written for one node (`row_amounts`)
         self.kept_amounts: dict[Callable[..., Any], KeptAmounts] = {}
 
     # -- reading

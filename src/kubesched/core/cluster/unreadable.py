@@ -3,7 +3,7 @@
 From kinds, names and reasons to a text after a message that such an object is not found.
 """
 
-# the most unreadable objects that are remembered, since users can create any number
+# The most unreadable objects that are stored: users can create any number of them.
 MOST = 1000
 
 

@@ -22,10 +22,10 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import FilterQuestion, Question, ScoreQuestion
 
 Q = TypeVar("Q", bound=Question)
-# a question; before it the key that it is kept under, None if it is not kept; after it whether it is new
+# the key under which a question is kept (None: it is not kept), the question, and whether it is new
 Found = tuple[Hashable, Q, bool]
 
-# of templates whose pods ask something that is not kept, so that their classes are not
+# Stands for the key of pods with a question that is not kept: their classes are not kept either.
 UNKEPT = TemplateKeys()
 
 
@@ -35,7 +35,7 @@ class Evaluator:
     def __init__(self, profile: Profile, cluster: ClusterState) -> None:
         self.profile = profile
         self.cluster = cluster
-        # Every plugin that filters or pre-filters asks one question; those that only pre-filter never reject a row.
+        # One question for each plugin at Filter or PreFilter; a plugin at PreFilter only never rejects a row.
         filtering = {plugin.name for plugin in profile.filter}
         only_pre_filter = [plugin for plugin in profile.pre_filter if plugin.name not in filtering]
         self._asking: tuple[FilterPlugin, ...] = (
@@ -51,7 +51,7 @@ class Evaluator:
             *(p if isinstance(p, ScorePlugin) else PreScoreOnly(p) for p in only_pre_score),
         )
         self._pre_score_order = _positions(profile.pre_score, self._scoring)
-        # Looked up once: this is asked for every pod. A bound method would hash slowly.
+        # Looked up once, because every pod needs them. Bound methods would hash slowly.
         self._own_keys: list[Callable[[PodInfo], Hashable]] = [
             *(plugin.key for plugin in self._asking if not plugin.key_of_template),
             *(plugin.score_key for plugin in self._scoring if not plugin.score_key_of_template),
@@ -92,7 +92,7 @@ class Evaluator:
         except BaseException as raised:
             if is_interrupt(raised):
                 raise
-            # a plugin's key cannot be made; its question says so
+            # the key of a plugin raised an exception; the plugin's question reports it
             return self._new_class(None, pod, cycle, stopwatch)
         return known if known is not None else self._new_class(class_key, pod, cycle, stopwatch)
 
@@ -112,7 +112,7 @@ class Evaluator:
         if class_key is None:
             return made
         memory.adapt()
-        # Of a pod for some nodes, the question that says so is its own; the others are those of pods for other nodes.
+        # A question that narrows the pod to some nodes belongs to this pod alone; the other questions are shared.
         shared = [found for found in filters if found[1].node_names is None]
         kept = _keep(memory.filters, shared, weight) and class_key is not UNKEPT
         if kept and len(shared) == len(filters):
@@ -147,7 +147,7 @@ class Evaluator:
             return None, memory.questioner.filter_question(plugin, pod, cycle, stopwatch), True
         if known is not None and known.keep:
             return (index, key), known, False
-        # what is kept outlives the cycle, so it gets a state of its own
+        # a kept question outlives the cycle, so it gets a separate state
         made = memory.questioner.filter_question(plugin, pod, CycleState(), stopwatch)
         self._outlive_cycle(memory, made)
         return (index, key), made, True

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-# totals that are lower than the best by no more than this are kept
+# The largest difference in total to the best row at which a row is kept.
 DEPTH = 8
 
 
@@ -23,7 +23,7 @@ class Leaders:
     __slots__ = ("_floor", "_rows")
 
     def __init__(self) -> None:
-        # rows by total, of all totals from the floor on; empty if they are not known
+        # the rows by total, for all totals of at least the floor; empty if they are unknown
         self._rows: dict[int, array[int]] = {}
         self._floor = 0
 

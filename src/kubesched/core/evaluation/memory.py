@@ -18,17 +18,18 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
 from kubesched.core.framework.status import StatusTable
 
-# the most classes and questions in the cache, and, for large clusters, the most cells of columns
+# The most classes and the most questions in the cache. In large clusters fewer fit, since their columns may have at
+# most this many cells; FEWEST is the lower bound of both limits.
 CLASSES: Final = 2048
 QUESTIONS: Final = 4096
 CELLS: Final = 10_000_000
 FEWEST: Final = 64
-# So many bytes may the pods keep together whose classes (or questions) are remembered.
+# The most bytes that the pods of the cached classes (or questions) may keep in total.
 KEPT_BYTES: Final = 16 << 20
-# the number of terms whose columns count among the cells of a class, and the bytes a row of each further term
+# The number of terms whose columns count among the cells of a class, and the bytes for each row of a further term.
 ORDINARY_TERMS: Final = 8
 TERM_BYTES: Final = 32
-# a label, an owner, a condition
+# Estimate for a label, an owner or a condition, in bytes.
 SMALL: Final = 400
 
 
@@ -51,7 +52,7 @@ class Memory:
         self.statuses = StatusTable()
         self.questioner: Questioner = Questioner(self._profile, self.table, self.statuses)
         self.columns = SharedColumns(self.table)
-        # Forgotten whenever a plugin fails, since classes share questions: one that failed is in none of them.
+        # All classes are dropped when a plugin fails: classes share questions, and none may contain the failed one.
         self.classes: Recent[Hashable, PodClass] = Recent(CLASSES, KEPT_BYTES)
         self.filters: Recent[Hashable, FilterQuestion] = Recent(QUESTIONS, KEPT_BYTES)
         self.scores: Recent[Hashable, ScoreQuestion] = Recent(QUESTIONS, KEPT_BYTES)

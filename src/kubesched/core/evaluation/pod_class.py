@@ -49,7 +49,7 @@ class Passing(CombinedColumn):
         super().__init__(table, filters)
         self._filters = filters
         self.mask: NDArray[np.bool_] = np.zeros(0, np.bool_)
-        # how many rows pass
+        # the number of passing rows
         self.count = 0
         self.version = object()
 
@@ -206,17 +206,17 @@ class PodClass:
     ) -> None:
         self.table = table = columns.table
         self._columns = columns
-        # what the columns of the filters refer to
+        # the table to which the status indices of the columns refer
         self.statuses = statuses
         self.pre_filters = pre_filters
         # the questions whose PreFilter outcome can change
         self.deciding = [q for q in pre_filters if type(q).begin is not FilterQuestion.begin]
         self._pre_filtered: PreFiltered | None = None
-        # names of the plugins at PreFilter and Filter (PreScore and Score), by which of the deciding ones are skipped
+        # names of the plugins that run at PreFilter and Filter (PreScore and Score), by the skipped deciding questions
         self.filter_names: dict[tuple[bool, ...], Names] = {}
         self.score_names: dict[tuple[bool, ...], Names] = {}
         self.filters = filters
-        # until the scores are made: it refers to the pod and its cycle, which should not live as long as the class
+        # None once the scores exist: it refers to the pod and its cycle, which must not live as long as the class
         self._make_scores: MakeScores | None = make_scores
         self.row_filters: list[FilterQuestion] = []
         self.wide_filters: list[FilterQuestion] = []
@@ -227,15 +227,15 @@ class PodClass:
             elif not isinstance(question, RowFilterQuestion):
                 self.wide_filters.append(question)
             elif not question.skip:
-                # a row-scoped question knows for good whether it is skipped; the others decide anew in each cycle
+                # whether a row-scoped question is skipped never changes; other questions decide it in each cycle
                 self.row_filters.append(question)
         self.passing = columns.passing(self.row_filters)
         self.scoring_cursor = Cursor(table, ANYTHING)
-        # made when it is known which scores are skipped
+        # built once the skipped scores are known
         self._base_scores: BaseScores | None = None
         self._active: Sequence[Weighted] = ()
         self._ranking: Ranking | None = None
-        # the verdicts at a change of the table on pods for which there was no node
+        # for pods that fit nowhere: a sequence number of the change log, and the verdicts as of it
         self.rejected: tuple[int, NodeVerdicts] | None = None
 
     def take_scores(self, pre_scores: Sequence[ScoreQuestion], scores: Sequence[Weighted]) -> None:
@@ -275,7 +275,7 @@ class PodClass:
         for question in self.deciding:
             question.begin()
             if question.rejection is not None or question.node_names is not None:
-                # otherwise it only says whether it is skipped, which makes no difference to the others
+                # a question that is only skipped, or not, does not affect the others
                 known = None
         if known is None:
             known = self._pre_filtered = pre_filter(self.pre_filters)

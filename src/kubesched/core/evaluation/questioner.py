@@ -47,7 +47,7 @@ class Questioner:
         """Return a new question of a Filter (or only PreFilter) plugin about a pod, its PreFilter timed."""
         began = stopwatch.now()
         question = self._filter_question(plugin, pod, cycle)
-        # plugins that decide in each cycle are timed then
+        # a plugin that decides in each cycle is timed in the cycle instead
         if plugin.name in self._pre_filtered and type(question).begin is FilterQuestion.begin:
             stopwatch.plugin(plugin.name, PRE_FILTER, pre_filter_status(question), began)
         return question

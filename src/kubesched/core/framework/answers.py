@@ -25,7 +25,7 @@ from kubesched.core.framework.verdict import Verdict
 from kubesched.errors import PluginError
 
 T = TypeVar("T")
-# raw scores are normalised, and may be larger than 100; more than this does not fit into a column
+# The largest raw score that fits into a column; normalisation brings raw scores into the range from 0 to 100.
 _LARGEST_SCORE = int(np.iinfo(np.int64).max)
 R = TypeVar("R", PostFilterResult, PodGroupPostFilterResult)
 _TEXTS = frozenset((str,))
@@ -83,7 +83,7 @@ def checked_post_filter_result(answer: Any, hook: str) -> PostFilterResult:
     if result.nominated_node_name is not None and not isinstance(result.nominated_node_name, str):
         raise PluginError(f"{hook} nominated {_shown(result.nominated_node_name)}; give the name of a node")
     if type(result.candidates) is not Candidates:
-        # columns have been made from candidates
+        # `Candidates` has columns, which need no check of each candidate
         _all_of(Candidate, result.candidates, f"{hook} returned a result whose candidates are")
         for candidate in result.candidates:
             _all_of(PodInfo, candidate.victims, f"{hook} returned a candidate whose victims are")
@@ -122,7 +122,7 @@ def checked_sort_key(key: Any, hook: str) -> tuple[float, ...]:
     """Return a sort key unchanged: numbers that can be compared with any other pod's key."""
     if type(key) is tuple:
         for number in key:
-            # NaN is not equal to itself
+            # only NaN is not equal to itself
             if not isinstance(number, int | float) or number != number:
                 break
         else:
@@ -203,7 +203,7 @@ def checked_verdict(verdict: Any, count: int) -> Verdict:
 
 def checked_score(score: Any, hook: str) -> int | Status:
     """Return one node's score as a Python integer, or a status unchanged."""
-    # asked for every node and pod
+    # runs for every node and pod
     if type(score) is int and -_LARGEST_SCORE <= score <= _LARGEST_SCORE:
         return score
     if isinstance(score, int | np.integer) and not isinstance(score, bool) and abs(int(score)) <= _LARGEST_SCORE:

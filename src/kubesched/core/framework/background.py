@@ -7,7 +7,7 @@ scheduled, and applied between two scheduling cycles: a hook never waits for it,
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, Final, Protocol
 
-# how long one look-up may take
+# The default timeout of one fetch, in seconds.
 TIMEOUT_SECONDS: Final = 60.0
 
 

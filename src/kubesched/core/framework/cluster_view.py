@@ -30,11 +30,11 @@ from kubesched.errors import PluginError
 
 Kind = type[ApiObject] | str
 
-# what of a node does not depend on its pods
+# the groups of a node that do not depend on its pods
 OF_NODE = Reads.LABELS | Reads.TAINTS | Reads.IMAGES | Reads.FEATURES | Reads.ANNOTATIONS | Reads.NODE_OBJECT
 
 
-# the cached pairs of namespace and labels, with the budgets that select them
+# The most pairs of a namespace and labels for which the selecting PodDisruptionBudgets are cached.
 REMEMBERED_LABELS = 10_000
 
 
@@ -43,11 +43,11 @@ class ClusterView:
 
     def __init__(self, state: ClusterState) -> None:
         self._state = state
-        # of PodDisruptionBudgets: the names of those that select pods by namespace and labels, and selectors by name
+        # the names of the PodDisruptionBudgets that select pods, by namespace and labels; and selectors by name
         self._budgets: dict[tuple[str, frozenset[tuple[str, str]]], list[str]] = {}
         self._budgets_version = -1
         self._selectors: dict[str, tuple[PodDisruptionBudget, Selector]] = {}
-        # stop what is kept up to date for the plugin
+        # functions that stop the updates of the plugin's indexes and columns
         self._kept: list[Callable[[], None]] = []
 
     def release(self) -> None:

@@ -13,7 +13,7 @@ from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.status import Status
 
-# the most reasons of a failed attempt, and the most nodes that are named for each
+# The most reasons of a failed attempt, and the most nodes that are named for each reason.
 MOST_REASONS = 16
 MOST_SAMPLED = 3
 
@@ -46,7 +46,7 @@ class RejectedNodes(msgspec.Struct, frozen=True, gc=False):
     sample: tuple[str, ...]
 
 
-# gathers the details; None if the nodes were not scored
+# returns the details; None if the nodes were not scored
 ScoreDetails = Callable[[], PlacementScores | None]
 RejectionDetails = Callable[[], tuple[RejectedNodes, ...]]
 

@@ -84,9 +84,10 @@ class Hint(Enum):
         return cls.QUEUE if helps else cls.QUEUE_SKIP
 
 
-# (pod that was rejected, old object or None, new object or None) -> hint; raising counts as QUEUE.
-# Objects are API structs; pods among them come as `PodInfo`. One answer serves all rejected pods of a template with the
-# same labels (but for pods that claims are made for), so it must not depend on the pod's name, annotations or status.
+# (rejected pod, old object or None, new object or None) -> hint; an exception counts as QUEUE.
+# Objects are API structs, except pods, which come as `PodInfo`. The scheduler asks once for all rejected pods with the
+# same specification and labels (except pods with generated claims), so the hint must not depend on the pod's name,
+# annotations or status.
 HintFunction = Callable[[PodInfo, Any, Any], Hint]
 
 

@@ -16,7 +16,7 @@ def signature_problem(plugin: type[Plugin], hooks: tuple[str, ...]) -> str:
         declared = _declared(plugin, hook)
         own = inspect.getattr_static(plugin, hook, None)
         if declared is None or not inspect.isfunction(own):
-            # other callables are believed
+            # other callables cannot be inspected
             continue
         signature = inspect.signature(own)
         try:

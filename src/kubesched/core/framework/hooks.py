@@ -72,7 +72,7 @@ def ask(plugin: "Plugin", hook: str, checked: Callable[[Any, str], T], *argument
         answer = checked(getattr(plugin, hook)(*arguments), hook)
     except BaseException as raised:
         return failed(plugin, hook, raised)
-    # most statuses say Skip, and nobody reads who says so
+    # most statuses are Skip, and no code reads the plugin of a Skip
     return answer.by(plugin.name) if isinstance(answer, Status) and answer is not SKIP else answer
 
 

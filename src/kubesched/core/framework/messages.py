@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.status import Status, StatusTable
 
-# the most reasons that are counted one by one
+# The most reasons that are counted one by one.
 FEW_REASONS = 20
 NO_NODE_AVAILABLE = "0/{} nodes are available:"
 
@@ -32,7 +32,7 @@ def fit_error_message(
     if pre_filter_message:
         parts.append(f"{pre_filter_message}.")
     elif reason_counts:
-        # sorted as texts, so that 10 comes before 2
+        # sorted as text: 10 comes before 2
         parts.append(", ".join(sorted(f"{count} {reason}" for reason, count in reason_counts.items())) + ".")
     if post_filter_message:
         parts.append(post_filter_message)

@@ -29,7 +29,7 @@ Number = int | float | bool
 # groups that change with pods
 OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
 
-# groups that are assigned on demand
+# the separate groups of columns, assigned on demand
 OWN_GROUPS = ANYTHING & ~(FIRST_OF_COLUMNS - 1)
 
 _log = logging.getLogger("kubesched.plugins")
@@ -48,7 +48,7 @@ class NodeValues(RowwiseColumn, ABC):
     def __init__(self, table: NodeTable, reads: int, dtype: DTypeLike, default: Number) -> None:
         super().__init__(table, reads)
         table.log.wanted |= reads
-        # the group of its own, for values that change beside the table
+        # the separate group of this column, for values that change independently of the table
         self._own_group = reads & OWN_GROUPS
         self._default = default
         self._values: NDArray[Any] = np.full(0, default, dtype)
@@ -77,7 +77,7 @@ class NodeValues(RowwiseColumn, ABC):
         """Log that the values of some rows changed beside the table."""
         log = self.table.log
         if len(rows) > most_rows(self.table.size):
-            # more entries would push older ones out of the log
+            # many entries would evict older ones from the log
             log.record(EVERYWHERE, self._own_group)
             return
         for row in rows:
@@ -165,7 +165,7 @@ class ValuesOfObjects(NodeValues):
         dtype: DTypeLike,
         default: Number,
     ) -> None:
-        # a group of its own: changes are logged by row, those of the kind are not
+        # a separate group: its changes are logged by row, the changes of the kind as an epoch
         super().__init__(table, own_group(table), dtype, default)
         self._node_of = node_of
         self._value_of = value_of
@@ -196,7 +196,7 @@ class ValuesOfObjects(NodeValues):
             name, value = self._node_of(obj), self._value_of(obj)
             np.array([value], self._values.dtype)
         except Exception as error:
-            # the object is somebody else's mistake, and no attempt is under way that could fail
+            # the object may be wrong without a fault of the plugin, and no attempt is running that could fail
             _log.warning("Object ignored", extra={"kind": self._kind, "object": obj.full_name, "err": described(error)})
             return ""
         self._by_node.setdefault(name, {})[obj.full_name] = value

@@ -334,7 +334,7 @@ class VisitedRow(NodeRow):
 
     def __init__(self, table: NodeTable) -> None:
         super().__init__(table, 0)
-        # by row, once one of them is asked for
+        # by row; filled on the first request
         self._allocatable: list[Amounts] | None = None
         self._requested: list[Amounts] | None = None
         self._free: list[Amounts] | None = None

@@ -39,7 +39,7 @@ UNSCHEDULABLE = "unschedulable"
 ERROR = "error"
 WAITS_FOR_PREEMPTION = "waiting_on_preemption"
 
-# Why pods enter a queue, if it is no cluster event.
+# The reasons for which pods enter a queue, apart from cluster events.
 ATTEMPT_FAILED = "ScheduleAttemptFailure"
 BACKOFF_COMPLETE = "BackoffComplete"
 POPPED_FROM_BACKOFF = "PopFromBackoffQ"
@@ -232,7 +232,8 @@ class Observer:
 
 _NO_HOOKS = ("hears",)
 HOOKS = tuple(name for name in vars(Observer) if not name.startswith("_") and name not in _NO_HOOKS)
-# hooks with one value beside the observer; most of what is told for every pod is, and calling them takes half as long
+# Hooks with one argument after `self`. Most hooks that run for every pod have one, and a call for one argument takes
+# half the time.
 _OF_ONE_VALUE = frozenset(
     name for name in HOOKS if (code := getattr(Observer, name).__code__).co_argcount == 2 and not code.co_kwonlyargcount
 )
@@ -269,7 +270,7 @@ class Observers(Observer):
             setattr(self, hook, self._telling(hook, listening))
             if listening:
                 heard.add(hook)
-        # the methods that anybody hears: arguments that take time to make are made only for those
+        # the hooks that at least one observer overrides: expensive arguments are computed only for these
         self.heard = frozenset(heard)
 
     def _telling(self, hook: str, observers: Collection[Observer]) -> Callable[..., None]:
@@ -327,7 +328,7 @@ class Stopwatch:
         self.profile = profile
         self._laps: list[Lap] = []
         self._asked: list[Asked] = []
-        # what took longest so far: an extension point, and a plugin there; plugins that make columns only if sampled
+        # the slowest extension point so far, and the slowest plugin with its point (over columns only if sampled)
         self.longest_point: tuple[str, float] = ("", 0.0)
         self.longest_plugin: tuple[str, str, float] = ("", "", 0.0)
         self.now = observers.clock

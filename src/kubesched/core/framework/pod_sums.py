@@ -13,7 +13,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.node_values import OWN_GROUPS, NodeValues, own_group
 
-# what a function of a pod may read
+# the groups that a function of a pod may read
 OF_POD = Reads.PODS | Reads.RESOURCES | Reads.POD_OBJECTS
 
 
@@ -21,7 +21,7 @@ class PodSums(NodeValues):
     """A whole number of each pod, summed over the pods on a node."""
 
     def __init__(self, table: NodeTable, value_of: Callable[[PodInfo], int], reads: int) -> None:
-        # sums that follow from another column, too, share its group, so that a plugin may have any number of them
+        # sums that also depend on another column share its group, so that a plugin can have any number of them
         group = Reads.NOTHING if reads & OWN_GROUPS else own_group(table)
         super().__init__(table, reads | group, np.int64, 0)
         # no restriction: the function may read more than the plugin that reads the sums

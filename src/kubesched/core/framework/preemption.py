@@ -18,7 +18,7 @@ from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
 from kubesched.core.framework.status import Status
 
-# Added to priorities, so that a further victim never lowers a sum.
+# Added to each priority, so that every summand is at least 0 and a further victim never lowers the sum.
 ABOVE_ZERO = 2**31
 
 # Tries to place a pod group on the current table; yields the arguments of extenders' calls.

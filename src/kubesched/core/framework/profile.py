@@ -278,7 +278,7 @@ _SYNCHRONOUS = (
     "score_placement",
     "normalize_placement_scores",
 )
-# The method that a plugin must define to be enabled at a point, unless it has questions of its own.
+# The method that a plugin must define to be enabled at a point, unless it has custom questions.
 _HOOKS = {
     "preEnqueue": "pre_enqueue",
     "queueSort": "sort_key",

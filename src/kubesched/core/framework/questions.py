@@ -85,7 +85,7 @@ class FilterQuestion(Question):
         self.rejection: Status | None = None
         self.node_names: frozenset[str] | None = None
         self.ids: NDArray[np.int16] = np.zeros(0, np.int16)
-        # whether no row is rejected; may be False although none is
+        # True only if no row is rejected; may be False even then
         self.passes_everywhere = False
 
     def begin(self) -> None:
@@ -161,9 +161,9 @@ class ScoreQuestion(Question):
         self.pod = pod
         self.skip = False
         self.failure: Status | None = None
-        # whether nothing but what it reads can change what it says; otherwise it is prepared in every cycle
+        # whether the answer depends only on the columns that the question reads; otherwise PreScore runs in every cycle
         self.settled = False
-        # whose failure it is: PreScore's, or Score's
+        # whether PreScore failed; if False, Score did
         self.pre_score_failed = True
 
     @property

@@ -47,7 +47,7 @@ from kubesched.core.framework.verdict import Verdict
 OF_PODS = Reads.RESOURCES | Reads.PORTS | Reads.PODS | Reads.VOLUMES | Reads.DEVICES | Reads.POD_OBJECTS
 
 
-# up to this number, judging nodes one by one is faster than starting with columns
+# The most nodes for which the one-node form is faster than columns.
 FEW_NODES = 4
 
 _WORLDS = instance_of(FilterWorlds)  # type: ignore[type-abstract]

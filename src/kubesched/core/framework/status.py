@@ -112,9 +112,9 @@ class StatusTable:
     __slots__ = ("_codes", "errors", "full", "reasons", "statuses")
 
     def __init__(self) -> None:
-        # how often an internal error was interned
+        # the number of interned internal errors
         self.errors = 0
-        # how many reasons all entries have together
+        # the number of reasons of all entries
         self.reasons = 0
         self.full = False
         self.statuses: list[Status] = [SUCCESS]

@@ -5,7 +5,7 @@ From any text of a plugin or an exception to bounded text that can be encoded an
 
 import re
 
-# what Kubernetes lets a condition say, in characters
+# Kubernetes' limit for the message of a condition, in characters.
 MOST_CHARACTERS = 32768
 CUT = " ..."
 _UNFIT = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\ud800-\udfff]")
@@ -16,7 +16,7 @@ def tidy(text: str, most: int = MOST_CHARACTERS) -> str:
     """Cut a text to a number of characters and replace characters that cannot be encoded or control terminals."""
     if len(text) > most:
         text = text[: most - len(CUT)] + CUT
-    # nearly all texts are fit
+    # nearly all texts are printable
     return text if text.isprintable() else _UNFIT.sub(_REPLACEMENT, text)
 
 
@@ -26,6 +26,6 @@ def described(raised: BaseException) -> str:
     try:
         words = str(raised)
     except BaseException as broken:
-        # a text of its own that raises, too
+        # the `__str__` of the exception raises, too
         words = f"(its text failed with {type(broken).__name__})"
     return tidy(f"{kind}: {words}" if words else kind)

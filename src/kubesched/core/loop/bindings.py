@@ -30,10 +30,11 @@ from kubesched.core.scheduling.commit import undo
 from kubesched.core.scheduling.cycle import commit_failure
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, UNSCHEDULABLE, Failed, Placed, PodAttempt
 
-# how often a pod is read whose binding got no response
+# The interval between two reads of a pod whose binding got no response; it doubles from the first to the last value.
 FIRST_LOOK_SECONDS = 0.5
 LAST_LOOK_SECONDS = 10.0
-# how long a pod may take to be reported as bound after an extender has bound it
+# The seconds between two checks whether a pod that an extender bound is reported as bound; after the last check the pod
+# is read.
 VERIFY_AFTER_SECONDS = (0.5, 1.0, 2.0, 4.0, 8.0)
 CALLED_OFF = "the binding was called off before the pod was bound"
 NOT_BOUND_AT_ALL = "an extender said that it bound the pod, but the pod is not bound"
@@ -54,10 +55,10 @@ class Bindings:
         self._failures = failures
         # the assumed pods whose binding cycle has not ended, by UID
         self._placed: dict[str, Placed] = {}
-        # those of them that an extender binds, until they are reported as bound
+        # the UIDs of the assumed pods that an extender binds, until they are reported as bound
         self._to_verify: set[str] = set()
         self.use(bind_by_extender)
-        # how many binding cycles run
+        # the number of running binding cycles
         self.under_way = 0
         # one line a minute: a failing API server fails for all pods
         self._complain = sampled(context.note, context.now)
@@ -115,7 +116,7 @@ class Bindings:
         self._context.pods_in_pre_bind.end(uid)
         confirmed = self._handlers.latest(placed.pod)
         if confirmed is not None and confirmed.spec.node_name:
-            # bound nevertheless: only the response was lost
+            # the pod is bound: only the response was lost
             self._context.queue.done(uid)
             tell_bound(placed, self._context.observers)
             return

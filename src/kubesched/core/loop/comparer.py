@@ -15,7 +15,7 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.queue.scheduling_queue import SchedulingQueue
 
-# the parts that depend on the objects alone
+# The parts of the table that depend only on objects.
 COMPARED = ("nodes", "node count", "label groups", "carried terms")
 
 

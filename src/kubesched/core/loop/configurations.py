@@ -15,7 +15,7 @@ from kubesched.core.queue.queueing_hints import QueueingHints
 from kubesched.core.queue.scheduling_queue import QueueOptions
 from kubesched.core.scheduling.engine import Engine
 
-# made when a configuration is prepared, since plugins that fail to name their events are errors then
+# built while a configuration is prepared, so that a plugin whose `events_to_register` fails is an error there
 QueueSettings = tuple[QueueingHints, QueueOptions]
 
 

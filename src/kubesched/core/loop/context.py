@@ -22,7 +22,7 @@ class LoopContext:
         services: LoopServices,
         busy_time: Callable[[], float],
     ) -> None:
-        # the engine that is in charge: a reconfiguration puts another one in its place
+        # the engine of the configuration in force; a reload replaces it
         self.engine = engine
         self.cluster: ClusterState = engine.cluster
         self.effects: Effects = engine.effects

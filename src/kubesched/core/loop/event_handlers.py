@@ -64,7 +64,7 @@ class EventHandlers:
         self._schedulers = schedulers
         self._gates = gates
         self._now = now
-        # namespace/name -> the pod as it was last reported
+        # namespace/name -> the last reported version of the pod
         self._reported: dict[str, PodInfo] = {}
         if gates.enabled("GenericWorkload"):
             cluster.keep_pod_groups()

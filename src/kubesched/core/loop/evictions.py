@@ -43,7 +43,7 @@ class Evictions:
 
     def __init__(self, context: LoopContext, apply: Callable[[LoopEvent], None]) -> None:
         self._context = context
-        # applies an event at once: PreEnqueue must not hold a preemptor whose victims are gone
+        # applies an event at once: PreEnqueue must not hold a preemptor whose victims are deleted
         self._apply = apply
         self._preemptions: RunningPreemptions = context.engine.services.preemptions
         self._retry: set[str] = set()

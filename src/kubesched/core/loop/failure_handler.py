@@ -104,7 +104,7 @@ def put_back(failed: Failed, context: LoopContext) -> list[Effect]:
     queued.pending_plugins = set(failed.pending_plugins)
     context.queue.fail(queued, context.now(), again=failed.again)
     if queued.pod.spec.scheduler_name not in context.engine.profiles:
-        # its profile is gone since the attempt began: another scheduler may write about it
+        # the profile was removed from the configuration during the attempt: another scheduler may handle the pod now
         return []
     pod = queued.pod
     nominated = failed.nominated_node_name

@@ -11,7 +11,7 @@ import msgspec
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 
-# the label of a pod in flight among the kept events
+# The label for a pod in flight in the gauge of kept events.
 POD_POPPED = "PodPopped"
 
 

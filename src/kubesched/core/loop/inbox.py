@@ -14,7 +14,7 @@ from kubesched.core.framework.hooks import is_interrupt
 from kubesched.core.framework.texts import described
 from kubesched.core.loop.loop_events import Call, LoopEvent
 
-# events that are applied between two readings of the clock
+# The number of events that are applied between two readings of the clock.
 BETWEEN_LOOKS = 16
 
 
@@ -24,7 +24,7 @@ class Inbox:
     def __init__(self, note: Note) -> None:
         self._note = note
         self._events: deque[LoopEvent] = deque()
-        # as an asyncio.Event, in less time: this is done several times a pod
+        # like an asyncio.Event, but faster: it is set several times for each pod
         self._woken = False
         self._resting: asyncio.Future[None] | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -59,7 +59,7 @@ class Inbox:
             try:
                 apply(event)
             except BaseException as raised:
-                # plugins may follow what is reported, and nothing here waits: whatever it is, it is no call to end
+                # a plugin may raise anything; no task is awaited here, so even CancelledError must not end the loop
                 if is_interrupt(raised):
                     raise
                 self._note(f"a report could not be taken in: {described(raised)}")

@@ -25,7 +25,7 @@ class PluginTasks:
 
     def __init__(self, inbox: Inbox) -> None:
         self.inbox = inbox
-        # with how long scheduling waits for the first look-up
+        # each job with the seconds for which scheduling waits for its first result
         self._jobs: list[tuple[Job, float]] = []
         self._tasks: dict[Job, asyncio.Task[None]] = {}
         self._awaited: set[Job] = set()
@@ -176,7 +176,7 @@ class Job:
         try:
             self._apply(found)
         except Exception as error:
-            self._complain("What was looked up cannot be applied", error)
+            self._complain("Fetched data cannot be applied", error)
 
     def _complain(self, message: str, error: Exception) -> None:
         now = asyncio.get_running_loop().time()

@@ -62,7 +62,7 @@ class PluginWriter:
         try:
             await self._effects.perform(Evict(pod.namespace, pod.name, pod.uid))
         except NotFoundError:
-            # it is gone
+            # the object was deleted
             return ""
         except EffectError as refused:
             return str(refused)
@@ -96,7 +96,7 @@ class PluginWriter:
     async def _write_one(self, key: tuple[str, str]) -> None:
         pause = FIRST_PAUSE_SECONDS
         for attempt in range(1, MOST_TRIES + 1):
-            # what came meanwhile counts
+            # the newest patch: a later write has replaced an earlier one
             patch = self._waiting.pop(key)
             try:
                 await self._effects.perform(patch)

@@ -205,7 +205,7 @@ class PodGroupScheduler:
         known = next((each for each in group.status.conditions if each.type == CONDITION), None)
         wanted = ("True" if status.ok else "False", _reason(status), status.message)
         if known is not None:
-            # a group that was scheduled stays scheduled, whatever the result for pods that were added later
+            # a scheduled group stays scheduled, even if pods that were added later do not fit
             overruled = known.status == "True" and wanted[0] != "True"
             if overruled or (known.status, known.reason, known.message) == wanted:
                 return

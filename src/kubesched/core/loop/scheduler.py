@@ -66,10 +66,10 @@ from kubesched.errors import InvalidObjectError
 T = TypeVar("T")
 SLICE_SECONDS = 0.005
 TICK_SECONDS = 1.0
-# The share of the time that attempts of pods may take that still back off, and the seconds that a pause saves up.
+# Attempts of pods that still back off may take this share of the time, and after a pause at most these seconds at once.
 EARLY_SHARE = 0.03
 MOST_EARLY_SECONDS = 1.0
-# while this many pods are being bound, the scheduler pops no further pod
+# The most tasks, such as bindings, that send requests at the same time; at this number the scheduler pops no pod.
 MOST_BINDINGS = 1000
 ENDS_OF_BINDINGS = (BindingDone, BindingVerified, BindingFailed)
 
@@ -102,14 +102,14 @@ class Scheduler:
         self._attempt_seconds = options.attempt_seconds
         self._stopping = False
         self._held = False
-        # all have to return True for pods to be scheduled
+        # pods are scheduled only while all of these return True
         self._conditions: list[Callable[[], bool]] = [services.plugin_tasks.nothing_awaited]
         self._observers = engine.services.observers
-        # how many extenders are being called, and how many of them for their priorities
+        # the number of calls to extenders that are running, and how many of these ask for priorities
         self.asking = 0
         self.prioritizing = 0
         self._asked_seconds = 0.0
-        # how often the loop has turned; the watchdog compares
+        # the number of turns of the loop, which the watchdog compares
         self.turns = 0
         self._loop: asyncio.AbstractEventLoop | None = None
         # wakes the loop for the next flush
@@ -152,7 +152,7 @@ class Scheduler:
     def now(self) -> float:
         """Return the loop's time."""
         if self._loop is None:
-            # asked for once: to find the running loop takes a call of the system in some versions of Python
+            # stored, because finding the running loop takes a system call in some versions of Python
             self._loop = asyncio.get_running_loop()
         return self._loop.time()
 

@@ -11,7 +11,7 @@ from kubesched.core.framework.observer import Stopwatch
 from kubesched.core.queue.backoff import SLOW_SECONDS, slow_backoff_seconds
 from kubesched.core.scheduling.outcomes import PodAttempt
 
-# the least share of a cycle's time for an extension point or plugin to be named in the log
+# The log names an extension point or a plugin that took at least this share of the cycle's time.
 MOST_OF_IT = 0.5
 
 
@@ -22,7 +22,7 @@ def note_duration(pods: Sequence[PodAttempt], seconds: float, note: Note) -> Non
     if seconds > SLOW_SECONDS:
         name = pods[0].queued.pod.full_name
         what = f"pod {name}" if len(pods) == 1 else f"the group of pod {name}, {len(pods)} pods,"
-        # each pod of a group has its own: the longest tells most
+        # each pod of a group has a stopwatch: report the one with the longest extension point
         longest = max((attempt.stopwatch for attempt in pods), key=lambda watch: watch.longest_point[1])
         wait = slow_backoff_seconds(seconds)
         note(

@@ -42,7 +42,7 @@ class StatusWriter:
         self._tasks = tasks
         self._note = note
         self._pending: dict[str, PendingWrite] = {}
-        # how many writes wait for a retry
+        # the number of writes that wait for a retry
         self.retrying = 0
 
     def write(self, uid: str, effects: Sequence[Effect]) -> None:
@@ -88,7 +88,7 @@ class StatusWriter:
             except EffectError as refused:
                 about = f"pod {effect.namespace}/{effect.name}" if isinstance(effect, Patch) else "a pod"
                 self._note(f"the status of {about} could not be written: {refused}")
-                # a patch names no resource version: after a conflict it can be sent again as it is
+                # the patch has no resource version, so it can be sent unchanged after a conflict
                 final = refused.final and not isinstance(refused, ConflictError)
                 if final or self.retrying >= MOST_RETRYING:
                     return

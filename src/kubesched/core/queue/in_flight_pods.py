@@ -33,10 +33,10 @@ class InFlightPods:
         # uid -> (number of the first event after the pop, pod)
         self._pods: dict[str, tuple[int, QueuedPod]] = {}
         self._events: deque[SeenEvent] = deque()
-        # the objects that pods may wait for, by pod, and the number of pods by object
+        # by pod, the objects for which it may wait; and the number of such pods by object
         self._waits: dict[str, Collection[WaitsFor]] = {}
         self._users: Counter[WaitsFor] = Counter()
-        # the pods whose objects are read when the next event about an object comes
+        # the pods whose objects are not in `_waits` yet; the next event about an object adds them
         self._unread: dict[str, QueuedPod] = {}
 
     def __len__(self) -> int:

@@ -67,7 +67,7 @@ class KeyedHeap(Generic[V]):
     def first(self, limit: int) -> list[V]:
         """Return the values with the smallest keys, in their order, without visiting most of the rest."""
         heap, found = self._heap, list[V]()
-        # entries of the heap whose parents were looked at, with their places in it
+        # the entries to visit next, with their positions in the heap; their parents were visited before
         nearest = [(heap[0], 0)] if heap else []
         while nearest and len(found) < limit:
             entry, place = heapq.heappop(nearest)

@@ -47,12 +47,12 @@ class Registered(NamedTuple):
     subject: Subject | None = None
 
 
-# A rejected pod waits for the events of a plugin, or those about one object of a plugin, by its name.
+# The subject for which a rejected pod waits: all events of a plugin, or a plugin's events about one object (its name).
 WaitsFor = str | tuple[str, str]
 # For pods that any event may help.
 ANYTHING: Final = ""
 
-# The name in place of a plugin's for a pod that an extender rejected.
+# Stands for the plugin's name if an extender rejected the pod.
 EXTENDER = "Extender"
 
 

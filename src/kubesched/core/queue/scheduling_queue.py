@@ -76,7 +76,7 @@ class SchedulingQueue:
         self._cluster = cluster
         self._in_flight = InFlightPods()
         self._observers = observers
-        # how many pods were moved, by event, from where and to where; new pods are not counted
+        # the number of moved pods by event, source and target; new pods are not counted
         self.moves: Counter[tuple[str, Place, Place]] = Counter()
         self._configure(profiles, hints, options or QueueOptions())
 
@@ -214,7 +214,7 @@ class SchedulingQueue:
         """Return the next pod of backoffQ before its backoff is over; None if there is none, or the gate is off."""
         if not self.options.pop_from_backoff:
             return None
-        # An early attempt is better than an idle scheduler; pods that failed with an error wait nevertheless.
+        # An early attempt is better than an idle scheduler. Pods whose attempt ended in an error still wait.
         queued = self._places.backoff.pop()
         if queued is not None:
             self.moves[POPPED_FROM_BACKOFF, Place.BACKOFF, Place.ACTIVE] += 1
@@ -261,7 +261,7 @@ class SchedulingQueue:
             # deleted meanwhile
             return
         if queued.pod.spec.scheduler_name not in self._profiles:
-            # its profile is gone since the attempt began
+            # the profile was removed from the configuration during the attempt
             self.delete(queued.uid)
             return
         if queued.rejected:

@@ -21,7 +21,7 @@ class UnschedulablePods:
         self._waits: dict[str, Collection[WaitsFor]] = {}
         self._by_wait: dict[WaitsFor, set[str]] = {}
         self._next = 0
-        # no pod has been here since before that
+        # no pod was added before this time
         self._oldest = inf
 
     def __len__(self) -> int:
@@ -69,7 +69,7 @@ class UnschedulablePods:
             return []
         found = [queued for queued in self if now - _since(queued) > limit]
         left = (_since(queued) for queued in self if not now - _since(queued) > limit)
-        # those that are flushed now are as old as now
+        # the flushed pods count as added now
         self._oldest = min(left, default=now)
         return found
 

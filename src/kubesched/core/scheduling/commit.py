@@ -76,7 +76,7 @@ def undo(
     for plugin in reversed(profile.reserve):
         failure = ask_timed(stopwatch, plugin, "unreserve", unchecked, cycle, placed, node_name)
         if failure is not None:
-            # the other plugins have to run nevertheless
+            # the other plugins must still run
             failures.append(failure)
     stopwatch.point(UNRESERVE, None, began)
     cluster.forget(placed)

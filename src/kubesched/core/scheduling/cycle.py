@@ -44,7 +44,7 @@ from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
 from kubesched.core.scheduling.visit_order import VisitOrder
 
 MOST_DRAWS = 2**31
-# the nodes whose scores are told beside those of the chosen one
+# The number of nodes whose scores are reported besides the scores of the chosen node.
 RUNNERS_UP = 3
 
 

@@ -21,7 +21,7 @@ class Diagnosis(msgspec.Struct, frozen=True):
     reason_counts: dict[str, int]
     pre_filter_message: str
     node_count: int
-    # those of them that answered PENDING
+    # the rejecting plugins that returned PENDING
     pending_plugins: frozenset[str] = frozenset()
 
     def message(self, post_filter_message: str = "") -> str:

@@ -34,7 +34,7 @@ T = TypeVar("T")
 Asking = Generator[ExtenderArgs, ExtenderResult, T]
 # Extenders score from 0 to 10, plugins from 0 to 100.
 MAX_EXTENDER_PRIORITY = 10
-# The most that extenders can add to a total, either way, so that the sum fits into 64 bits.
+# The most that extenders can add to a total, or subtract from it, so that the sum fits into 64 bits.
 MOST_ADDED = 2**62
 
 

@@ -63,7 +63,7 @@ class AttachedVolumes:
         self._table = table
         self._objects = objects
         self._cursor = Cursor(table, Reads.PRESENCE)
-        # per row the code of its drivers with their limits
+        # for each row, the code of its set of drivers and limits
         self.drivers: NDArray[np.int32] = np.zeros(0, np.int32)
         self.driver_sets: Interner[Drivers] = Interner()
         self.driver_sets.code(None)
@@ -162,7 +162,7 @@ class AttachedVolumes:
         self._changed.add((kind, name))
         log = self._table.log
         if too_many(len(rows), self._table.size):
-            # more entries would push older ones out of the log
+            # many entries would evict older ones from the log
             log.record(EVERYWHERE, Reads.VOLUMES)
             return
         for row in rows:

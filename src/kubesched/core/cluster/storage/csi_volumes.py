@@ -30,7 +30,7 @@ from kubesched.core.cluster.storage.volume_users import EphemeralClaim, InlineVo
 
 T = TypeVar("T", bound=ApiObject)
 
-# The prefix of a handle that is made from a claim; no handle of a driver begins like this.
+# The prefix of a handle that is built from a claim; no handle of a driver has it.
 _NOT_PROVIDED = "\0"
 
 # kind and name of an object that a result depends on, whether or not it exists

@@ -26,7 +26,7 @@ from kubesched.core.cluster.table import NodeTable
 
 FILESYSTEM = "Filesystem"
 STORAGE = "storage"
-# The most demands that are remembered.
+# The most cached demands.
 DEMANDS = 1024
 
 Size = int | Fraction

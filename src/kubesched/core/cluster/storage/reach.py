@@ -28,12 +28,13 @@ from kubesched.core.cluster.following import Cursor
 from kubesched.core.cluster.node_matching import count_of, matching_rows
 from kubesched.core.cluster.table import NodeTable
 
-# No position; larger than any position.
+# Stands for no position; larger than every position.
 NONE: Final = np.iinfo(np.int32).max
-# A term with more labels, or more combinations of their values, is matched as a whole.
+# The most labels of a term, and the most combinations of their values, that are looked up one by one; a larger term is
+# matched as a whole.
 MOST_LABELS: Final = 3
 MOST_COMBINATIONS: Final = 64
-# So many things may be removed before positions are assigned again.
+# The most removed things (or half of the existing ones, if that is more) before positions are assigned again.
 MOST_GONE: Final = 256
 
 Positions = NDArray[np.int32]
