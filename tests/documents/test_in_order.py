@@ -28,7 +28,7 @@ from tools.examples import DocumentSection, sections
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(is_missing(), reason=WHY_MISSING)]
 
 OVERLAY = """\
-resources: [deploy/kustomize/replacement]
+resources: [../deploy/kustomize/replacement]
 images: [{name: kubesched, newName: registry.example.com/kubesched, newTag: v1}]
 """
 LEASE = """\
@@ -204,26 +204,17 @@ def test_tests_against_a_cluster(tmp_path: Path, environment: Environment) -> No
 @pytest.mark.skipif(not path_of_helm(), reason=WHY_NO_HELM)
 def test_deploying(tmp_path: Path, environment: Environment) -> None:
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
-    manifests = tmp_path / "etc"
-    manifests.mkdir()
-    (manifests / "kube-scheduler.yaml").write_text("before")
     shutil.copy(ROOT / "contrib/examples/coscheduling/config.yaml", tmp_path)
     ours = kubectl(environment)
     ours("apply", "-f", "-", text=f"{LEASE}---\n{yaml.safe_dump(MONITORS)}")
     ours("wait", "--for=condition=Established", "crd/podmonitors.monitoring.coreos.com", "--timeout=60s")
-    instead = {
-        "github.com/kubesched/kubesched/": "",
-        "/etc/kubernetes/manifests": str(manifests),
-        "/tmp/kube-scheduler": str(tmp_path / "kube-scheduler"),
-    }
+    instead = {"github.com/kubesched/kubesched/": ""}
     with installed() as path, Terminal(tmp_path, {**environment, "PYTHONPATH": path}, instead) as terminal:
         for section in of("docs/guides/operator/deploying.md"):
-            if section.heading == "Install with kustomize":
-                terminal.run("helm uninstall kubesched -n kube-system --wait")
             if section.heading == "Replace kube-scheduler":
-                (tmp_path / "kustomization.yaml").write_text(OVERLAY)
+                (tmp_path / "replacement").mkdir()
+                (tmp_path / "replacement" / "kustomization.yaml").write_text(OVERLAY)
             terminal.follow(section, NOT_RUN)
-    assert "registry.example.com/kubesched:v1" in (manifests / "kube-scheduler.yaml").read_text()
-    assert (Path(environment["HOME"]) / "kube-scheduler.yaml").read_text() == "before"
+    assert "registry.example.com/kubesched:v1" in (tmp_path / "kube-scheduler.yaml").read_text()
     ours("get", "podmonitor", "-n", "kube-system", "kubesched")
     assert "registry.example.com/kubesched:0.1.0" in ours("get", "deployment", "-n", "kube-system", "-o", "yaml")
