@@ -9,7 +9,7 @@ _ENGINE = (
 _MAKE = "sets up an environment from an index of packages; CI runs it"
 _PYPI = "needs an index of packages; tests/project/test_new_user.py installs the wheel"
 _RELEASE = "needs a release that is published; tests/deploy/test_helm_release.py installs the chart of this folder"
-_PAGES = "needs a scheduler in a container; tests/process/test_pages_as_documented.py reads one with this token"
+_PAGES = "needs a scheduler in a container; tests/documents/test_in_order.py reads the pages of a process"
 _BUILD = "docker build -f deploy/Dockerfile -t registry.example.com/kubesched:0.1.0 ."
 
 NOT_RUN = {

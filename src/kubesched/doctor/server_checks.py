@@ -83,7 +83,7 @@ async def check_leases(
     found = await cluster.items(SYSTEM_LEASES)
     if isinstance(found, Absent):
         fix = found.fix(
-            "give an identity that may get and list leases in kube-system; the scheduler itself does not need this right"
+            "use an identity that may get and list leases in kube-system; the scheduler does not need this right"
         )
         return [warn("leader", f"leases of kube-system cannot be read: {found.why}", fix)]
     others = await cluster.items(NODE_LEASES)
