@@ -147,7 +147,8 @@ DECLARATIONS: tuple[Declaration, ...] = (
     ),
     Declaration(
         Resource("metrics.k8s.io", "v1beta1", "pods", "PodMetrics", verbs=READ_ONLY),
-        "the requests of a running pod, or its annotations `kubesched.io/cpu-usage` and `kubesched.io/memory-usage`",
+        "the requests of a running pod, or its annotations `kubesched.io/cpu-usage` and "
+        "`kubesched.io/memory-usage`",
     ),
     Declaration(
         Resource(
