@@ -12,10 +12,10 @@ from tools.reference.cells import cell
 INTRODUCTION = """\
 # Metrics
 
-This page lists the metrics that `kubesched run` serves on `/metrics`, `/metrics/resources` and `/metrics/slis`. They have
-the names, labels and buckets of kube-scheduler's metrics. Only kubesched has the metrics that begin with `kubesched_`.
-Plugins add theirs. [Metrics and alerts](../guides/operator/alerts.md) describes how to scrape them. This page is written
-by `make docs`.
+This page lists the metrics that `kubesched run` serves on `/metrics`, `/metrics/resources` and `/metrics/slis`. They
+have the names, labels and buckets of kube-scheduler's metrics. Only kubesched has the metrics that begin with
+`kubesched_`. Plugins add theirs. [Metrics and alerts](../guides/operator/alerts.md) describes how to scrape them. This
+page is written by `make docs`.
 
 | metric | kind | labels | stability | meaning |
 |---|---|---|---|---|
