@@ -194,7 +194,7 @@ def test_a_plugin_that_cannot_be_built_is_a_finding_and_the_other_checks_are_mad
 def test_sampling_is_told_of_where_it_differs(percentage: int, told: bool) -> None:
     config = f"{RACK.partition('profiles')[0]}percentageOfNodesToScore: {percentage}\n"
     words = [each.what for each in of(examined(config=config), "configuration")]
-    assert any("looks at every node" in each for each in words) is told
+    assert any("evaluates all nodes" in each for each in words) is told
 
 
 def test_plugins_of_contrib_are_known_to_be_there() -> None:

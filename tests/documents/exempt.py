@@ -9,6 +9,7 @@ _ENGINE = (
 _MAKE = "sets up an environment from an index of packages; CI runs it"
 _PYPI = "needs an index of packages; tests/project/test_new_user.py installs the wheel"
 _RELEASE = "needs a release that is published; tests/deploy/test_helm_release.py installs the chart of this folder"
+_PAGES = "needs a scheduler in a container; tests/documents/test_in_order.py reads the pages of a process"
 _BUILD = "docker build -f deploy/Dockerfile -t registry.example.com/kubesched:0.1.0 ."
 
 NOT_RUN = {
@@ -16,6 +17,11 @@ NOT_RUN = {
     "kubesched explain pod shop/web-0 --scheduler https://10.0.0.7:10259 --scheduler-ca scheduler.crt": (
         "an address of an example; tests/asking have a scheduler of their own"
     ),
+    "kubectl -n kube-system port-forward pod/POD 10259:10259": _PAGES,
+    'curl -sk -H "Authorization: Bearer $(cat token)" https://127.0.0.1:10259/debug/queue': _PAGES,
+    "openssl s_client -connect 127.0.0.1:10259 </dev/null | openssl x509 > scheduler.crt": _PAGES,
+    "kubesched explain pod shop/web-0 --scheduler https://127.0.0.1:10259 --scheduler-ca scheduler.crt "
+    "--scheduler-token-file token": _PAGES,
     # benchmarks
     "kubesched bench SchedulingBasic/5000Nodes_10000Pods TopologySpreading --repeat 3": _LONG,
     "kubesched bench --label performance -o json --file old.json": _LONG,

@@ -143,6 +143,10 @@ def prepare(line: str, folder: Path, environment: dict[str, str]) -> None:
         (folder / "config.yaml").rename(folder / "tuned" / "best.yaml")
     if "get configmap scheduler-policy" in line:
         before = "kubectl -n kube-system create configmap scheduler-policy --from-file=policy.cfg=policy.json"
+    if "create token pages-reader" in line:
+        before = (
+            "kubectl -n kube-system create serviceaccount pages-reader -o yaml --dry-run=client | kubectl apply -f -"
+        )
     if before:
         with started(before, folder, environment) as process:
             output = whole_output(process)

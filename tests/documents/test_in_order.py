@@ -19,6 +19,7 @@ from tests.cli.test_documents import ROOT, blocks
 from tests.deploy.test_manifests import MONITORS
 from tests.documents.exempt import NOT_RUN
 from tests.support.kubectl import WHY_MISSING, Kubectl, is_missing
+from tests.support.probes import free_port
 from tests.support.processes import eventually
 from tests.support.rendering import WHY_NO_HELM, path_of_helm
 from tests.support.terminal import Terminal
@@ -28,7 +29,7 @@ from tools.examples import DocumentSection, sections
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(is_missing(), reason=WHY_MISSING)]
 
 OVERLAY = """\
-resources: [deploy/kustomize/replacement]
+resources: [../deploy/kustomize/replacement]
 images: [{name: kubesched, newName: registry.example.com/kubesched, newTag: v1}]
 """
 LEASE = """\
@@ -43,6 +44,13 @@ kind: List
 items:
 - {apiVersion: v1, kind: Namespace, metadata: {name: shop}}
 - {apiVersion: v1, kind: Pod, metadata: {name: web-0, namespace: shop}, spec: {containers: [{name: c, image: i}]}}
+"""
+TRIAL = """\
+apiVersion: kubescheduler.config.k8s.io/v1
+kind: KubeSchedulerConfiguration
+clientConnection: {{kubeconfig: {}}}
+leaderElection: {{leaderElect: false}}
+profiles: [{{schedulerName: pages}}]
 """
 # a program that need not be here: whether its tests would find the cluster
 GO = '#!/bin/sh\n[ "$1" = test ] && [ -s "$KUBECONFIG" ]\n'
@@ -204,26 +212,35 @@ def test_tests_against_a_cluster(tmp_path: Path, environment: Environment) -> No
 @pytest.mark.skipif(not path_of_helm(), reason=WHY_NO_HELM)
 def test_deploying(tmp_path: Path, environment: Environment) -> None:
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
-    manifests = tmp_path / "etc"
-    manifests.mkdir()
-    (manifests / "kube-scheduler.yaml").write_text("before")
     shutil.copy(ROOT / "contrib/examples/coscheduling/config.yaml", tmp_path)
     ours = kubectl(environment)
     ours("apply", "-f", "-", text=f"{LEASE}---\n{yaml.safe_dump(MONITORS)}")
     ours("wait", "--for=condition=Established", "crd/podmonitors.monitoring.coreos.com", "--timeout=60s")
-    instead = {
-        "github.com/kubesched/kubesched/": "",
-        "/etc/kubernetes/manifests": str(manifests),
-        "/tmp/kube-scheduler": str(tmp_path / "kube-scheduler"),
-    }
+    instead = {"github.com/kubesched/kubesched/": ""}
     with installed() as path, Terminal(tmp_path, {**environment, "PYTHONPATH": path}, instead) as terminal:
         for section in of("docs/guides/operator/deploying.md"):
-            if section.heading == "Install with kustomize":
-                terminal.run("helm uninstall kubesched -n kube-system --wait")
             if section.heading == "Replace kube-scheduler":
-                (tmp_path / "kustomization.yaml").write_text(OVERLAY)
+                (tmp_path / "replacement").mkdir()
+                (tmp_path / "replacement" / "kustomization.yaml").write_text(OVERLAY)
             terminal.follow(section, NOT_RUN)
-    assert "registry.example.com/kubesched:v1" in (manifests / "kube-scheduler.yaml").read_text()
-    assert (Path(environment["HOME"]) / "kube-scheduler.yaml").read_text() == "before"
+    assert "registry.example.com/kubesched:v1" in (tmp_path / "kube-scheduler.yaml").read_text()
     ours("get", "podmonitor", "-n", "kube-system", "kubesched")
     assert "registry.example.com/kubesched:0.1.0" in ours("get", "deployment", "-n", "kube-system", "-o", "yaml")
+
+
+def test_the_pages_of_a_scheduler(tmp_path: Path, environment: Environment) -> None:
+    guide = "docs/guides/operator/running.md"
+    port = free_port()
+    kubectl(environment)("apply", "-f", "-", text=WEB)
+    with Terminal(tmp_path, environment, {"127.0.0.1:10259": f"127.0.0.1:{port}"}) as terminal:
+        lookups = "--authentication-kubeconfig=$KUBECONFIG --authorization-kubeconfig=$KUBECONFIG"
+        (tmp_path / "config.yaml").write_text(TRIAL.format(environment["KUBECONFIG"]))
+        terminal.run(
+            f"kubesched run --config config.yaml --secure-port={port} {lookups} --decision-record-memory=1Mi -v 2"
+        )
+        (account,) = (each for each in of(guide) if each.heading == "Observe it")
+        *before, page = (each.line for each in account.commands if "port-forward" not in each.line)
+        for line in before:
+            terminal.run(line)
+        eventually(lambda: '"counts"' in terminal.run(page), "the queue is shown")
+        terminal.follow(section_of(guide, "--scheduler-token-file"))

@@ -22,9 +22,14 @@ Struct = type[ConfigStruct]
 INTRODUCTION = f"""\
 # Configuration
 
-The fields of `{KIND}` (`{API_VERSION}`), as `--config` takes them; they are kube-scheduler's. `kubesched config show
-FILE` prints a configuration with all defaults and each profile's plugins in order; feature gates are
-among the flags of [`kubesched run`](commands/run.md). This page is written by `make docs`.
+This page lists the fields of `{KIND}`
+(`{API_VERSION}`), the file for `--config`. The fields are those of kube-scheduler, and
+[its reference](https://kubernetes.io/docs/reference/config-api/kube-scheduler-config.v1/) describes each of them.
+kubesched accepts `parallelism`, `acceptContentTypes`, `contentType` and `enableContentionProfiling`, but they have no
+effect.
+
+`kubesched config show FILE` prints a configuration with all defaults, and the plugins of each profile in order. Feature
+gates are flags of [`kubesched run`](commands/run.md). This page is written by `make docs`.
 """
 NAMES: dict[Any, str] = {
     str: "text",

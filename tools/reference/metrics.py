@@ -12,11 +12,12 @@ from tools.reference.cells import cell
 INTRODUCTION = """\
 # Metrics
 
-What `/metrics`, `/metrics/resources` and `/metrics/slis` of `kubesched run` serve: kube-scheduler's metrics under their
-names, with their labels and buckets. Those that begin with `kubesched_` are our own. Plugins add theirs. This page is
-written by `make docs`.
+This page lists the metrics that `kubesched run` serves on `/metrics`, `/metrics/resources` and `/metrics/slis`. They
+have the names, labels and buckets of kube-scheduler's metrics. Only kubesched has the metrics that begin with
+`kubesched_`. Plugins add theirs. [Metrics and alerts](../guides/operator/alerts.md) describes how to scrape them. This
+page is written by `make docs`.
 
-| metric | kind | labels | stability | what it is |
+| metric | kind | labels | stability | meaning |
 |---|---|---|---|---|
 """
 

@@ -132,7 +132,7 @@ def _usable(file: str | None, loaded: Loaded) -> Iterator[Finding]:
     else:
         yield ok("configuration", f"{file} is valid; its profiles are {names}")
     if not loaded.config.percentage_of_nodes_to_score:
-        what = f"{_SAMPLING} is 0: kubesched looks at every node, kube-scheduler at a part of more than 100"
+        what = f"{_SAMPLING} is 0: kubesched evaluates all nodes, kube-scheduler a sample if there are 100 or more"
         yield ok("configuration", what)
 
 

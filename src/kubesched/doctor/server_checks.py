@@ -82,7 +82,9 @@ async def check_leases(
     """Return findings about the leader, a leader beside it, and the local clock compared with the cluster's."""
     found = await cluster.items(SYSTEM_LEASES)
     if isinstance(found, Absent):
-        fix = found.fix("grant get and list of leases in kube-system to your identity")
+        fix = found.fix(
+            "use an identity that may get and list leases in kube-system; the scheduler does not need this right"
+        )
         return [warn("leader", f"leases of kube-system cannot be read: {found.why}", fix)]
     others = await cluster.items(NODE_LEASES)
     leases = list(_read(found))

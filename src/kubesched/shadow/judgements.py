@@ -25,7 +25,7 @@ NOT_JUDGED: Final = "notJudged"
 
 WORDS: Final = {
     AMONG_BEST: "its node is among our best",
-    SAMPLED: "its node is feasible and scored less, as sampling of nodes lets it",
+    SAMPLED: "its node is feasible and scored less; sampling of nodes explains it",
     SCORED_LESS: "its node is feasible but scored less",
     REJECTED: "we reject its node",
     FOUND_NONE: "we found none, it did",
