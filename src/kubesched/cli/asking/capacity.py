@@ -51,8 +51,8 @@ PRICE = "price"
 @click.option(
     "--weights",
     metavar="N,N...",
-    help="Place the workloads in rounds, so many replicas of each; 'own': as many as their own replicas. "
-    "Without it one after the other, each as often as it fits.",
+    help="Place the workloads in rounds, with these numbers of replicas in each round; 'own' takes each workload's own "
+    "`replicas`. Without --weights, place one workload after the other, each as often as it fits.",
 )
 @click.option("--pool-label", default="", metavar="KEY", help="Node label that holds the name of the node's pool.")
 @click.option(
@@ -78,18 +78,18 @@ def capacity_command(
 ) -> None:
     """Count how many more pods fit, and which nodes to add.
 
-    LimitRanges, runtime classes and ResourceQuotas count as the API server applies them.
-    The answer names what runs out first, and on how many nodes. With --until or --own-replicas, exit code 3 means that
-    the target is not reached; otherwise that not one pod of some workload fits.
+    LimitRanges, runtime classes and ResourceQuotas apply as in the API server. The answer names the resource that runs
+    out first, and on how many nodes. With --until or --own-replicas, exit code 3 means that the target is not reached.
+    Otherwise it means that at least one workload has no pod that fits.
 
     Without -f, the answer is the free capacity: the free amounts in total, by zone and by pool, the largest pod that
     fits, how many pods of the median size fit, and which amounts are stranded. Pending pods are not counted as placed.
 
     \b
     Examples:
-      kubesched capacity                                        # what is left of the cluster
+      kubesched capacity                                        # free capacity of the cluster
       kubesched capacity -f my-app.yaml                         # how many fit
-      kubesched capacity -f my-app.yaml --until 50              # do 50 fit, and which nodes to add if not
+      kubesched capacity -f my-app.yaml --until 50              # do 50 fit? if not, which nodes to add?
       kubesched capacity -f web.yaml -f batch.yaml --weights 3,1 --from cluster.snapshot.gz
     """
     if until is not None and own_replicas:

@@ -134,7 +134,7 @@ def explain_node_command(name: str, model: ClusterModel, output: OutputOptions) 
 @model_options
 @output_option
 def explain_pods_command(model: ClusterModel, output: OutputOptions) -> None:
-    """Explain everything that is pending, by cause, the costliest first.
+    """Explain all pending pods by cause, the costliest cause first.
 
     \b
     Example:
@@ -244,13 +244,15 @@ class ExplainCommand(CommandWithSubcommands):
 def explain(words: tuple[str, ...], model: ClusterModel, output: OutputOptions) -> None:
     """Explain why pods are pending, and what would help.
 
-    Without a subcommand: everything that is pending, by cause. The cluster is the one that kubectl asks, or that of
-    --from. Every remedy was tried before it is printed. Exit code 0: nothing is unschedulable; 3: something is; 1: an
-    error, or nothing is as far as you may read pods.
+    Without a subcommand, the answer groups all pending pods by cause. kubesched asks the cluster of kubectl, or reads
+    the files of --from. It tests every remedy before it prints it.
+
+    Exit code: 0 if no pod is unschedulable; 3 if one is; 1 after an error, or if no pod is unschedulable but you may
+    not read the pods of all namespaces.
 
     \b
     Examples:
-      kubesched explain                                # everything pending
+      kubesched explain                                # all pending pods
       kubesched explain pod web-0 -n shop
       kubesched explain deploy/web -n shop
       kubesched explain node worker-7

@@ -37,15 +37,15 @@ _NAMED = ("Node", "Pod")
 def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObjects) -> None:
     """Write a cluster to a file, for questions later or elsewhere.
 
-    --from reads the file. It has what scheduling reads of nodes, pods, volumes, claims, budgets and workloads. Secrets,
-    ConfigMaps, environment, commands, mount options, parameters of drivers, addresses and most annotations are not in
-    it. Objects of custom kinds are in it, whole, if a
-    plugin looks them up that --config enables; with --anonymise they are left out.
+    Other commands read the file with --from. It has nodes, pods, volumes, claims, budgets and workloads, with the
+    fields that scheduling reads. It has no Secrets, ConfigMaps, environment variables, commands, mount options,
+    parameters of drivers or addresses, and leaves out most annotations. If a plugin that --config enables looks up
+    custom kinds, the file has their objects with all fields. With --anonymise they are left out.
 
-    With --anonymise names, namespaces, values of labels and taints, images, UIDs and texts of devices are codes, and
-    equal texts have equal codes. These stay, since plugins and configurations read them: keys of labels and taints,
-    names of resources, drivers, schedulers and scheduling gates, types and reasons of conditions, declared features of
-    nodes and versions of kubelets.
+    --anonymise replaces names, namespaces, values of labels and taints, images, UIDs and texts of devices by codes.
+    Equal texts have equal codes. Plugins and configurations read the following texts, so they stay: keys of labels and
+    taints, names of resources, drivers, schedulers and scheduling gates, types and reasons of conditions, declared
+    features of nodes and versions of kubelets.
 
     \b
     Examples:
