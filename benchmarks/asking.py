@@ -39,8 +39,8 @@ from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import ScaleWorkload
 from kubesched.asking.whatif.workloads import parse_name
 from kubesched.common.garbage_collection import collect_seldom
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
+from kubesched.manifests import Manifest
 from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_spread, an_affinity
 
 PARTS = ("read", "model", "answer", "sum", "cpu")

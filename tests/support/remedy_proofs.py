@@ -14,9 +14,9 @@ from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.config.load import Loaded
-from kubesched.controlplane.schema.json_patching import json_patched
 from kubesched.core.framework.status import Status
 from kubesched.core.scheduling.outcomes import Placed
+from kubesched.json_patch import json_patched
 
 Document = Mapping[str, Any]
 

@@ -22,10 +22,10 @@ from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.conversion import to_storage
-from kubesched.controlplane.schema.json_patching import OperationError, json_patched
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.storage.store import Stored
 from kubesched.controlplane.transport.local_client import path_of
+from kubesched.json_patch import OperationError, json_patched
 
 # metadata of an existing object that a creation must not have
 _OF_THE_SERVER: Final = ("uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "generation")

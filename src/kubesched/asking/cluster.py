@@ -44,11 +44,11 @@ from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.plugin import Plugin
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 
 # of a KubeSchedulerConfiguration
 LARGEST_CONFIG = 10 << 20

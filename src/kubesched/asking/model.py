@@ -20,7 +20,6 @@ from kubesched.api.quantity_places import invalid_quantities
 from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.cluster_objects import OUTSIDE, ClusterObjects, Gap
 from kubesched.config.load import Loaded
-from kubesched.controlplane.schema.json_patching import OperationError, json_patched
 from kubesched.core.assembly import engine_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.background import NoBackground
@@ -29,6 +28,7 @@ from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status
 from kubesched.core.queue.pre_enqueue import refusal_of
 from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.json_patch import OperationError, json_patched
 
 DEFAULT_SCHEDULER = "default-scheduler"
 # of objects that cannot be understood

@@ -32,7 +32,6 @@ from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.data_folder import DataFolder, opened
-from kubesched.controlplane.loading.manifests import STANDARD_INPUT
 from kubesched.controlplane.named_clusters import DEFAULT, NameLock, locked
 from kubesched.controlplane.running import new_server
 from kubesched.controlplane.server.server import ApiServer
@@ -40,6 +39,7 @@ from kubesched.controlplane.storage.store import HISTORY
 from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
+from kubesched.manifests import STANDARD_INPUT
 from kubesched.run.klog.logs import KlogHandler
 from kubesched.run.klog.options import LogOptions
 from kubesched.serving.decisions.memory import DEFAULT_TEXT, FLAG

@@ -18,9 +18,9 @@ from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.manifests import Manifest
 from kubesched.simulate.traces.trace import (
     ConfigurationChange,
     ObjectDeletion,

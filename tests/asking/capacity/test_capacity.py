@@ -21,8 +21,8 @@ from kubesched.asking.capacity.node_kinds import NodePrices, kinds_of_cluster
 from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 from kubesched.testing import (
     a_csi_driver,
     a_csi_node,

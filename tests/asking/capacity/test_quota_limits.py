@@ -19,8 +19,8 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_files
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
+from kubesched.manifests import Manifest
 from kubesched.testing import a_claim, a_node, a_pod, a_spread
 
 Document = dict[str, Any]

@@ -23,9 +23,9 @@ from kubesched.asking.sources.anonymous_selectors import PlainExpressions
 from kubesched.asking.sources.files import DocumentReader
 from kubesched.asking.sources.snapshots import written
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.core.scheduling.decision import decide
+from kubesched.manifests import Manifest
 
 DATA = Path(__file__).parents[2] / "conformance" / "data"
 # the scenarios that are tried: one of so many of each file

@@ -15,8 +15,8 @@ from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.files import DocumentReader
 from kubesched.asking.sources.snapshots import read_snapshot, written
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
+from kubesched.manifests import Manifest
 
 GATES = ("GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling")
 V1ALPHA2 = "scheduling.k8s.io/v1alpha2"

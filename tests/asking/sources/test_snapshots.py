@@ -20,9 +20,9 @@ from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.files import DocumentReader, read_files
 from kubesched.asking.sources.snapshots import VERSION, UnreadableSnapshotError, counts_of, read_snapshot, written
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 from kubesched.testing import (
     a_budget,
     a_claim,

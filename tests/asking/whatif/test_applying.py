@@ -15,9 +15,9 @@ from kubesched.asking.sources.workloads import reduced_workload
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import ApplyManifests, ScaleWorkload
 from kubesched.asking.whatif.workloads import parse_name
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 from kubesched.testing import a_node, a_pod
 
 LAST = "kubectl.kubernetes.io/last-applied-configuration"

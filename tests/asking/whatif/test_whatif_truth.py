@@ -18,9 +18,9 @@ from kubesched.asking.whatif.whatif_answer import DELETED, LOST, WhatIfAnswer
 from kubesched.asking.whatif.workload_operations import ApplyManifests
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.core.assembly import load_config
+from kubesched.manifests import Manifest
 from kubesched.testing.embedded_cluster import EmbeddedCluster
 
 Document = dict[str, Any]

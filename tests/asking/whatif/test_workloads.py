@@ -14,9 +14,9 @@ from kubesched.asking.sources.files import read_objects
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteObject, ScaleWorkload
 from kubesched.asking.whatif.workloads import kind_named, parse_name
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 from kubesched.testing import a_namespace, a_node, a_pod
 
 

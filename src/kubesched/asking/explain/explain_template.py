@@ -21,9 +21,9 @@ from kubesched.asking.quotas import quota_room
 from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.cluster.pod_groups import GroupKey, group_of
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 
 
 def explain_manifests(model: ClusterModel, manifests: Sequence[Manifest]) -> PodAnswer:

@@ -20,9 +20,9 @@ from kubesched.asking.model import ClusterModel
 from kubesched.asking.owners import Owners
 from kubesched.asking.remedies.patches import Operation, patch_of, pointer
 from kubesched.asking.remedies.steps import Document, Rank, Step, Steps
-from kubesched.controlplane.schema.json_patching import json_patched
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
+from kubesched.json_patch import json_patched
 
 if TYPE_CHECKING:
     from kubesched.asking.api_rules import ApiRules

@@ -22,8 +22,8 @@ from kubesched.asking.cluster_objects import UNADMITTED, ClusterObjects, Gap
 from kubesched.asking.sources.read_documents import is_admission, is_read, reduced_document
 from kubesched.asking.sources.snapshots import GZIP, check_no_trace, is_snapshot, read_snapshot
 from kubesched.asking.sources.workloads import Document
-from kubesched.controlplane.loading.manifests import STANDARD_INPUT, Manifest, content_of, opened_path, parsed, read
 from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.manifests import STANDARD_INPUT, Manifest, content_of, opened_path, parsed, read
 
 DEFAULT_NAMESPACE = "default"
 # kinds of structs that say nothing about scheduling

@@ -18,11 +18,11 @@ from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.asking.sources.read_documents import DOCUMENT_KINDS
 from kubesched.asking.templates.applying import with_last_applied
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.running import new_server
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 
 # objects of an exported cluster that admission and defaults of other objects depend on
 _CONTEXT = frozenset({"Namespace", "PriorityClass", "StorageClass", "DeviceClass", "VolumeAttributesClass"})

@@ -5,8 +5,8 @@ From paths (files, folders, `-`) to manifests; the first thing that cannot be re
 
 from collections.abc import Sequence
 
-from kubesched.controlplane.loading.manifests import Manifest, read
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest, read
 
 
 def read_manifests(paths: Sequence[str]) -> list[Manifest]:

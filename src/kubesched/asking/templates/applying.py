@@ -10,12 +10,12 @@ import msgspec
 
 from kubesched.api.tolerant_json import UNREADABLE
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.controlplane.schema import library
 from kubesched.controlplane.schema.merging import MergeError, strategic_merge
 from kubesched.controlplane.schema.three_way import three_way_patch
 from kubesched.errors import InvalidObjectError
+from kubesched.manifests import Manifest
 
 # the API server's own part of metadata
 _OF_THE_SERVER: Final = frozenset(

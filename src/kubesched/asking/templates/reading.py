@@ -36,10 +36,10 @@ from kubesched.controlplane.controllers.workloads.rollouts import TEMPLATE_HASH
 from kubesched.controlplane.controllers.workloads.template_sets import set_for
 from kubesched.controlplane.kinds.priority_classes import SYSTEM_PRIORITIES
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.errors import InvalidObjectError
+from kubesched.manifests import Manifest
 
 # kinds of the cluster that the API server looks at when it admits a pod
 _ADMITTING: Final = (Namespace, PriorityClass, StorageClass)

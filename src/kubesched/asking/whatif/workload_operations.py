@@ -29,8 +29,8 @@ from kubesched.asking.whatif.workloads import NamedObject, Workloads
 from kubesched.controlplane.controllers.workloads.daemon_nodes import target_of
 from kubesched.controlplane.controllers.workloads.pods import PodView
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.cluster.pod_info import PodInfo, without_node
+from kubesched.manifests import Manifest
 
 NOT_READY = "node.kubernetes.io/not-ready"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"

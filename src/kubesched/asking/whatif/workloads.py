@@ -19,10 +19,10 @@ from kubesched.asking.templates.reading import is_workload, read_templates
 from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.core.cluster.pod_info import PodInfo, without_node
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 
 # the field with the number of pods, by kind
 REPLICAS_FIELDS: Final = {

@@ -20,8 +20,8 @@ from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.common.daemon_thread import on_thread
 from kubesched.config.document import rough_values
-from kubesched.controlplane.loading.manifests import parsed
 from kubesched.errors import KubeschedError
+from kubesched.manifests import parsed
 from kubesched.page.page_state import PageState
 from kubesched.page.routes.bodies import RefusedRequestError, json_answer, read_body
 

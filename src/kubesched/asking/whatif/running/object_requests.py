@@ -23,8 +23,8 @@ from kubesched.asking.whatif.workloads import REPLICAS_FIELDS, NamedObject
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.manifests import Manifest
 
 MOST_NAMED = 5
 

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.controlplane.schema.json_patching import Operation, OperationError, json_patched
+from kubesched.json_patch import Operation, OperationError, json_patched
 
 POD = {
     "kind": "Pod",

@@ -16,7 +16,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 from kubesched.common.files import ended_by_signals, oddity, opened
 from kubesched.config.document import DocumentError, parse
-from kubesched.controlplane.api.documents import Document
+
+Document = dict[str, Any]
 
 STANDARD_INPUT = "-"
 PIECE_BYTES = 1 << 20
