@@ -18,14 +18,12 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod, explain_pod
 from kubesched.asking.explain.node_answer import NodeAnswer
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.explain.triage_answer import Triage
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remaining.remaining_answer import RemainingAnswer
 
 # imported for notebooks
@@ -49,6 +47,8 @@ from kubesched.core.framework.plugin import Plugin
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 
 # of a KubeSchedulerConfiguration
 LARGEST_CONFIG = 10 << 20

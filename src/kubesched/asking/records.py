@@ -6,7 +6,7 @@ From `sources`, which reads them from a scheduler, to `explain`. The decisions a
 from dataclasses import dataclass
 from datetime import datetime
 
-from kubesched.asking.cluster_objects import Gap
+from kubesched.model.cluster_objects import Gap
 from kubesched.serving.decisions.records import DecisionRecord
 
 

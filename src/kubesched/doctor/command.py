@@ -10,7 +10,6 @@ from pathlib import Path
 import click
 
 from kubesched import __version__
-from kubesched.asking.reports.blocks import Paragraph, Report, Section, Table, Tone, Toned
 from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.live import to_check
 from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
@@ -31,6 +30,7 @@ from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import SchedulerPages, examine
 from kubesched.doctor.findings import FAIL, OK, WARN, DoctorAnswer, Finding, answer_of
 from kubesched.errors import KubeschedError
+from kubesched.reports.blocks import Paragraph, Report, Section, Table, Tone, Toned
 
 SECONDS = 10.0
 LARGEST_DASHBOARD = 32 << 20

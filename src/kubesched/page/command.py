@@ -15,7 +15,6 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
@@ -27,6 +26,7 @@ from kubesched.cli.notes import note
 from kubesched.client.rest import RestConfig
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.core.framework.registry import Registry
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.configuration.form import text_of
 from kubesched.page.configuration.questions import ConfigurationReader
 from kubesched.page.files.scenario_lines import read_scenario

@@ -14,7 +14,6 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
-from kubesched.asking.answers import plain
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.asking.explain.funnel import funnel_of
@@ -40,6 +39,7 @@ from kubesched.page.routes.queue import queue_routes
 from kubesched.page.routes.timeline import TimelineRoutes
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.shown.shown_devices import shown_devices
+from kubesched.reports.answers import plain
 
 # between two messages to a browser: ten a second
 PACE_SECONDS: Final = 0.1

@@ -12,8 +12,6 @@ import click
 import msgspec
 
 from kubesched import __version__
-from kubesched.asking.reports.html import as_page
-from kubesched.asking.reports.markdown import as_markdown
 from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.live import to_check
 from kubesched.cli.asking.configurations import load_configuration
@@ -30,6 +28,8 @@ from kubesched.config.load import Loaded
 from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
+from kubesched.reports.html import as_page
+from kubesched.reports.markdown import as_markdown
 from kubesched.shadow.judgements import Judgement, ShadowAnswer
 from kubesched.shadow.report import shadow_report
 from kubesched.shadow.session import ShadowOptions, ShadowSession

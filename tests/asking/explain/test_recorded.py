@@ -4,12 +4,12 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.explain.pod_answer import BOUND, UNSCHEDULABLE, PodAnswer, PodWaits, WakingEvent
 from kubesched.asking.explain.recorded import with_records
 from kubesched.asking.records import PodRecords
 from kubesched.asking.reports.explain_report import pod_report
-from kubesched.asking.reports.markdown import as_markdown
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.markdown import as_markdown
 from kubesched.serving.decisions.records import (
     DecisionRecord,
     QueueMove,

@@ -13,9 +13,7 @@ from tests.support.roles import a_rule
 from tests.support.served_cluster import a_served_cluster
 
 from kubesched.api.release import GIT_VERSION
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.triage import triage
-from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.sources import live, patience
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.workloads import reduced_workload
@@ -25,6 +23,8 @@ from kubesched.config.load import load
 from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.controlplane.transport import certificates
 from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError
+from kubesched.model.cluster_objects import ClusterObjects
 
 Document = dict[str, Any]
 LABELS = {"app": "web"}

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from kubesched.api.codec import decode
 from kubesched.api.custom import CustomObject, custom_kind
 from kubesched.api.pods import Pod
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.files import DocumentReader, read_files
 from kubesched.asking.sources.snapshots import VERSION, UnreadableSnapshotError, counts_of, read_snapshot, written
 from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.errors import KubeschedError
 from kubesched.manifests import Manifest
+from kubesched.model.cluster_objects import ClusterObjects, Gap
 from kubesched.testing import (
     a_budget,
     a_claim,

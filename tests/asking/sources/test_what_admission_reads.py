@@ -19,7 +19,6 @@ from kubesched.api.codec import encode
 from kubesched.api.kinds import KINDS
 from kubesched.api.pods import Pod, PodSpec
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.asking.cluster_objects import ADMISSION_KINDS, UNADMITTED, ClusterObjects
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.files import read_files
@@ -30,6 +29,7 @@ from kubesched.controlplane.kinds.pod import strategy as pods
 from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.controlplane.storage.store import Store
 from kubesched.errors import InvalidObjectError
+from kubesched.model.cluster_objects import ADMISSION_KINDS, UNADMITTED, ClusterObjects
 
 Document = dict[str, Any]
 KIND_OF = {resource.prefix: resource.kind for resource in RESOURCES}

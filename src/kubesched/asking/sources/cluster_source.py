@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.files import DEFAULT_NAMESPACE, read_files
 from kubesched.client.credentials.context_choice import CURRENT_CONTEXT, ContextChoice
 from kubesched.errors import KubeconfigError, KubeschedError
+from kubesched.model.cluster_objects import ClusterObjects
 
 if TYPE_CHECKING:
     from kubesched.asking.sources.live import Progress

@@ -18,12 +18,12 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.paths import CLUSTER_SCOPED
 from kubesched.api.pods import Pod
 from kubesched.api.sharing import sharing
-from kubesched.asking.cluster_objects import UNADMITTED, ClusterObjects, Gap
 from kubesched.asking.sources.read_documents import is_admission, is_read, reduced_document
 from kubesched.asking.sources.snapshots import GZIP, check_no_trace, is_snapshot, read_snapshot
 from kubesched.asking.sources.workloads import Document
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.manifests import STANDARD_INPUT, Manifest, content_of, opened_path, parsed, read
+from kubesched.model.cluster_objects import UNADMITTED, ClusterObjects, Gap
 
 DEFAULT_NAMESPACE = "default"
 # kinds of structs that say nothing about scheduling

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.kinds import API_VERSIONS
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.asking.sources.read_documents import DOCUMENT_KINDS
 from kubesched.asking.templates.applying import with_last_applied
@@ -23,6 +22,7 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.errors import KubeschedError
 from kubesched.manifests import Manifest
+from kubesched.model.cluster_objects import ClusterObjects, Gap
 
 # objects of an exported cluster that admission and defaults of other objects depend on
 _CONTEXT = frozenset({"Namespace", "PriorityClass", "StorageClass", "DeviceClass", "VolumeAttributesClass"})

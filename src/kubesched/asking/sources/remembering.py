@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.recorded import with_records
-from kubesched.asking.model import ClusterModel
+from kubesched.model.cluster_model import ClusterModel
 
 if TYPE_CHECKING:
     # slow to import: only live clusters and named schedulers need it

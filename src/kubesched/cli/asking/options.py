@@ -12,8 +12,6 @@ import click
 from rich.console import Console
 
 from kubesched.api.paths import plural_of
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.asking.configurations import ConfigurationChoice
@@ -24,6 +22,8 @@ from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 
 F = TypeVar("F", bound=Callable[..., Any])
 

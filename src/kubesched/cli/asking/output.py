@@ -14,13 +14,13 @@ import click
 import msgspec
 import yaml
 
-from kubesched.asking.answers import Answer
-from kubesched.asking.cluster_objects import Gap
-from kubesched.asking.reports.blocks import Report
-from kubesched.asking.reports.html import as_page
-from kubesched.asking.reports.markdown import as_markdown
-from kubesched.cli.asking.terminal import as_terminal_text
 from kubesched.common.printable import printable
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.answers import Answer
+from kubesched.reports.blocks import Report
+from kubesched.reports.html import as_page
+from kubesched.reports.markdown import as_markdown
+from kubesched.reports.terminal import as_terminal_text
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import click
 
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.reports.whatif_report import comparison_report, consolidation_report, whatif_report
 from kubesched.asking.sources.cluster_source import ClusterSource
 from kubesched.asking.sources.custom_kinds import custom_kinds_of
@@ -30,6 +29,7 @@ from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.config.feature_gates import FeatureGates, parse_flag
 from kubesched.core.framework.registry import Registry
+from kubesched.model.cluster_model import ClusterModel
 
 DOES_NOT_FIT = 3
 DEFAULTS = "the defaults"

@@ -9,7 +9,6 @@ from msgspec.structs import replace
 
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.pods import Pod, PodStatus
-from kubesched.asking.model import DEFAULT_SCHEDULER, UnknownObjectError, nearest
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.sources.reduction import reduced
 from kubesched.asking.sources.workloads import is_workload, reduced_workload
@@ -25,6 +24,7 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import DEFAULT_SCHEDULER, UnknownObjectError, nearest
 
 MOST_NAMED = 5
 

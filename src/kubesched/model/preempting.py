@@ -10,17 +10,17 @@ from typing import NamedTuple
 
 from kubesched.api.labels import InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.policy import PodDisruptionBudget
-from kubesched.asking.explain.plain_words import number
-from kubesched.asking.explain.pod_answer import PreemptionAnswer, PreemptionCandidate, Victim
-from kubesched.asking.group_attempts import TriedGroup
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.owners import Owners
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.preemption import Candidate, Candidates
 from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
+from kubesched.model.attempt_answers import PreemptionAnswer, PreemptionCandidate, Victim
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.group_attempts import TriedGroup
+from kubesched.model.owners import Owners
+from kubesched.reports.plain_words import number
 
 MOST_CANDIDATES = 10
 PREEMPTION = "preemption: "

@@ -5,9 +5,9 @@ From gaps to a line at the top about kinds that may not be read, and a section a
 
 from collections.abc import Iterator, Sequence
 
-from kubesched.asking.cluster_objects import Gap
-from kubesched.asking.explain.plain_words import number
-from kubesched.asking.reports.blocks import Block, Details, NameList, Paragraph, Section, Table, Tone
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.blocks import Block, Details, NameList, Paragraph, Section, Table, Tone
+from kubesched.reports.plain_words import number
 
 MOST_KINDS = 3
 MOST_CONSEQUENCES = 2

@@ -6,7 +6,8 @@ From blocks to a text. NameList and messages are escaped: none of them becomes m
 import re
 from collections.abc import Iterable, Iterator, Sequence
 
-from kubesched.asking.reports.blocks import (
+from kubesched.common.printable import printable
+from kubesched.reports.blocks import (
     Bars,
     Block,
     Cell,
@@ -21,7 +22,6 @@ from kubesched.asking.reports.blocks import (
     Report,
     Table,
 )
-from kubesched.common.printable import printable
 
 _MARKUP = re.compile(r"[\\`*_\[\]|~$]")
 # what begins a block at the beginning of a line: a heading, an entry, a quotation, a rule

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from kubesched.api.scheduling import PodGroup
-from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.profile import Profile
@@ -22,6 +21,7 @@ from kubesched.core.scheduling.groups.failures import failures_of
 from kubesched.core.scheduling.groups.placements import place_group
 from kubesched.core.scheduling.groups.results import GROUP_UNSCHEDULABLE, GroupResult, PodResult
 from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, Failed, PodAttempt
+from kubesched.model.cluster_model import ClusterModel, gates_of
 
 GATE = "GenericWorkload"
 

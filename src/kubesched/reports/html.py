@@ -7,7 +7,8 @@ lets no request leave it. It is dark or light as its reader prefers. Every text 
 import html
 from collections.abc import Iterator, Mapping, Sequence
 
-from kubesched.asking.reports.blocks import (
+from kubesched.common.printable import printable
+from kubesched.reports.blocks import (
     Bars,
     Block,
     Cell,
@@ -24,7 +25,6 @@ from kubesched.asking.reports.blocks import (
     Tone,
     tone_of,
 )
-from kubesched.common.printable import printable
 
 _STYLES = """
 .kubesched { --text: #1f2328; --muted: #59636e; --line: #d1d9e0; --back: #ffffff; --code: #f6f8fa;

@@ -11,10 +11,10 @@ import msgspec
 
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ObjectMeta, OwnerReference
-from kubesched.asking.answers import ObjectName
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.reports.answers import ObjectName
 
 TEMPLATE_HASH: Final = "pod-template-hash"
 # owners of owners of owners, and so on: a ring of references ends

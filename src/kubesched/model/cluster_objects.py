@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.answers import Answer
+from kubesched.reports.answers import Answer
 
 if TYPE_CHECKING:
     # slow to import, and only live clusters have one

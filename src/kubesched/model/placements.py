@@ -6,15 +6,15 @@ From an evaluation with feasible nodes to a `PlacementAnswer`.
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.asking.cluster_objects import Gap
-from kubesched.asking.explain.plain_words import number
-from kubesched.asking.explain.pod_answer import NodeScore, PlacementAnswer
-from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import WORST
 from kubesched.core.evaluation.score_details import scores_by_plugin
 from kubesched.core.framework.status import Status
+from kubesched.model.attempt_answers import NodeScore, PlacementAnswer
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.plain_words import number
 
 RUNNERS_UP = 3
 # the most plugins that are named in `decided_by`

@@ -17,8 +17,6 @@ from kubesched.api.nodes import Namespace, Node
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import InvalidQuantityError
 from kubesched.api.quantity_places import invalid_quantities
-from kubesched.asking.answers import ObjectChange, ObjectName
-from kubesched.asking.cluster_objects import OUTSIDE, ClusterObjects, Gap
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of
 from kubesched.core.cluster.pod_info import PodInfo
@@ -29,6 +27,8 @@ from kubesched.core.framework.status import Status
 from kubesched.core.queue.pre_enqueue import refusal_of
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.json_patch import OperationError, json_patched
+from kubesched.model.cluster_objects import OUTSIDE, ClusterObjects, Gap
+from kubesched.reports.answers import ObjectChange, ObjectName
 
 DEFAULT_SCHEDULER = "default-scheduler"
 # of objects that cannot be understood

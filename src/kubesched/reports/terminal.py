@@ -11,7 +11,8 @@ from rich.console import Console, JustifyMethod, RenderableType
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from kubesched.asking.reports.blocks import (
+from kubesched.common.printable import printable
+from kubesched.reports.blocks import (
     Bars,
     Block,
     Cell,
@@ -27,8 +28,7 @@ from kubesched.asking.reports.blocks import (
     Tone,
     tone_of,
 )
-from kubesched.cli.asking.column_widths import column_widths
-from kubesched.common.printable import printable
+from kubesched.reports.column_widths import column_widths
 
 # characters in a line, where nobody says how many there is room for
 WIDE = 120
