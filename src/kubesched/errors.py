@@ -33,6 +33,7 @@ package that defines each class:
     ├── LogOptionError                      run
     ├── MetricOptionError                   serving
     ├── MissingDeviceError                  core
+    ├── MissingDistributionError            common
     ├── NamedClusterError                   controlplane
     ├── NotBoundError                       core
     │   └── TooLateError                    core
@@ -50,7 +51,7 @@ package that defines each class:
     ├── SweepError                          sweep
     ├── TraceError                          simulate
     ├── UnknownFormatError                  conformance
-    ├── UnknownObjectError                  asking
+    ├── UnknownObjectError                  model
     ├── Unreachable                         client
     │   └── CredentialsError                client
     │       └── RefusedByIssuerError        client

@@ -29,9 +29,8 @@ from kubesched.asking.remaining.remaining_answer import RemainingAnswer
 # imported for notebooks
 from kubesched.asking.reports import answer_reports as answer_reports
 from kubesched.asking.sources.anonymising import anonymised
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import written
@@ -49,6 +48,8 @@ from kubesched.errors import KubeschedError
 from kubesched.manifests import Manifest
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources.cluster_source import ClusterSource
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 # of a KubeSchedulerConfiguration
 LARGEST_CONFIG = 10 << 20

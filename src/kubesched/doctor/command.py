@@ -10,9 +10,6 @@ from pathlib import Path
 import click
 
 from kubesched import __version__
-from kubesched.asking.sources.cluster_source import ClusterSource, live_target
-from kubesched.asking.sources.live import to_check
-from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
 from kubesched.cli.asking.options import live_source_option
 from kubesched.cli.asking.output import TABLE, OutputOptions, output_option, print_answer
 from kubesched.cli.asking.scheduler_options import scheduler_options
@@ -31,6 +28,9 @@ from kubesched.doctor.examination import SchedulerPages, examine
 from kubesched.doctor.findings import FAIL, OK, WARN, DoctorAnswer, Finding, answer_of
 from kubesched.errors import KubeschedError
 from kubesched.reports.blocks import Paragraph, Report, Section, Table, Tone, Toned
+from kubesched.sources.cluster_source import ClusterSource, live_target
+from kubesched.sources.live import to_check
+from kubesched.sources.scheduler_records import SchedulerAddress, config_of
 
 SECONDS = 10.0
 LARGEST_DASHBOARD = 32 << 20

@@ -20,7 +20,6 @@ from kubesched.asking.explain.funnel import funnel_of
 from kubesched.asking.explain.recorded import with_records
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.asking.sources.remembering import remembered
-from kubesched.asking.sources.scheduler_records import SchedulerAddress
 from kubesched.errors import KubeschedError
 from kubesched.page.page_state import PageState
 from kubesched.page.queue.feed import QueueFeed
@@ -40,6 +39,7 @@ from kubesched.page.routes.timeline import TimelineRoutes
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.shown.shown_devices import shown_devices
 from kubesched.reports.answers import plain
+from kubesched.sources.scheduler_records import SchedulerAddress
 
 # between two messages to a browser: ten a second
 PACE_SECONDS: Final = 0.1

@@ -12,8 +12,6 @@ import click
 import msgspec
 
 from kubesched import __version__
-from kubesched.asking.sources.cluster_source import ClusterSource, live_target
-from kubesched.asking.sources.live import to_check
 from kubesched.cli.asking.configurations import load_configuration
 from kubesched.cli.asking.options import live_source_option
 from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
@@ -34,6 +32,8 @@ from kubesched.shadow.judgements import Judgement, ShadowAnswer
 from kubesched.shadow.report import shadow_report
 from kubesched.shadow.session import ShadowOptions, ShadowSession
 from kubesched.simulate.options import DurationType
+from kubesched.sources.cluster_source import ClusterSource, live_target
+from kubesched.sources.live import to_check
 
 NOTHING_JUDGED = 3
 

@@ -13,10 +13,6 @@ from typing import Any
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
-from kubesched.asking.sources.followed_kinds import FollowableKinds, release_and_kinds
-from kubesched.asking.sources.live import UNCERTAIN
-from kubesched.asking.sources.patience import unless_stopped
 from kubesched.client.extenders import HttpExtenderClient
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
@@ -32,6 +28,10 @@ from kubesched.shadow.changes import ChangeStream
 from kubesched.shadow.judgements import Judgement, ShadowAnswer
 from kubesched.shadow.shadow_scheduler import ShadowScheduler
 from kubesched.shadow.tally import ShadowTally
+from kubesched.sources.custom_kinds import custom_kinds_of
+from kubesched.sources.followed_kinds import FollowableKinds, release_and_kinds
+from kubesched.sources.live import UNCERTAIN
+from kubesched.sources.patience import unless_stopped
 
 # a change waits so long for changes of other kinds that happened before, and for bindings that follow
 SETTLE_SECONDS = 1.0

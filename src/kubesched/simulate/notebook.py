@@ -16,7 +16,6 @@ import click
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_objects
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.config.feature_gates import FeatureGates
@@ -37,6 +36,7 @@ from kubesched.simulate.traces.parquet_trace import trace_of_records
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.trace import Trace, merged
 from kubesched.simulate.traces.workload_spec import is_workload, trace_of_workload
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 T = TypeVar("T")
 

@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import click
 from msgspec.structs import replace
 
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.command_group import CommandWithSubcommands
 from kubesched.cli.config import read as read_config
 from kubesched.cli.event_loop import run_loop
@@ -44,6 +43,7 @@ from kubesched.run.klog.logs import KlogHandler
 from kubesched.run.klog.options import LogOptions
 from kubesched.serving.decisions.memory import DEFAULT_TEXT, FLAG
 from kubesched.simulate.traces.reading import read_traces
+from kubesched.sources.custom_kinds import custom_kinds_of
 from kubesched.up.added_objects import AddedObjects
 from kubesched.up.cluster import ClusterSpec
 from kubesched.up.detached import detach

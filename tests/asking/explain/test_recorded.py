@@ -6,7 +6,6 @@ from typing import Any
 
 from kubesched.asking.explain.pod_answer import BOUND, UNSCHEDULABLE, PodAnswer, PodWaits, WakingEvent
 from kubesched.asking.explain.recorded import with_records
-from kubesched.asking.records import PodRecords
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.model.cluster_objects import Gap
 from kubesched.reports.markdown import as_markdown
@@ -17,6 +16,7 @@ from kubesched.serving.decisions.records import (
     RejectedGroup,
     ScoredNode,
 )
+from kubesched.sources.pod_records import PodRecords
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PENDING = PodAnswer(

@@ -9,7 +9,7 @@ import msgspec
 import pytest
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.client.rest import RestClient
 from kubesched.core.assembly import load_config
 from kubesched.errors import KubeschedError
@@ -19,6 +19,7 @@ from kubesched.page.actions.live_requests import LiveRequest, deletion_of
 from kubesched.page.actions.requests import ActionRequest
 from kubesched.page.actions.templates import TEMPLATES
 from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched.sources.cluster_source import ClusterSource
 
 Story = Callable[[LiveChanges, RestClient], Coroutine[Any, Any, None]]
 DEPLOYMENT = TEMPLATES["Deployment, spread over zones"]

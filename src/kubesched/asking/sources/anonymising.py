@@ -16,8 +16,8 @@ from kubesched.api.kinds import KINDS
 from kubesched.asking.sources import anonymous_fields as fields
 from kubesched.asking.sources.anonymous_codes import Codes, OrderedCodes
 from kubesched.asking.sources.anonymous_selectors import PlainExpressions
-from kubesched.asking.sources.reduction import reduced
 from kubesched.model.cluster_objects import ClusterObjects, Gap
+from kubesched.sources.reduction import reduced
 
 Document = dict[str, Any]
 

@@ -6,7 +6,7 @@ From the kinds that live clusters are asked for to a ClusterRole: lists, and wat
 from typing import Any, Final
 
 from kubesched.api.paths import plural_of
-from kubesched.asking.sources.live import listed_kinds
+from kubesched.sources.live import listed_kinds
 
 NAME: Final = "kubesched-reader"
 _VERBS: Final = ("get", "list", "watch")

@@ -4,13 +4,10 @@ From a manifest and the live object's document to a manifest of the object after
 stays as it is, unless the manifest that was applied last (an annotation says so) had it.
 """
 
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-
-from kubesched.api.tolerant_json import UNREADABLE
+from kubesched.api.last_applied import last_applied, with_last_applied
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.controlplane.schema import library
 from kubesched.controlplane.schema.merging import MergeError, strategic_merge
 from kubesched.controlplane.schema.three_way import three_way_patch
@@ -44,23 +41,6 @@ def applied(manifest: Manifest, live: Document) -> Manifest:
     except MergeError as error:
         raise InvalidObjectError(f"{manifest.named}: cannot be applied: {error}") from None
     return manifest._replace(document=with_last_applied(found, document))
-
-
-def last_applied(document: Document) -> Document:
-    """Return the manifest that was applied last, empty if the object does not tell."""
-    text = (document["metadata"].get("annotations") or {}).get(LAST_APPLIED)
-    try:
-        return msgspec.json.decode(text or "", type=dict[str, Any])
-    except UNREADABLE:
-        # any text can be annotated
-        return {}
-
-
-def with_last_applied(document: Document, manifest: Document) -> Document:
-    """Return an object with the annotation of the manifest that was applied last."""
-    text = msgspec.json.encode(manifest).decode()
-    annotations = {**(document["metadata"].get("annotations") or {}), LAST_APPLIED: text}
-    return {**document, "metadata": {**document["metadata"], "annotations": annotations}}
 
 
 def _another(document: Document, live: Document, field: str) -> bool:

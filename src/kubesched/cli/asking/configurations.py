@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 import click
 
-from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.cli.config import read
 from kubesched.cli.plugin_options import with_plugin_hint
 from kubesched.config.errors import ConfigError
@@ -18,10 +17,11 @@ from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
+from kubesched.sources.cluster_source import ClusterSource, live_target
 
 if TYPE_CHECKING:
     # slow to import: only live clusters need it
-    from kubesched.asking.sources.scheduler_records import SchedulerAddress
+    from kubesched.sources.scheduler_records import SchedulerAddress
 
 Adjust = Callable[[KubeSchedulerConfiguration], KubeSchedulerConfiguration]
 STANDARD_INPUT: Final = "-"
@@ -71,8 +71,8 @@ def told_by(source: ClusterSource, scheduler: "SchedulerAddress | None" = None) 
     if source.paths and scheduler is None:
         return ""
     # imported here: a client of API servers, which files do not need
-    from kubesched.asking.sources.scheduler_configuration import read_in_force
-    from kubesched.asking.sources.scheduler_records import config_of
+    from kubesched.sources.scheduler_configuration import read_in_force
+    from kubesched.sources.scheduler_records import config_of
 
     try:
         cluster = None if source.paths else live_target(source)

@@ -28,8 +28,8 @@ from kubesched.model.cluster_model import ClusterModel, UnknownObjectError
 
 if TYPE_CHECKING:
     from kubesched.asking.explain.pod_answer import PodAnswer
-    from kubesched.asking.sources.scheduler_records import SchedulerAddress
     from kubesched.asking.whatif.workloads import NamedObject
+    from kubesched.sources.scheduler_records import SchedulerAddress
 
 DOES_NOT_FIT = 3
 NOT_KNOWN = 1

@@ -12,8 +12,7 @@ import click
 from rich.console import Console
 
 from kubesched.api.paths import plural_of
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.cli.asking.configurations import ConfigurationChoice
 from kubesched.cli.asking.kubectl_flags import REQUEST_PARAMETERS, is_kubectl_plugin, request_options
 from kubesched.cli.gate_options import gate_options
@@ -24,6 +23,8 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources.cluster_source import ClusterSource
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -11,7 +11,7 @@ import click
 
 if TYPE_CHECKING:
     # slow to import, and only --scheduler needs it
-    from kubesched.asking.sources.scheduler_records import SchedulerAddress
+    from kubesched.sources.scheduler_records import SchedulerAddress
 
 F = TypeVar("F", bound=Callable[..., Any])
 _FILES = ("authority", "token_file", "certificate", "key")
@@ -38,7 +38,7 @@ def _address(url: str | None, files: dict[str, str]) -> "SchedulerAddress | None
         if any(files.values()):
             raise click.UsageError("--scheduler-ca and the like are about a scheduler: add --scheduler URL")
         return None
-    from kubesched.asking.sources.scheduler_records import SchedulerAddress
+    from kubesched.sources.scheduler_records import SchedulerAddress
 
     address = SchedulerAddress(url, **files)
     if address.problem:

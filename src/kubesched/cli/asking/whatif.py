@@ -11,8 +11,6 @@ from typing import Any
 import click
 
 from kubesched.asking.reports.whatif_report import comparison_report, consolidation_report, whatif_report
-from kubesched.asking.sources.cluster_source import ClusterSource
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.operation_files import FILE_READERS
 from kubesched.asking.whatif.compare import NamedModel, compare
 from kubesched.asking.whatif.configurations import parse_weight, with_weights
@@ -30,6 +28,8 @@ from kubesched.cli.plugin_options import plugin_option
 from kubesched.config.feature_gates import FeatureGates, parse_flag
 from kubesched.core.framework.registry import Registry
 from kubesched.model.cluster_model import ClusterModel
+from kubesched.sources.cluster_source import ClusterSource
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 DOES_NOT_FIT = 3
 DEFAULTS = "the defaults"

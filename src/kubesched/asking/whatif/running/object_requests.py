@@ -8,11 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubesched.api.codec import decode, to_builtins
+from kubesched.api.last_applied import with_last_applied
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.asking.pod_owners import bound_to_node
-from kubesched.asking.sources.reduction import reduced
-from kubesched.asking.sources.workloads import is_workload, reduced_workload
-from kubesched.asking.templates.applying import applied, with_last_applied
+from kubesched.asking.templates.applying import applied
 from kubesched.asking.whatif.running import node_requests
 from kubesched.asking.whatif.running.cluster import RunningCluster
 from kubesched.asking.whatif.running.filling import with_images
@@ -25,6 +24,8 @@ from kubesched.controlplane.api.statuses import ApiError
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.manifests import Manifest
 from kubesched.model.cluster_model import DEFAULT_SCHEDULER, UnknownObjectError, nearest
+from kubesched.sources.reduction import reduced
+from kubesched.sources.workloads import is_workload, reduced_workload
 
 MOST_NAMED = 5
 

@@ -9,11 +9,11 @@ from typing import Any, Final, NamedTuple
 import msgspec
 
 from kubesched import __version__
-from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.client.rest import RestClient, RestConfig
 from kubesched.config.redacting import without_secrets
 from kubesched.config.types import API_VERSION, KIND
 from kubesched.errors import KubeschedError
+from kubesched.sources.own_loop import in_own_loop
 
 PATH: Final = "/configz"
 # where the page has the configuration

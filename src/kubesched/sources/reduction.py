@@ -17,7 +17,7 @@ from msgspec.structs import fields, replace
 
 from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject, ObjectMeta
-from kubesched.asking.sources.kept_texts import kept_fields
+from kubesched.sources.kept_texts import kept_fields
 
 T = TypeVar("T", bound=ApiObject)
 

@@ -11,14 +11,14 @@ from urllib.parse import urlsplit
 import msgspec
 
 from kubesched import __version__
-from kubesched.asking.records import PodRecords
-from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.client.credentials.sources import NO_PEM, Credentials, Pem, PemSource, Source, TokenFile
 from kubesched.client.rest import Refused, RestClient, RestConfig
 from kubesched.errors import KubeschedError
 from kubesched.model.cluster_objects import ClusterObjects, Gap
 from kubesched.serving.decisions.page import PATH
 from kubesched.serving.decisions.records import read_page
+from kubesched.sources.own_loop import in_own_loop
+from kubesched.sources.pod_records import PodRecords
 
 SECONDS = 10.0
 # so many decisions about one pod are read

@@ -1,37 +1,21 @@
 """Which cluster is asked about: the one place that knows all sources.
 
 From what a person named (files, a kubeconfig and a context, a cluster of `kubesched up`) to the objects of the cluster.
-Without a word it is the cluster that kubectl would ask.
 """
 
 from collections.abc import Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import msgspec
 
 from kubesched.asking.sources.files import DEFAULT_NAMESPACE, read_files
-from kubesched.client.credentials.context_choice import CURRENT_CONTEXT, ContextChoice
-from kubesched.errors import KubeconfigError, KubeschedError
+from kubesched.errors import KubeschedError
 from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources.cluster_source import ClusterSource, live_target
 
 if TYPE_CHECKING:
-    from kubesched.asking.sources.live import Progress
-    from kubesched.client.rest import RestConfig
-
-
-@dataclass(frozen=True, slots=True)
-class ClusterSource:
-    """Where a cluster comes from: `paths` of files, a cluster of `kubesched up`, or a kubeconfig and a context.
-
-    `namespace` is that of names without one, instead of the source's own.
-    """
-
-    paths: tuple[str, ...] = ()
-    cluster: str = ""
-    kubeconfig: str = ""
-    choice: ContextChoice = CURRENT_CONTEXT
-    namespace: str = ""
+    from kubesched.sources.live import Progress
 
 
 def read_cluster(
@@ -85,7 +69,7 @@ def _check(source: ClusterSource) -> None:
 
 def _live(source: ClusterSource, custom_kinds: Collection[str], progress: "Progress") -> ClusterObjects:
     # imported here: a client of API servers, which files do not need
-    from kubesched.asking.sources.live import read_live
+    from kubesched.sources.live import read_live
 
     target = live_target(source)
     if source.namespace:
@@ -93,20 +77,3 @@ def _live(source: ClusterSource, custom_kinds: Collection[str], progress: "Progr
         target = msgspec.structs.replace(target, namespace=source.namespace)
     cluster = read_live(target, custom_kinds, progress)
     return replace(cluster, origin=f"cluster {source.cluster}") if source.cluster else cluster
-
-
-def live_target(
-    source: ClusterSource, others: str = "ask about files with --from, or a cluster of kubesched up with --cluster"
-) -> "RestConfig":
-    """Return the API server of a live cluster; raises KubeschedError, with what `others` says can be done instead."""
-    from kubesched.asking.sources.named import kubeconfig_of
-    from kubesched.client.credentials.rest_config import kubectl_rest_config
-
-    if source.cluster:
-        return kubectl_rest_config(kubeconfig_of(source.cluster), source.choice)
-    try:
-        return kubectl_rest_config(source.kubeconfig, source.choice)
-    except KubeconfigError as error:
-        if source.kubeconfig or source.choice != CURRENT_CONTEXT:
-            raise
-        raise KubeschedError(f"{error}; or {others}") from None

@@ -20,16 +20,16 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
 from kubesched.api.sharing import sharing
 from kubesched.api.tolerant_json import UNREADABLE
-from kubesched.asking.sources.files import UNREAD_KINDS, gaps_of_unread
-from kubesched.asking.sources.own_loop import in_own_loop
-from kubesched.asking.sources.patience import patiently
-from kubesched.asking.sources.read_documents import DOCUMENT_KINDS, reduced_document
-from kubesched.asking.sources.workloads import Document
 from kubesched.client.informers.paged_list import read_pages
 from kubesched.client.informers.watched_kinds import ALWAYS, UNFINISHED, watched_kind
 from kubesched.client.rest import Query, Refused, Rest, RestClient, RestConfig, Unreachable
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.model.cluster_objects import ADMISSION_KINDS, OUTSIDE, UNADMITTED, ClusterObjects, Gap
+from kubesched.sources.own_loop import in_own_loop
+from kubesched.sources.patience import patiently
+from kubesched.sources.read_documents import DOCUMENT_KINDS, reduced_document
+from kubesched.sources.unread import UNREAD_KINDS, gaps_of_unread
+from kubesched.sources.workloads import Document
 
 # called with a kind and how many of its objects have arrived
 Progress = Callable[[str, int], None]

@@ -12,10 +12,10 @@ from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ObjectMeta, ResourceList
 from kubesched.api.pods import Toleration
 from kubesched.api.quantity import InvalidQuantityError, quantity_of
-from kubesched.asking.sources.reduction import reduced_meta
-from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document, is_workload, reduced_workload
 from kubesched.errors import InvalidObjectError
 from kubesched.model.cluster_objects import ADMISSION_KINDS
+from kubesched.sources.reduction import reduced_meta
+from kubesched.sources.workloads import WORKLOAD_KINDS, Document, is_workload, reduced_workload
 
 DOCUMENT_KINDS: Final = {**WORKLOAD_KINDS, **ADMISSION_KINDS}
 

@@ -12,11 +12,11 @@ from typing import NamedTuple
 import msgspec
 
 from kubesched.api.paths import path_of, plural_of
-from kubesched.asking.sources.live import OLDER_VERSIONS, ListedKind, listed_kinds, server_version
-from kubesched.asking.sources.patience import PASSING, patiently
 from kubesched.client.informers.watched_kinds import ALWAYS, WatchedKind
 from kubesched.client.rest import Query, Refused, Rest, Unreachable
 from kubesched.errors import KubeschedError
+from kubesched.sources.live import OLDER_VERSIONS, ListedKind, listed_kinds, server_version
+from kubesched.sources.patience import PASSING, patiently
 
 # attempts of a request before the cluster is followed; later there is no end of them
 PATIENCE = 6

@@ -13,14 +13,13 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api.codec import decode_json, to_builtins
+from kubesched.api.last_applied import LAST_APPLIED, last_applied, with_last_applied
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.api.tolerant_json import UNREADABLE
-from kubesched.asking.sources.reduction import reduced, reduced_meta
-from kubesched.asking.templates.applying import last_applied, with_last_applied
-from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.errors import InvalidObjectError
+from kubesched.sources.reduction import reduced, reduced_meta
 
 Document = dict[str, Any]
 
