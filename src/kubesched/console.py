@@ -56,8 +56,8 @@ def _kube_scheduler() -> Callable[[], object]:
 
 
 def _kubectl_kubesched() -> Callable[[], object]:
-    from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED
     from kubesched.cli.kubectl import kubectl_kubesched
+    from kubesched.cli.kubectl_flags import KUBECTL_KUBESCHED
 
     return lambda: kubectl_kubesched(prog_name=KUBECTL_KUBESCHED)
 

@@ -10,13 +10,13 @@ from pathlib import Path
 import click
 
 from kubesched import __version__
-from kubesched.cli.asking.options import live_source_option
-from kubesched.cli.asking.output import TABLE, OutputOptions, output_option, print_answer
-from kubesched.cli.asking.scheduler_options import scheduler_options
 from kubesched.cli.config import read
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.gate_options import gate_options
+from kubesched.cli.output import TABLE, OutputOptions, output_option, print_answer
 from kubesched.cli.plugin_options import plugin_option
+from kubesched.cli.scheduler_options import scheduler_options
+from kubesched.cli.source_options import live_source_option
 from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.common.printable import printable

@@ -15,11 +15,11 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from kubesched.cli.asking.configurations import ConfigurationChoice
 from kubesched.cli.asking.options import question_options, read_source
-from kubesched.cli.asking.scheduler_options import scheduler_options
+from kubesched.cli.configurations import ConfigurationChoice
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.notes import note
+from kubesched.cli.scheduler_options import scheduler_options
 from kubesched.client.rest import RestConfig
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.core.framework.registry import Registry

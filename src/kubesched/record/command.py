@@ -13,9 +13,9 @@ import click
 
 from kubesched import __version__
 from kubesched.api.quantity import InvalidQuantityError, value_of
-from kubesched.cli.asking.options import live_source_option
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.notes import note
+from kubesched.cli.source_options import live_source_option
 from kubesched.client.rest import Refused, RestClient, Unreachable
 from kubesched.errors import KubeschedError
 from kubesched.record.line_encoder import PLAIN, anonymising_encoder

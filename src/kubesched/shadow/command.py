@@ -12,13 +12,13 @@ import click
 import msgspec
 
 from kubesched import __version__
-from kubesched.cli.asking.configurations import load_configuration
-from kubesched.cli.asking.options import live_source_option
-from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
+from kubesched.cli.configurations import load_configuration
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.notes import note
+from kubesched.cli.output import OutputOptions, output_option, print_answer
 from kubesched.cli.plugin_options import plugin_option
+from kubesched.cli.source_options import live_source_option
 from kubesched.client.rest import Refused, RestClient, Unreachable
 from kubesched.common.files import writing_problem
 from kubesched.config.feature_gates import FeatureGates

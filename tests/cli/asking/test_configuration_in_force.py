@@ -11,7 +11,7 @@ from tests.support.processes import eventually
 from tests.support.served_cluster import a_served_cluster
 
 from kubesched.cli import main
-from kubesched.cli.asking.configurations import ASSUMED, ConfigurationChoice
+from kubesched.cli.configurations import ASSUMED, ConfigurationChoice
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.controlplane.api.requests import Response

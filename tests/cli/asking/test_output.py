@@ -18,7 +18,7 @@ from tests.support.reports import HOSTILE, every_block
 
 from kubesched.api.codec import to_builtins
 from kubesched.cli import main
-from kubesched.cli.asking.output import FORMATS, OutputOptions, print_answer
+from kubesched.cli.output import FORMATS, OutputOptions, print_answer
 from kubesched.model.cluster_objects import Gap
 from kubesched.reports.answers import Answer
 from kubesched.reports.blocks import Report, Table

@@ -23,7 +23,7 @@ from kubesched.asking.reports.remaining_report import remaining_report
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.cli.asking.options import model_options
-from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
+from kubesched.cli.output import OutputOptions, output_option, print_answer
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.model.cluster_model import ClusterModel
 

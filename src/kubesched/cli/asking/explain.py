@@ -21,9 +21,9 @@ from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.cli.asking.completion import explain_words, node_names, pod_names
 from kubesched.cli.asking.options import model_options
-from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
-from kubesched.cli.asking.scheduler_options import scheduler_options
 from kubesched.cli.command_group import CommandWithSubcommands
+from kubesched.cli.output import OutputOptions, output_option, print_answer
+from kubesched.cli.scheduler_options import scheduler_options
 from kubesched.model.cluster_model import ClusterModel, UnknownObjectError
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from kubesched.asking.whatif.operations import Operation
 from kubesched.asking.whatif.requests import operation_of, with_drain_options
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import RescheduleAll
-from kubesched.cli.asking.configurations import load_configuration, told_by
 from kubesched.cli.asking.options import model_options, read_source, source_option
-from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
 from kubesched.cli.command_group import CommandWithSubcommands
+from kubesched.cli.configurations import load_configuration, told_by
 from kubesched.cli.gate_options import gate_options
+from kubesched.cli.output import OutputOptions, output_option, print_answer
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.config.feature_gates import FeatureGates, parse_flag
 from kubesched.core.framework.registry import Registry
