@@ -13,6 +13,7 @@ import msgspec
 
 from kubesched import __version__
 from kubesched.cli.configurations import load_configuration
+from kubesched.cli.durations import DurationType
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.notes import note
@@ -31,7 +32,6 @@ from kubesched.reports.markdown import as_markdown
 from kubesched.shadow.judgements import Judgement, ShadowAnswer
 from kubesched.shadow.report import shadow_report
 from kubesched.shadow.session import ShadowOptions, ShadowSession
-from kubesched.simulate.options import DurationType
 from kubesched.sources.cluster_source import ClusterSource, live_target
 from kubesched.sources.live import to_check
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
+from kubesched.cli.durations import DurationType
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.notes import note
 from kubesched.cli.plugin_options import plugin_option
@@ -19,7 +20,6 @@ from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
 from kubesched.simulate.options import (
-    DurationType,
     SeedsType,
     TracePath,
     configs_of,

@@ -17,6 +17,7 @@ import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.asking.sources.files import read_objects
+from kubesched.cli.durations import DurationType
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
@@ -24,7 +25,7 @@ from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
-from kubesched.simulate.options import DEFAULT, DurationType, SeedsType, loaded_configs
+from kubesched.simulate.options import DEFAULT, SeedsType, loaded_configs
 from kubesched.simulate.progress import progress_of
 from kubesched.simulate.reports.pod_files import PodRow, pod_row
 from kubesched.simulate.result import SimulationResult

@@ -23,6 +23,7 @@ from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests, validate_option
 from kubesched.cli.plugin_options import check_enabled, plugin_option, with_plugin_hint
 from kubesched.cli.tokens import kept_tokens, new_tokens
+from kubesched.common.distributions import imported
 from kubesched.common.files import file_stamp
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
@@ -42,7 +43,6 @@ from kubesched.manifests import STANDARD_INPUT
 from kubesched.run.klog.logs import KlogHandler
 from kubesched.run.klog.options import LogOptions
 from kubesched.serving.decisions.memory import DEFAULT_TEXT, FLAG
-from kubesched.simulate.traces.reading import read_traces
 from kubesched.sources.custom_kinds import custom_kinds_of
 from kubesched.up.added_objects import AddedObjects
 from kubesched.up.cluster import ClusterSpec
@@ -51,7 +51,7 @@ from kubesched.up.help import HELP, NO_NODES
 from kubesched.up.node_pools import NodePool, PoolError
 from kubesched.up.options import duration, pool_options, record_memory, speed_options
 from kubesched.up.reloading import ConfigFile
-from kubesched.up.replay import Replay
+from kubesched.up.replaying import Replay
 from kubesched.up.session import HOST, Endpoint, RunMode, Session, note
 from kubesched.up.shutdown import Shutdown
 from kubesched.up.subcommands import down, name_option, status
@@ -301,8 +301,10 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
 def _replay(options: UpOptions, spec: ClusterSpec, server: ApiServer) -> Replay | None:
     if not options.replay:
         return None
-    trace = read_traces(options.replay, custom_kinds_of(spec.loaded, spec.registry), note=note)
-    return Replay(trace, server, options.simulation.speed, options.seed, note)
+    replay_of = imported("kubesched.replay.replay", "replay_of", "--replay")
+    kinds = custom_kinds_of(spec.loaded, spec.registry)
+    found: Replay = replay_of(options.replay, kinds, server, options.simulation.speed, options.seed, note)
+    return found
 
 
 def _check_nodes(server: ApiServer, options: UpOptions) -> None:

@@ -21,6 +21,8 @@ from kubesched.controlplane.loading.loader import create
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.manifests import Manifest
+from kubesched.replay.replayed_objects import ReplayedObjects
+from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.trace import (
     ConfigurationChange,
     ObjectDeletion,
@@ -29,7 +31,6 @@ from kubesched.simulate.traces.trace import (
     Trace,
     TraceEvent,
 )
-from kubesched.up.replayed_objects import ReplayedObjects
 
 # between lines about the progress
 TOLD_SECONDS = 60.0
@@ -132,6 +133,13 @@ class Replay:
     def _manifest(self, event: PodArrival | ObjectPut) -> Manifest:
         # each has a place of its own, by which it is reported
         return Manifest(f"event {self.count}, at {event.at:g} s", self._objects.document(event), of_export=True)
+
+
+def replay_of(
+    paths: Sequence[str], custom_kinds: Collection[str], server: ApiServer, speed: float, seed: int, note: Note
+) -> Replay:
+    """Return the replay of the traces in files on a server; raises KubeschedError."""
+    return Replay(read_traces(paths, custom_kinds, note=note), server, speed, seed, note)
 
 
 # what may be changed of a pod's spec
