@@ -28,7 +28,7 @@ def distribution_of(module: str) -> str:
 @cache
 def is_installed(module: str) -> bool:
     """Return whether the distribution of a module is installed; nothing is imported."""
-    return find_spec(module.partition(".")[0]) is not None
+    return find_spec(module.partition(".")[0].partition(":")[0]) is not None
 
 
 def imported(module: str, attribute: str, purpose: str) -> Any:

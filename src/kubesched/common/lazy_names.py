@@ -8,16 +8,26 @@ from collections.abc import Callable, Mapping
 from importlib import import_module
 from typing import Any
 
+from kubesched.common.distributions import imported
 
-def lazy_names(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a package; `homes` are modules below it, each with its names in one text."""
+
+def lazy_names(
+    package: str, homes: Mapping[str, str], elsewhere: Mapping[str, str] | None = None
+) -> Callable[[str], Any]:
+    """Return the `__getattr__` of a package; `homes` are modules below it, each with its names in one text.
+
+    `elsewhere` are modules of other distributions; without its distribution a name is an ImportError, which names it.
+    """
     home_of = {name: home for home, names in homes.items() for name in names.split()}
+    elsewhere_of = {name: home for home, names in (elsewhere or {}).items() for name in names.split()}
 
     def get(name: str) -> Any:
-        home = home_of.get(name)
-        if home is None:
+        if name in elsewhere_of:
+            value = imported(elsewhere_of[name], name, f"{package}.{name}")
+        elif name in home_of:
+            value = getattr(import_module(f"{package}.{home_of[name]}"), name)
+        else:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{home}"), name)
         # found without this function from now on
         setattr(sys.modules[package], name, value)
         return value
