@@ -19,14 +19,11 @@ from rich.console import Console
 from rich.table import Table
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.answers import Answer
 from kubesched.asking.capacity.capacity import CapacityOptions, capacity
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.asking.explain.triage import triage
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_files
 from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.asking.templates.reading import read_templates
@@ -39,8 +36,11 @@ from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import ScaleWorkload
 from kubesched.asking.whatif.workloads import parse_name
 from kubesched.common.garbage_collection import collect_seldom
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.reports.answers import Answer
 from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_spread, an_affinity
 
 PARTS = ("read", "model", "answer", "sum", "cpu")

@@ -18,10 +18,10 @@ from tests.support.served_page import served_page
 
 from kubesched.api.meta import ApiObject, Condition
 from kubesched.api.pods import PodStatus
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_files
 from kubesched.controlplane.nodes.kubelets import RUN_SECONDS
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.testing import a_node, a_pod
 
 NODES, PODS = 240, 3200

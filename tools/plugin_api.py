@@ -75,7 +75,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "core.scheduling.engine",
             "core.cluster.cluster",
             "core.scheduling.decision",
-            "asking.cluster",
+            "kubesched.asking.cluster",
             "api.resources",
             "errors",
         ),
@@ -126,7 +126,7 @@ def page() -> str:
 
 def _grouped(package: ModuleType) -> dict[str, list[str]]:
     """Return the public names of a package by heading. Names without a heading come last."""
-    homes: dict[str, str] = package._HOMES
+    homes: dict[str, str] = package._HOMES | getattr(package, "_ELSEWHERE", {})
     of_home = {home: names.split() for home, names in homes.items()}
     groups = {
         title: [name for module in modules for name in sorted(of_home.pop(module, ()), key=partial(_line, package))]

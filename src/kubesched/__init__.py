@@ -63,7 +63,6 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "api.resources": "resource_amounts",
-    "asking.cluster": "Cluster",
     "core.cluster.changes": "Reads",
     "core.cluster.cluster": "ClusterState",
     "core.cluster.indexes": "Index",
@@ -102,9 +101,11 @@ _HOMES = {
     "core.assembly": "build_engine",
     "core.scheduling.engine": "Engine",
 }
+# of other distributions
+_ELSEWHERE = {"kubesched.asking.cluster": "Cluster"}
 if not TYPE_CHECKING:
     # a type checker that knew of it would let any name pass
-    __getattr__ = lazy_names(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES, _ELSEWHERE)
 
 __all__ = [
     "PODS_TO_ACTIVATE",

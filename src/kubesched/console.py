@@ -25,22 +25,22 @@ AGAIN_SECONDS = 0.05
 
 def kubesched() -> None:
     """Be `kubesched`."""
-    _be(_kubesched)
+    be(_kubesched)
 
 
 def kube_scheduler() -> None:
     """Be `kube-scheduler`."""
-    _be(_kube_scheduler)
+    be(_kube_scheduler)
 
 
 def kubectl_kubesched() -> None:
     """Be `kubectl-kubesched`, the plugin of kubectl."""
-    _be(_kubectl_kubesched)
+    be(_kubectl_kubesched)
 
 
 def kubectl_complete_kubesched() -> None:
     """Be `kubectl_complete-kubesched`, which kubectl asks for completions."""
-    _be(_kubectl_completion)
+    be(_kubectl_completion)
 
 
 def _kubesched() -> Callable[[], object]:
@@ -56,8 +56,8 @@ def _kube_scheduler() -> Callable[[], object]:
 
 
 def _kubectl_kubesched() -> Callable[[], object]:
-    from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED
     from kubesched.cli.kubectl import kubectl_kubesched
+    from kubesched.cli.kubectl_flags import KUBECTL_KUBESCHED
 
     return lambda: kubectl_kubesched(prog_name=KUBECTL_KUBESCHED)
 
@@ -81,7 +81,7 @@ def _not_lost(dropped: "UnraisableHookArgs") -> None:
     again.start()
 
 
-def _be(imported: Callable[[], Callable[[], object]]) -> None:
+def be(imported: Callable[[], Callable[[], object]]) -> None:
     """Import a command and run it; exit with its code."""
     _open_standard_streams()
     sys.unraisablehook = _not_lost

@@ -10,9 +10,9 @@ from typing import Any, ClassVar
 
 import pytest
 
-from kubesched.asking.answers import Answer, ObjectChange, ObjectName
 from kubesched.asking.cluster import Cluster
 from kubesched.errors import KubeschedError
+from kubesched.reports.answers import Answer, ObjectChange, ObjectName
 from kubesched.testing import a_node, a_pod
 
 

@@ -6,12 +6,12 @@ import pytest
 
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.meta import ApiObject
-from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.api_rules import ApiRules
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel, name_of_object
 from kubesched.asking.remedies.patches import pointer
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel, name_of_object
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.reports.answers import ObjectChange, ObjectName
 from kubesched.testing import a_claim, a_node, a_pod, a_spread, a_volume
 
 LOADED = load_config()

@@ -16,17 +16,17 @@ from tests.support.served_cluster import a_served_cluster
 
 from kubesched import Cluster, KubeschedError, filter_plugin, unschedulable
 from kubesched.api.codec import to_builtins
-from kubesched.asking.answers import Answer
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer
 from kubesched.asking.explain.node_answer import NodeAnswer
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage_answer import Triage
 from kubesched.asking.remaining.remaining_answer import RemainingAnswer
 from kubesched.asking.reports.answer_reports import ANSWERS, report_of
-from kubesched.asking.reports.html import as_page
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
 from kubesched.asking.workloads.workload_answer import WorkloadAnswer
-from kubesched.cli.asking.terminal import as_terminal_text
+from kubesched.reports.answers import Answer
+from kubesched.reports.html import as_page
+from kubesched.reports.terminal import as_terminal_text
 from kubesched.testing import a_node, a_pod
 
 OBJECTS = (a_node("n1", cpu="4"), a_node("n2", cpu="2"), a_pod("big", cpu="8"), a_pod("web", cpu="3"))

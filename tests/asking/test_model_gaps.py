@@ -6,7 +6,7 @@ import pytest
 from tests.support.models import a_model
 
 from kubesched import Background, Cluster, ScorePlugin
-from kubesched.asking.model import UnknownObjectError, name_of_object
+from kubesched.model.cluster_model import UnknownObjectError, name_of_object
 from kubesched.testing import a_namespace, a_node, a_pod
 
 CONFIG: dict[str, Any] = {

@@ -13,11 +13,11 @@ from kubesched.api.devices import (
     ResourceClaim,
     ResourceClaimConsumerReference,
 )
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.placing import Placer
 from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.whatif import trial_of, whatif
 from kubesched.core.scheduling.outcomes import Failed, Placed
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
 

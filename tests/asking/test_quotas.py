@@ -13,11 +13,11 @@ from kubesched.api.codec import decode, to_builtins
 from kubesched.api.devices import ResourceClaim
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.quotas import QuotaLimit, QuotaRoom, quota_room
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import a_node, a_pod
 
 Document = dict[str, Any]

@@ -9,8 +9,8 @@ from tests.support.models import a_model
 from tests.support.pod_templates import TEMPLATES
 
 from kubesched.api.pods import Pod
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.rejections import NOMINATED, Rejections, Shortage
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.rejections import NOMINATED, Rejections, Shortage
 from kubesched.testing import a_claim, a_node, a_pod, a_volume, an_affinity
 
 

@@ -87,7 +87,7 @@ def command():
     gc.collect()
     time.sleep(30)
 
-console._be(lambda: command)
+console.be(lambda: command)
 """
 
 

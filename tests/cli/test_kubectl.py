@@ -12,10 +12,10 @@ from click.testing import CliRunner, Result
 from tests.support.kubectl import WHY_MISSING, is_missing
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.snapshots import snapshot_bytes
-from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED
 from kubesched.cli.kubectl import ASKING, complete, kubectl_kubesched
+from kubesched.cli.kubectl_flags import KUBECTL_KUBESCHED
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import a_node, a_pod
 
 

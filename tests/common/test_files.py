@@ -12,15 +12,15 @@ from pathlib import Path
 import pytest
 from tests.support.processes import eventually
 
+from kubesched import manifests
 from kubesched.common import files
 from kubesched.common.files import UnusableFileError, oddity, read_at_most, writing_problem
-from kubesched.controlplane.loading import manifests
 
 MANIFEST = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n"
 # reads a pipe in a loop that takes the signals for itself, as `kubesched up` and `run` do
 READER = """
 import asyncio, signal, sys
-from kubesched.controlplane.loading.manifests import read
+from kubesched.manifests import read
 from kubesched.common.files import read_at_most
 
 async def main():

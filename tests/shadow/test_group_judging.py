@@ -7,7 +7,7 @@ from tests.support.pod_groups import a_group, member
 from tests.support.shadow_stories import Story
 
 from kubesched.api.pods import PodResourceClaim
-from kubesched.asking.group_attempts import try_group
+from kubesched.model.group_attempts import try_group
 from kubesched.shadow import group_judging
 from kubesched.shadow.group_judging import DEVICES, DRAWN, TOO_FEW, TOPOLOGY
 from kubesched.shadow.judgements import AMONG_BEST, FOUND_ONE, OTHER_MESSAGE, REJECTED, SAME_MESSAGE, SCORED_LESS

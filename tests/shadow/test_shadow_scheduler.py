@@ -8,8 +8,8 @@ from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import PodStatus
 from kubesched.api.storage import PersistentVolumeClaim, StorageClass
 from kubesched.api.volumes import PersistentVolumeClaimSpec
-from kubesched.asking.model import name_of_object
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
+from kubesched.model.cluster_model import name_of_object
 from kubesched.shadow.judgements import AMONG_BEST, FOUND_NONE, REJECTED, SAME_MESSAGE, SCORED_LESS
 from kubesched.shadow.shadow_scheduler import INTERRUPTED, ITS_ERROR, ONLY_NOMINATED
 from kubesched.testing import a_custom_object, a_node, a_pod, a_spread, an_affinity

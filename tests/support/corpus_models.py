@@ -9,10 +9,10 @@ from typing import Any
 
 from kubesched.api.codec import decode
 from kubesched.api.kinds import flattened, is_foreign
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 
 DATA = Path(__file__).parents[1] / "conformance" / "data"
 

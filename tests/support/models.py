@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.client.rest import RestConfig
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 
 
 def a_model(

@@ -8,15 +8,15 @@ from typing import Any
 
 from kubesched.api.codec import decode
 from kubesched.api.quantity import quantity_of
-from kubesched.asking.answers import ObjectChange, ObjectName
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.config.load import Loaded
-from kubesched.controlplane.schema.json_patching import json_patched
 from kubesched.core.framework.status import Status
 from kubesched.core.scheduling.outcomes import Placed
+from kubesched.json_patch import json_patched
+from kubesched.model.cluster_model import ClusterModel, gates_of
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.reports.answers import ObjectChange, ObjectName
 
 Document = Mapping[str, Any]
 

@@ -1,6 +1,6 @@
 """A report with a block of every kind, and names that would like to be more than names."""
 
-from kubesched.asking.reports.blocks import (
+from kubesched.reports.blocks import (
     Bars,
     Block,
     Commands,

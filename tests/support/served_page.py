@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.model import ClusterModel
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.page_state import PageState
 from kubesched.page.queue.feed import QueueFeed
 from kubesched.page.server import PageServer

@@ -23,7 +23,6 @@ from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.controllers.framework.options import LIFELIKE, Options
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest, read
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.faults import Dice, parse_faults
 from kubesched.controlplane.transport.local_client import LocalClient
@@ -37,6 +36,7 @@ from kubesched.core.framework.object_writer import ObjectWriter
 from kubesched.core.framework.plugin import FilterPlugin
 from kubesched.core.framework.registry import Registry
 from kubesched.core.framework.status import Status, unschedulable
+from kubesched.manifests import Manifest, read
 from kubesched.testing.settled import assert_settled
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 from kubesched.up.local_rest import LocalRest

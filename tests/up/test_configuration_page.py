@@ -4,9 +4,9 @@ import msgspec
 from tests.up.test_cluster import Lived, a_node, living
 from tests.up.test_decisions import VIEWER
 
-from kubesched.asking.sources.scheduler_configuration import FIELD, PATH
 from kubesched.config.load import load
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, User
+from kubesched.sources.scheduler_configuration import FIELD, PATH
 
 
 def test_the_configuration_is_served() -> None:

@@ -12,9 +12,9 @@ from tests.up.test_cluster import Lived
 from kubesched.cli import main
 from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.controlplane.controllers.framework.options import Options
+from kubesched.replay.replay import Replay
 from kubesched.simulate.traces.trace_file import trace_of_file
 from kubesched.up.placements import read_report
-from kubesched.up.replay import Replay
 
 Document = dict[str, Any]
 EXAMPLE = Path("examples/simulate/small.jsonl")

@@ -15,17 +15,17 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.api.codec import to_builtins
-from kubesched.asking.answers import ObjectChange, ObjectName
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.reading import admitting_server
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.conversion import to_storage
-from kubesched.controlplane.schema.json_patching import OperationError, json_patched
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.storage.store import Stored
 from kubesched.controlplane.transport.local_client import path_of
+from kubesched.json_patch import OperationError, json_patched
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.reports.answers import ObjectChange, ObjectName
 
 # metadata of an existing object that a creation must not have
 _OF_THE_SERVER: Final = ("uid", "resourceVersion", "creationTimestamp", "deletionTimestamp", "generation")

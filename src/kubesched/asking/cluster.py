@@ -19,22 +19,19 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod, explain_pod
 from kubesched.asking.explain.node_answer import NodeAnswer
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.explain.triage_answer import Triage
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remaining.remaining_answer import RemainingAnswer
 
 # for notebooks only
 from kubesched.asking.reports import answer_reports as answer_reports
 from kubesched.asking.sources.anonymising import anonymised
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_files, read_objects
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import snapshot_bytes
@@ -45,11 +42,15 @@ from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.plugin import Plugin
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources.cluster_source import ClusterSource
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 # of a KubeSchedulerConfiguration
 LARGEST_CONFIG = 10 << 20

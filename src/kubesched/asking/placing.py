@@ -15,8 +15,6 @@ import numpy as np
 
 from kubesched.api.devices import ResourceClaim, ResourceClaimStatus
 from kubesched.api.meta import ApiObject
-from kubesched.asking.group_attempts import TriedGroup, is_in_group, members_to_try, try_group
-from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel, name_of_object
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.observer import NOBODY
@@ -28,6 +26,8 @@ from kubesched.core.scheduling.decision import choose
 from kubesched.core.scheduling.extender_calls import finished
 from kubesched.core.scheduling.groups.results import PodResult
 from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed, Skipped, begin_attempt
+from kubesched.model.cluster_model import DEFAULT_SCHEDULER, ClusterModel, name_of_object
+from kubesched.model.group_attempts import TriedGroup, is_in_group, members_to_try, try_group
 
 
 class PlacedByPreemption(NamedTuple):

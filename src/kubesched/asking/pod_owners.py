@@ -3,8 +3,8 @@
 From a pod to whether it belongs to its node, may be evicted, and is created again elsewhere.
 """
 
-from kubesched.asking.owners import TEMPLATE_HASH, OwnedCluster, Owners
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.owners import TEMPLATE_HASH, OwnedCluster, Owners
 
 MIRROR = "kubernetes.io/config.mirror"
 DO_NOT_EVICT = ("cluster-autoscaler.kubernetes.io/safe-to-evict", "false")

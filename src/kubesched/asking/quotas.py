@@ -17,8 +17,6 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import Quantity, from_value, quantity_of
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.asking.answers import Answer
-from kubesched.asking.model import ClusterModel
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import forbidden
@@ -26,6 +24,8 @@ from kubesched.controlplane.kinds.quota.charging import Refusal, charged, contri
 from kubesched.controlplane.kinds.quota.claim_usage import CLAIMS, claim_measure
 from kubesched.controlplane.kinds.quota.usage import Measure, Usage, measure_of
 from kubesched.controlplane.server.catalog import built_in
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.reports.answers import Answer
 
 RESOURCE_QUOTA: Final = "ResourceQuota"
 _CATALOG: Final = built_in()

@@ -24,12 +24,12 @@ from kubesched.bench.results import BenchmarkResults, as_json, document_of, lowe
 from kubesched.bench.scheduler_process import OWN, SchedulerCommand, named
 from kubesched.bench.shipped import runs_named, shipped_runs
 from kubesched.bench.tables import footnotes, table_of_results, table_of_workloads
+from kubesched.cli.durations import DurationType
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.common.files import writing_problem
 from kubesched.common.notes import Note
 from kubesched.errors import KubeschedError
-from kubesched.simulate.options import DurationType
 from kubesched.simulate.traces.perf.perf_cases import PerfRun, labelled
 
 WIDTH = 160

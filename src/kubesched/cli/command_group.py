@@ -1,10 +1,10 @@
 """How commands are found and how their errors are reported.
 
-A command's module is imported when the user calls the command. An error that a user can fix goes to standard error,
-one problem a line, with exit code 1; a traceback is always a bug.
+A command's module is imported when the user calls the command. A command of a distribution that is not installed is
+not listed, and calling it is an error that names the distribution to install. An error that a user can fix goes to
+standard error, one problem a line, with exit code 1; a traceback is always a bug.
 """
 
-import importlib
 from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
@@ -14,6 +14,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from kubesched.cli.notes import note
+from kubesched.common.distributions import imported, is_installed
 from kubesched.errors import KubeschedError
 
 # characters
@@ -40,23 +41,24 @@ class CommandGroup(click.Group):
         self._lazy = dict(lazy or {})
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """Return the names of all commands."""
-        return sorted({*super().list_commands(ctx), *self._lazy})
+        """Return the names of all commands that are installed."""
+        installed = (name for name, lazy in self._lazy.items() if is_installed(lazy.reference))
+        return sorted({*super().list_commands(ctx), *installed})
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Return a command, after importing its module if necessary."""
+        """Return a command, after importing its module if necessary; raises MissingDistributionError."""
         lazy = self._lazy.get(cmd_name)
         if lazy is None:
             return super().get_command(ctx, cmd_name)
         module, _, attribute = lazy.reference.partition(":")
-        command: click.Command = getattr(importlib.import_module(module), attribute)
+        command: click.Command = imported(module, attribute, f"{ctx.command_path} {cmd_name}")
         return command
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """Return the command of the arguments; an unknown one is an error that suggests the nearest name."""
-        names = self.list_commands(ctx)
+        names = {*self.list_commands(ctx), *self._lazy}
         if args[0] not in names and (meant := _nearest(args[0], names)):
             ctx.fail(f"No such command {args[0]!r}. Did you mean {meant!r}?")
         return super().resolve_command(ctx, args)

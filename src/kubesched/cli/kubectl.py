@@ -13,8 +13,8 @@ from click.shell_completion import ShellComplete
 
 from kubesched import __version__
 from kubesched.cli import COMMANDS
-from kubesched.cli.asking.kubectl_flags import KUBECTL_KUBESCHED, with_kubectl_hint
 from kubesched.cli.command_group import CommandGroup
+from kubesched.cli.kubectl_flags import KUBECTL_KUBESCHED, with_kubectl_hint
 
 ASKING = ("capacity", "explain", "snapshot", "whatif")
 # directives of cobra, kubectl's library for completion

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.progress import track
 
 from kubesched.controlplane.loading.loader import IGNORE, STRICT, WARN, LoadReport, Others, load
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
+from kubesched.manifests import Manifest
 
 F = TypeVar("F", bound=Callable[..., Any])
 

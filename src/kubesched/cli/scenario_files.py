@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 
-from kubesched.controlplane.loading.manifests import Manifest, read
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest, read
 
 YAML_SUFFIXES = (".yaml", ".yml")
 # a scenario is not an object: it has no kind, but one of these fields

@@ -10,17 +10,13 @@ from pathlib import Path
 import click
 
 from kubesched import __version__
-from kubesched.asking.reports.blocks import Paragraph, Report, Section, Table, Tone, Toned
-from kubesched.asking.sources.cluster_source import ClusterSource, live_target
-from kubesched.asking.sources.live import to_check
-from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
-from kubesched.cli.asking.options import live_source_option
-from kubesched.cli.asking.output import TABLE, OutputOptions, output_option, print_answer
-from kubesched.cli.asking.scheduler_options import scheduler_options
 from kubesched.cli.config import read
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.gate_options import gate_options
+from kubesched.cli.output import TABLE, OutputOptions, output_option, print_answer
 from kubesched.cli.plugin_options import plugin_option
+from kubesched.cli.scheduler_options import scheduler_options
+from kubesched.cli.source_options import live_source_option
 from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.common.printable import printable
@@ -31,6 +27,10 @@ from kubesched.doctor.examination import SchedulerPages, examine
 from kubesched.doctor.examined_cluster import ASK_AGAIN
 from kubesched.doctor.findings import FAIL, OK, WARN, DoctorAnswer, Finding, answer_of
 from kubesched.errors import KubeschedError
+from kubesched.reports.blocks import Paragraph, Report, Section, Table, Tone, Toned
+from kubesched.sources.cluster_source import ClusterSource, live_target
+from kubesched.sources.live import to_check
+from kubesched.sources.scheduler_records import SchedulerAddress, config_of
 
 SECONDS = 10.0
 LARGEST_DASHBOARD = 32 << 20

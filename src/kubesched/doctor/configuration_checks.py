@@ -7,7 +7,6 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.client.informers.watched_kinds import WatchedKind, watched_kind
 from kubesched.config.document import parse
 from kubesched.config.errors import ConfigError
@@ -20,6 +19,7 @@ from kubesched.core.framework.registry import Registry
 from kubesched.doctor.examined_cluster import NOT_SERVED, Absent, ExaminedCluster
 from kubesched.doctor.findings import Finding, fail, ok, warn
 from kubesched.errors import PluginError
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 _UNKNOWN_PLUGIN = re.compile(r'Plugin "([^"]*)" does not exist|plugin "([^"]*)" does not exist')
 # plugins of the package kubesched-contrib

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
-from kubesched.asking.answers import Answer
-from kubesched.asking.explain.plain_words import number
+from kubesched.reports.answers import Answer
+from kubesched.reports.plain_words import number
 
 OK: Final = "ok"
 WARN: Final = "warn"

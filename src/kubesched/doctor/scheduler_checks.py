@@ -12,12 +12,12 @@ from typing import Any
 
 import msgspec
 
-from kubesched.asking.explain.plain_words import number
 from kubesched.client.rest import Refused, Rest, Unreachable
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
 from kubesched.doctor.examined_cluster import Absent, Document, ExaminedCluster
 from kubesched.doctor.findings import Finding, ok, warn
+from kubesched.reports.plain_words import number
 from kubesched.run.flags import GROUPS
 
 KUBE_SCHEDULER = "kube-scheduler"

@@ -16,18 +16,15 @@ import click
 import msgspec
 from click.core import ParameterSource
 
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.sources.cluster_source import ClusterSource, live_target
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
-from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of
-from kubesched.cli.asking.configurations import ConfigurationChoice
 from kubesched.cli.asking.options import question_options, read_source
-from kubesched.cli.asking.scheduler_options import scheduler_options
+from kubesched.cli.configurations import ConfigurationChoice
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.notes import note
+from kubesched.cli.scheduler_options import scheduler_options
 from kubesched.client.rest import RestConfig
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.core.framework.registry import Registry
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.configuration.form import text_of
 from kubesched.page.configuration.questions import ConfigurationReader
 from kubesched.page.files.scenario_lines import read_scenario
@@ -43,6 +40,9 @@ from kubesched.page.simulation.scenario import PageScenario, SimulatedConfigurat
 from kubesched.simulate.options import TracePath
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.scenario_header import scenario_header
+from kubesched.sources.cluster_source import ClusterSource, live_target
+from kubesched.sources.custom_kinds import custom_kinds_of
+from kubesched.sources.scheduler_records import SchedulerAddress, config_of
 
 # how long the first view waits until the pods of manifests are placed
 PLACING_SECONDS: Final = 3.0

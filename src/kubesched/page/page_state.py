@@ -11,9 +11,9 @@ from typing import Any, Final
 import msgspec
 
 from kubesched.asking.explain.placing_pending import with_pods_placed
-from kubesched.asking.model import ClusterModel
 from kubesched.common.daemon_thread import on_thread
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.commands import SimulationClock
 from kubesched.page.simulation.page_simulation import PageSimulation

@@ -14,14 +14,12 @@ from typing import Any, Final
 import msgspec
 from aiohttp import web
 
-from kubesched.asking.answers import plain
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.asking.explain.funnel import funnel_of
 from kubesched.asking.explain.recorded import with_records
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.asking.sources.remembering import remembered
-from kubesched.asking.sources.scheduler_records import SchedulerAddress
 from kubesched.errors import KubeschedError
 from kubesched.page.page_state import PageState
 from kubesched.page.queue.feed import QueueFeed
@@ -40,6 +38,8 @@ from kubesched.page.routes.queue import queue_routes
 from kubesched.page.routes.timeline import TimelineRoutes
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.shown.shown_devices import shown_devices
+from kubesched.reports.answers import plain
+from kubesched.sources.scheduler_records import SchedulerAddress
 
 # between two messages to a browser: ten a second
 PACE_SECONDS: Final = 0.1

@@ -13,18 +13,18 @@ import click
 
 from kubesched import __version__
 from kubesched.api.quantity import InvalidQuantityError, value_of
-from kubesched.asking.sources.cluster_source import ClusterSource, live_target
-from kubesched.asking.sources.live import to_check
-from kubesched.cli.asking.options import live_source_option
+from kubesched.cli.durations import DurationType
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.notes import note
+from kubesched.cli.source_options import live_source_option
 from kubesched.client.rest import Refused, RestClient, Unreachable
 from kubesched.errors import KubeschedError
 from kubesched.record.line_encoder import PLAIN, anonymising_encoder
 from kubesched.record.recording_file import RecordingFile
 from kubesched.record.resuming import RecordingState, read_end
 from kubesched.record.session import Limits, RecordingProgress, RecordingSession
-from kubesched.simulate.options import DurationType
+from kubesched.sources.cluster_source import ClusterSource, live_target
+from kubesched.sources.live import to_check
 
 # between lines of progress without a terminal
 LINE_SECONDS = 60.0

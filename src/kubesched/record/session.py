@@ -13,9 +13,6 @@ from typing import Any
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.sources.followed_kinds import FollowableKinds, release_and_kinds
-from kubesched.asking.sources.live import UNCERTAIN
-from kubesched.asking.sources.patience import unless_stopped
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
 from kubesched.client.rest import Rest
@@ -26,6 +23,9 @@ from kubesched.record.recording_file import RecordingFile
 from kubesched.record.recording_header import HeaderLine, new_header
 from kubesched.record.resuming import RecordingState
 from kubesched.simulate.traces.recording.recorder import Recorder
+from kubesched.sources.followed_kinds import FollowableKinds, release_and_kinds
+from kubesched.sources.live import UNCERTAIN
+from kubesched.sources.patience import unless_stopped
 
 FLUSH_SECONDS = 0.5
 LOOK_SECONDS = 0.05

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.asking.answers import ObjectName
-from kubesched.asking.model import name_of_object
+from kubesched.model.cluster_model import name_of_object
+from kubesched.reports.answers import ObjectName
 
 # digits of a resource version: API servers count to 2^64
 LONGEST_VERSION = 20

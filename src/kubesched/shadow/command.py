@@ -12,17 +12,14 @@ import click
 import msgspec
 
 from kubesched import __version__
-from kubesched.asking.reports.html import as_page
-from kubesched.asking.reports.markdown import as_markdown
-from kubesched.asking.sources.cluster_source import ClusterSource, live_target
-from kubesched.asking.sources.live import to_check
-from kubesched.cli.asking.configurations import load_configuration
-from kubesched.cli.asking.options import live_source_option
-from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
+from kubesched.cli.configurations import load_configuration
+from kubesched.cli.durations import DurationType
 from kubesched.cli.event_loop import run_loop
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.notes import note
+from kubesched.cli.output import OutputOptions, output_option, print_answer
 from kubesched.cli.plugin_options import plugin_option
+from kubesched.cli.source_options import live_source_option
 from kubesched.client.rest import Refused, RestClient, Unreachable
 from kubesched.common.files import writing_problem
 from kubesched.config.feature_gates import FeatureGates
@@ -30,10 +27,13 @@ from kubesched.config.load import Loaded
 from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
+from kubesched.reports.html import as_page
+from kubesched.reports.markdown import as_markdown
 from kubesched.shadow.judgements import Judgement, ShadowAnswer
 from kubesched.shadow.report import shadow_report
 from kubesched.shadow.session import ShadowOptions, ShadowSession
-from kubesched.simulate.options import DurationType
+from kubesched.sources.cluster_source import ClusterSource, live_target
+from kubesched.sources.live import to_check
 
 NOTHING_JUDGED = 3
 

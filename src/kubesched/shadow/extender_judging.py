@@ -10,7 +10,6 @@ from typing import Final, TypeVar
 
 import numpy as np
 
-from kubesched.asking.model import ClusterModel
 from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.extenders import is_interested
@@ -20,6 +19,7 @@ from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, LeadingNodes, choose_or_preempt, leading_rows
 from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.outcomes import UNSCHEDULABLE, Failed, begin_attempt
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.shadow.judgements import (
     AMONG_BEST,
     FOUND_NONE,

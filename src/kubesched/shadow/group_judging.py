@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, permutations
 from typing import Final
 
-from kubesched.asking.group_attempts import group_object, is_in_group, members_to_try, try_group
-from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.scheduling.cycle import MOST_DRAWS, CycleContext
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.group_attempts import group_object, is_in_group, members_to_try, try_group
 from kubesched.shadow.judgements import FOUND_ONE, NOT_JUDGED, OTHER_MESSAGE, SAME_MESSAGE, Judgement
 
 TOPOLOGY: Final = "its pod group is placed within a topology domain that is chosen for the whole group"

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from kubesched.api.pods import Pod
-from kubesched.asking.model import name_of_object
+from kubesched.model.cluster_model import name_of_object
 from kubesched.shadow.history import ClusterHistory
 from kubesched.shadow.judging import judge_binding
 from kubesched.shadow.pod_changes import placed

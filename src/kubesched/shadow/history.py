@@ -14,9 +14,9 @@ from typing import NamedTuple
 from kubesched.api.custom import CustomObject
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.asking.answers import ObjectName
-from kubesched.asking.group_attempts import GATE
-from kubesched.asking.model import ClusterModel, name_of_object
+from kubesched.model.cluster_model import ClusterModel, name_of_object
+from kubesched.model.group_attempts import GATE
+from kubesched.reports.answers import ObjectName
 from kubesched.shadow.changes import ClusterChange
 from kubesched.shadow.pod_changes import decision_in, fails, has_failed, is_own_write, matters, placed
 

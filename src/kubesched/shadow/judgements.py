@@ -6,8 +6,8 @@ Values: a judgement of one decision, and the answer of a whole session, as `-o j
 from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
-from kubesched.asking.answers import Answer
-from kubesched.asking.cluster_objects import Gap
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.answers import Answer
 
 # verdicts about a pod that it bound
 AMONG_BEST: Final = "amongBest"

@@ -4,17 +4,17 @@ From a pending pod and the node that was chosen for it, or the message that none
 does not change.
 """
 
-from kubesched.asking.explain.placements import ScoreTable, decided_by
-from kubesched.asking.explain.pod_answer import NodeScore
-from kubesched.asking.explain.preempting import preempting
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.rejections import Rejections
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.profile import Profile
 from kubesched.core.framework.sampling import feasible_nodes_to_find
 from kubesched.core.scheduling.decision import choose, decide
 from kubesched.core.scheduling.diagnosis import diagnose
+from kubesched.model.attempt_answers import NodeScore
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.placements import ScoreTable, decided_by
+from kubesched.model.preempting import preempting
+from kubesched.model.rejections import Rejections
 from kubesched.shadow.judgements import (
     AMONG_BEST,
     FOUND_NONE,

@@ -10,9 +10,9 @@ from kubesched.api.devices import ResourceClaim
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim
-from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.storage.volume_claims import ephemeral_claim_name
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
+from kubesched.model.cluster_model import ClusterModel
 
 
 def decided_by(model: ClusterModel, before: ApiObject | None, after: ApiObject | None) -> Iterator[tuple[Pod, str]]:

@@ -5,8 +5,8 @@ From a session's answer to blocks, which terminals, Markdown and HTML show.
 
 from collections.abc import Iterator
 
-from kubesched.asking.reports.blocks import Block, Facts, Paragraph, Report, Section, Table, Tone
-from kubesched.asking.reports.gaps_report import gaps_section
+from kubesched.model.gaps_report import gaps_section
+from kubesched.reports.blocks import Block, Facts, Paragraph, Report, Section, Table, Tone
 from kubesched.shadow.judgements import DIFFERING, WORDS, ShadowAnswer
 
 

@@ -13,12 +13,6 @@ from typing import Any
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
-from kubesched.asking.sources.followed_kinds import FollowableKinds, release_and_kinds
-from kubesched.asking.sources.live import UNCERTAIN
-from kubesched.asking.sources.patience import unless_stopped
 from kubesched.client.extenders import HttpExtenderClient
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
@@ -28,10 +22,16 @@ from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.extender_client import answered
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects, Gap
 from kubesched.shadow.changes import ChangeStream
 from kubesched.shadow.judgements import Judgement, ShadowAnswer
 from kubesched.shadow.shadow_scheduler import ShadowScheduler
 from kubesched.shadow.tally import ShadowTally
+from kubesched.sources.custom_kinds import custom_kinds_of
+from kubesched.sources.followed_kinds import FollowableKinds, release_and_kinds
+from kubesched.sources.live import UNCERTAIN
+from kubesched.sources.patience import unless_stopped
 
 # delay of a change, in which earlier changes of other kinds and later bindings can arrive
 SETTLE_SECONDS = 1.0

@@ -8,12 +8,12 @@ from collections.abc import Callable, Collection, Sequence
 from itertools import islice
 
 from kubesched.api.pods import Pod
-from kubesched.asking.group_attempts import is_in_group
-from kubesched.asking.model import ClusterModel, name_of_object
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.extenders import is_interested
 from kubesched.core.scheduling.extender_calls import Asking, finished
+from kubesched.model.cluster_model import ClusterModel, name_of_object
+from kubesched.model.group_attempts import is_in_group
 from kubesched.shadow.changes import ChangeStream, ClusterChange
 from kubesched.shadow.extender_judging import ask_about_binding, ask_about_failure, may_explain
 from kubesched.shadow.group_judging import (

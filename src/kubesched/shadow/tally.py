@@ -6,8 +6,8 @@ From judgements to counts, the first differences, a line of progress and the ans
 from collections import Counter
 from collections.abc import Sequence
 
-from kubesched.asking.cluster_objects import Gap
-from kubesched.asking.explain.plain_words import number
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.plain_words import number
 from kubesched.shadow.judgements import DIFFERING, SAMPLED, WORDS, Judgement, ShadowAnswer
 
 # limit of kept differences; all are counted

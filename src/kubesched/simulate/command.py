@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 from click.core import ParameterSource
 
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
+from kubesched.cli.durations import DurationType
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.notes import note
 from kubesched.cli.plugin_options import plugin_option
@@ -20,7 +20,6 @@ from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
 from kubesched.simulate.options import (
-    DurationType,
     SeedsType,
     TracePath,
     configs_of,
@@ -39,6 +38,7 @@ from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.recording.run_times import Durations
 from kubesched.simulate.traces.scenario_header import scenario_header
 from kubesched.simulate.traces.trace import at_speed
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 _WORDS = "kubesched.simulate.words"
 

@@ -16,8 +16,8 @@ import click
 import msgspec
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.files import read_objects
+from kubesched.cli.durations import DurationType
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
@@ -25,7 +25,7 @@ from kubesched.errors import KubeschedError
 from kubesched.simulate.measuring.figures import Figures
 from kubesched.simulate.measuring.pod_log import PodLog
 from kubesched.simulate.measuring.rates import RateLabels
-from kubesched.simulate.options import DEFAULT, DurationType, SeedsType, loaded_configs
+from kubesched.simulate.options import DEFAULT, SeedsType, loaded_configs
 from kubesched.simulate.progress import progress_of
 from kubesched.simulate.reports.pod_files import PodRow, pod_row
 from kubesched.simulate.result import SimulationResult
@@ -37,6 +37,7 @@ from kubesched.simulate.traces.parquet_trace import trace_of_records
 from kubesched.simulate.traces.reading import read_traces
 from kubesched.simulate.traces.trace import Trace, merged
 from kubesched.simulate.traces.workload_spec import is_workload, trace_of_workload
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 T = TypeVar("T")
 

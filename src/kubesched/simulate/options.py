@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 
 import click
 
+from kubesched.cli.durations import DurationType
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.config.golang import parse_duration
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
@@ -24,24 +24,6 @@ from kubesched.simulate.traces.recording.run_times import Durations
 F = TypeVar("F", bound=Callable[..., Any])
 DEFAULT = "default"
 MOST_SEEDS = 100_000
-
-
-class DurationType(click.ParamType[float]):
-    """A duration such as 30s or 2h."""
-
-    name = "duration"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        """Return seconds."""
-        if isinstance(value, float):
-            return value
-        try:
-            seconds = parse_duration(str(value)).seconds
-        except ValueError:
-            seconds = -1.0
-        if seconds < 0:
-            self.fail(f"{value!r} is not a duration such as 30s or 2h", param, ctx)
-        return seconds
 
 
 class TracePath(click.ParamType[str]):

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from kubesched.asking.reports.blocks import Report, Section
-from kubesched.asking.reports.html import as_fragment
 from kubesched.common.extras import extra_module
 from kubesched.errors import KubeschedError
+from kubesched.reports.blocks import Report, Section
+from kubesched.reports.html import as_fragment
 from kubesched.simulate.measuring.comparison import compared
 from kubesched.simulate.measuring.figures import Figures, Waiting
 from kubesched.simulate.reports.curves import (

@@ -11,7 +11,6 @@ from typing import Any, Generic, TypeVar
 
 import msgspec
 
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
@@ -23,6 +22,7 @@ from kubesched.simulate.simulation import Run, simulate
 from kubesched.simulate.traces.reading import read_traces, workload_document
 from kubesched.simulate.traces.trace import Trace, at_speed, merged
 from kubesched.simulate.traces.workload_spec import trace_of_workload
+from kubesched.sources.custom_kinds import custom_kinds_of
 from kubesched.sweep.cluster_sizes import resized_trace
 from kubesched.sweep.errors import SweepError
 from kubesched.sweep.planning import varied_workload

@@ -25,13 +25,13 @@ from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.controllers.framework.options import LIFELIKE, Options
 from kubesched.controlplane.loading.loader import LoadReport, create, load
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.plugin import Plugin
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 from kubesched.testing.plugin_config import Declared, config_of, registry_of
 from kubesched.testing.pod_lookup import PodEvent, PodLookup
 from kubesched.up.cluster import ClusterSpec, LocalCluster

@@ -14,8 +14,8 @@ from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
-from kubesched.controlplane.loading.manifests import Manifest, read
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest, read
 
 _DEFINITION = "CustomResourceDefinition"
 

@@ -8,8 +8,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.kinds.volume.claims import DEFAULT_CLASS, OLD_DEFAULT_CLASS
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.storage.store import Store
+from kubesched.manifests import Manifest
 from kubesched.up.node_pools import POOL, NodePool
 
 # the name in kind and minikube

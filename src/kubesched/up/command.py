@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import click
 from msgspec.structs import replace
 
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.cli.command_group import CommandWithSubcommands
 from kubesched.cli.config import read as read_config
 from kubesched.cli.event_loop import run_loop
@@ -24,6 +23,7 @@ from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.manifests import load_manifests, validate_option
 from kubesched.cli.plugin_options import check_enabled, plugin_option, with_plugin_hint
 from kubesched.cli.tokens import kept_tokens, new_tokens
+from kubesched.common.distributions import imported
 from kubesched.common.files import file_stamp
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
@@ -32,7 +32,6 @@ from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.data_folder import DataFolder, opened
-from kubesched.controlplane.loading.manifests import STANDARD_INPUT
 from kubesched.controlplane.named_clusters import DEFAULT, NameLock, locked
 from kubesched.controlplane.running import new_server
 from kubesched.controlplane.server.server import ApiServer
@@ -40,10 +39,11 @@ from kubesched.controlplane.storage.store import HISTORY
 from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
+from kubesched.manifests import STANDARD_INPUT
 from kubesched.run.klog.logs import KlogHandler
 from kubesched.run.klog.options import LogOptions
 from kubesched.serving.decisions.memory import DEFAULT_TEXT, FLAG
-from kubesched.simulate.traces.reading import read_traces
+from kubesched.sources.custom_kinds import custom_kinds_of
 from kubesched.up.added_objects import AddedObjects
 from kubesched.up.cluster import ClusterSpec
 from kubesched.up.detached import detach
@@ -51,7 +51,7 @@ from kubesched.up.help import HELP, NO_NODES
 from kubesched.up.node_pools import NodePool, PoolError
 from kubesched.up.options import duration, pool_options, record_memory, speed_options
 from kubesched.up.reloading import ConfigFile
-from kubesched.up.replay import Replay
+from kubesched.up.replaying import Replay
 from kubesched.up.session import HOST, Endpoint, RunMode, Session, print_line
 from kubesched.up.shutdown import Shutdown
 from kubesched.up.subcommands import down, name_option, status
@@ -309,8 +309,10 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
 def _replay(options: UpOptions, spec: ClusterSpec, server: ApiServer) -> Replay | None:
     if not options.replay:
         return None
-    trace = read_traces(options.replay, custom_kinds_of(spec.loaded, spec.registry), note=print_line)
-    return Replay(trace, server, options.simulation.speed, options.seed, print_line)
+    replay_of = imported("kubesched.replay.replay", "replay_of", "--replay")
+    kinds = custom_kinds_of(spec.loaded, spec.registry)
+    found: Replay = replay_of(options.replay, kinds, server, options.simulation.speed, options.seed, print_line)
+    return found
 
 
 def _check_nodes(server: ApiServer, options: UpOptions) -> None:

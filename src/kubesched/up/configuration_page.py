@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 import msgspec
 
-from kubesched.asking.sources.scheduler_configuration import FIELD, PATH
 from kubesched.config.encoding import to_wire
 from kubesched.config.load import Loaded
 from kubesched.config.redacting import without_secrets
 from kubesched.controlplane.api.requests import Request, Response
 from kubesched.controlplane.api.statuses import method_not_allowed
 from kubesched.controlplane.server.server import ApiServer
+from kubesched.sources.scheduler_configuration import FIELD, PATH
 
 
 def serve_configuration(server: ApiServer, in_force: Callable[[], Loaded]) -> None:

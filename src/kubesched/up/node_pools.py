@@ -17,8 +17,8 @@ from kubesched.api.tolerations import NO_EXECUTE, NO_SCHEDULE, PREFER_NO_SCHEDUL
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.kinds.checks import dns_label_problems
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 
 MOST_NODES = 100_000
 GPU = "nvidia.com/gpu"

@@ -32,7 +32,7 @@ from kubesched.up.cluster import ClusterSpec, LocalCluster
 from kubesched.up.display import Progress, placement_table, print_table, read_event, report_lines
 from kubesched.up.page_process import page_of
 from kubesched.up.placements import PlacementReport, read_report
-from kubesched.up.replay import Replay
+from kubesched.up.replaying import Replay
 from kubesched.up.shutdown import Shutdown
 
 HOST = "127.0.0.1"

@@ -12,17 +12,17 @@ from tests.support.templates import a_template
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
-from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.capacity.additions import add_nodes
 from kubesched.asking.capacity.capacity import CapacityOptions, capacity
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer, NodeLimit, NodePlan, PlaceCapacity
 from kubesched.asking.capacity.filling import Filling
 from kubesched.asking.capacity.node_kinds import NodePrices, kinds_of_cluster
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.reports.answers import ObjectChange, ObjectName
 from kubesched.testing import (
     a_csi_driver,
     a_csi_node,

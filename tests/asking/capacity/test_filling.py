@@ -15,10 +15,10 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, PodResourceClaim
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.asking.capacity.filling import Filled, Filling
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.placing import Placer
 from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
 from kubesched.core.scheduling.outcomes import Placed
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.testing import (
     a_claim,
     a_csi_driver,

@@ -10,17 +10,17 @@ from tests.support.templates import a_template
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.asking.answers import ObjectName
 from kubesched.asking.capacity.capacity import CapacityOptions, capacity
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_template import explain_manifests
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_files
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.reports.answers import ObjectName
 from kubesched.testing import a_claim, a_node, a_pod, a_spread
 
 Document = dict[str, Any]

@@ -10,8 +10,8 @@ from kubesched.asking.explain.explain_pod import explain_pod
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.placing import Placer
 from kubesched.asking.reports.answer_reports import report_of
-from kubesched.asking.reports.markdown import as_markdown
 from kubesched.core.scheduling.outcomes import Failed
+from kubesched.reports.markdown import as_markdown
 
 SCENARIOS = 12
 PODS = 5

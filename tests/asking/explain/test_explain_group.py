@@ -13,9 +13,9 @@ from kubesched.asking.explain.explain_pod import explain_pod
 from kubesched.asking.explain.explain_template import explain_manifests
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.reports.explain_report import pod_report
-from kubesched.asking.reports.markdown import as_markdown
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.reports.markdown import as_markdown
 from kubesched.testing import a_node, a_pod
 
 ZONE = "topology.kubernetes.io/zone"

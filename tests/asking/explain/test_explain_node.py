@@ -6,14 +6,14 @@ from tests.support.models import a_model
 from tests.support.pod_groups import GANGS, a_group, member
 
 from kubesched.api.nodes import NodeCondition
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_node import explain_node
-from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.placing import Placer
-from kubesched.asking.reports.blocks import Table
 from kubesched.asking.reports.triage_report import node_report
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.reports.blocks import Table
 from kubesched.testing import a_node, a_pod
 
 

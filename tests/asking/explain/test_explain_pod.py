@@ -11,12 +11,9 @@ from tests.support.pod_templates import TEMPLATES
 
 from kubesched.api.pods import Pod, PodSchedulingGroup
 from kubesched.asking.explain.explain_pod import explain_named_pod, explain_pod
-from kubesched.asking.explain.placements import ScoreTable
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.waking_events import waits_of
-from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.placing import Placer
-from kubesched.asking.reports.blocks import Table
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.framework.cycle import CycleState
@@ -27,6 +24,9 @@ from kubesched.core.framework.status import Status
 from kubesched.core.scheduling.decision import decide
 from kubesched.core.scheduling.diagnosis import diagnose
 from kubesched.core.scheduling.outcomes import Failed, Placed
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError
+from kubesched.model.placements import ScoreTable
+from kubesched.reports.blocks import Table
 from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_spread, a_volume, an_affinity
 
 

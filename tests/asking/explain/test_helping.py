@@ -6,9 +6,9 @@ import pytest
 from tests.support.models import a_model
 
 from kubesched.api.codec import to_builtins
-from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.explain.helping import pods_helped
 from kubesched.asking.remedies.remedy import Remedy
+from kubesched.reports.answers import ObjectChange, ObjectName
 from kubesched.testing import a_container, a_node, a_pod
 
 FIRST = ObjectName("v1", "Pod", "default", "p0")

@@ -6,8 +6,8 @@ from tests.support.models import a_model
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.placing_pending import with_pods_placed
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import a_node, a_pod
 
 

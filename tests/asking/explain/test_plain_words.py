@@ -2,11 +2,11 @@
 
 import pytest
 
-from kubesched.asking.explain.plain_words import counted, number, said_of_node, said_of_nodes
 from kubesched.core.plugins.inter_pod_affinity import filtering
 from kubesched.core.plugins.node_volume_limits import worlds
 from kubesched.core.plugins.pod_topology_spread import hard_constraint
 from kubesched.core.plugins.volume_binding import search
+from kubesched.reports.plain_words import counted, number, said_of_node, said_of_nodes
 
 REASONS = {
     filtering.AFFINITY.message,

@@ -4,12 +4,11 @@ from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.explain.pod_answer import BOUND, UNSCHEDULABLE, PodAnswer, PodWaits, WakingEvent
 from kubesched.asking.explain.recorded import with_records
-from kubesched.asking.records import PodRecords
 from kubesched.asking.reports.explain_report import pod_report
-from kubesched.asking.reports.markdown import as_markdown
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.markdown import as_markdown
 from kubesched.serving.decisions.records import (
     DecisionRecord,
     QueueMove,
@@ -17,6 +16,7 @@ from kubesched.serving.decisions.records import (
     RejectedGroup,
     ScoredNode,
 )
+from kubesched.sources.pod_records import PodRecords
 
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
 PENDING = PodAnswer(

@@ -11,11 +11,11 @@ from tests.support.pod_templates import TEMPLATES
 
 from kubesched.api.meta import Condition, OwnerReference
 from kubesched.api.pods import PodStatus
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.triage import triage
 from kubesched.asking.explain.triage_answer import PendingGroup, Triage
-from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import a_budget, a_container, a_namespace, a_node, a_pod, an_affinity
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

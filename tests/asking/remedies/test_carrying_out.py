@@ -9,11 +9,11 @@ import pytest
 
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.meta import ApiObject
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import a_node, a_pod, a_spread
 
 LOADED = load_config()

@@ -11,8 +11,6 @@ import pytest
 from tests.support.remedy_proofs import Document, best_nodes, check, model_of
 
 from kubesched.api.kinds import flattened, is_foreign
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
@@ -23,6 +21,8 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.plugins.node_affinity import ENFORCED
 from kubesched.core.scheduling.decision import choose
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.rejections import Rejections
 
 DATA = Path(__file__).parents[2] / "conformance" / "data"
 # file -> every how many lines one is looked at

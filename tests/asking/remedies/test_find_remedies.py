@@ -10,11 +10,11 @@ from tests.support.remedy_proofs import check
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm, Pod, ResourceRequirements
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import (
     a_budget,
     a_claim,

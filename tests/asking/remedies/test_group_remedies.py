@@ -15,7 +15,6 @@ from tests.support.whatif import state_of
 from kubesched.api.codec import to_builtins
 from kubesched.api.kinds import flattened, is_foreign
 from kubesched.api.meta import ApiObject
-from kubesched.asking.group_attempts import is_in_group
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.config.feature_gates import FeatureGates
@@ -23,6 +22,7 @@ from kubesched.config.load import Loaded
 from kubesched.conformance.groups import GroupJudge
 from kubesched.core.assembly import load_config
 from kubesched.core.cluster.pod_groups import group_of
+from kubesched.model.group_attempts import is_in_group
 from kubesched.testing import a_budget, a_node, a_pod
 
 LOADED = load_config(None, FeatureGates(dict.fromkeys(GANGS.split(), True)))

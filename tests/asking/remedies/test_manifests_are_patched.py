@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from tests.support.remedy_proofs import applied
 
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.asking.sources.files import read_objects
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
 
 LOADED = load_config()
 NODE: dict[str, Any] = {

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.asking.remedies.patches import patch_of, pointer
-from kubesched.controlplane.schema.json_patching import json_patched
+from kubesched.json_patch import json_patched
 
 PATCHES: dict[str, tuple[dict[str, Any], dict[str, Any], list[dict[str, Any]]]] = {
     "a list that was empty is added as a whole": (

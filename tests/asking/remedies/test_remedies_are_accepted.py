@@ -16,7 +16,6 @@ import pytest
 from tests.support.remedy_proofs import applied, best_nodes, model_of, preempting_place
 
 from kubesched.api.kinds import flattened, is_foreign
-from kubesched.asking.answers import ObjectChange
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.config.errors import ConfigError
@@ -32,6 +31,7 @@ from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.core.assembly import load_config
 from kubesched.errors import KubeschedError
+from kubesched.reports.answers import ObjectChange
 
 DATA = Path(__file__).parents[2] / "conformance" / "data"
 # file -> every how many lines one is looked at, in the quick test

@@ -5,13 +5,14 @@ from typing import Any
 
 import pytest
 
-from kubesched.asking.explain.pod_answer import PodAnswer, PreemptionAnswer
+from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage_answer import PendingGroup, PodCount, Triage
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.reports.explain_report import pod_report
-from kubesched.asking.reports.html import as_page
 from kubesched.asking.reports.triage_report import MOST_CAUSES, triage_report
-from kubesched.cli.asking.terminal import as_terminal_text
+from kubesched.model.attempt_answers import PreemptionAnswer
+from kubesched.reports.html import as_page
+from kubesched.reports.terminal import as_terminal_text
 
 
 def a_group(number: int = 0, **fields: Any) -> PendingGroup:

@@ -1,9 +1,9 @@
 """What an answer does not know: one line about kinds that may not be read, and a section about all gaps."""
 
-from kubesched.asking.cluster_objects import Gap
-from kubesched.asking.reports.blocks import Details, Paragraph, Report, Section, Table
-from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
-from kubesched.cli.asking.terminal import as_terminal_text
+from kubesched.model.cluster_objects import Gap
+from kubesched.model.gaps_report import gaps_section, unread_kinds
+from kubesched.reports.blocks import Details, Paragraph, Report, Section, Table
+from kubesched.reports.terminal import as_terminal_text
 
 
 def forbidden(kind: str, uncertain: str) -> Gap:

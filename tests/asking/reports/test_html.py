@@ -6,8 +6,8 @@ from html.parser import HTMLParser
 import pytest
 from tests.support.reports import HOSTILE, every_block
 
-from kubesched.asking.reports.blocks import Bars, Commands, Facts, NameList, Report, Table
-from kubesched.asking.reports.html import as_fragment, as_page
+from kubesched.reports.blocks import Bars, Commands, Facts, NameList, Report, Table
+from kubesched.reports.html import as_fragment, as_page
 
 VOID = {"meta", "rect", "wbr"}
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from tests.support.reports import HOSTILE, every_block
 
-from kubesched.asking.reports.markdown import as_markdown
+from kubesched.reports.markdown import as_markdown
 
 
 def test_every_block_is_shown() -> None:

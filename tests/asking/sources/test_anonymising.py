@@ -14,18 +14,18 @@ from kubesched.api.devices import ResourceSlice
 from kubesched.api.kinds import flattened, is_foreign
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
-from kubesched.asking.explain.placements import placement_of
 from kubesched.asking.explain.reasons import reasons_of
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.anonymous_selectors import PlainExpressions
 from kubesched.asking.sources.files import DocumentReader
 from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.core.scheduling.decision import decide
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects, Gap
+from kubesched.model.placements import placement_of
 
 DATA = Path(__file__).parents[2] / "conformance" / "data"
 # the scenarios that are tried: one of so many of each file

@@ -6,12 +6,13 @@ from typing import Any
 import pytest
 import yaml
 
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.client.credentials.kubeconfig import kubectl_files, read_merged
 from kubesched.client.credentials.rest_config import kubectl_rest_config
 from kubesched.controlplane.named_clusters import locked
 from kubesched.errors import KubeconfigError, KubeschedError
+from kubesched.sources.cluster_source import ClusterSource
 
 
 def a_kubeconfig(file: Path, *names: str, current: str = "", **cluster: Any) -> Path:

@@ -3,11 +3,11 @@
 import pytest
 
 from kubesched import Registry, build_engine
-from kubesched.asking.sources import custom_kinds
-from kubesched.asking.sources.custom_kinds import custom_kinds_in, custom_kinds_of
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.sources import custom_kinds
+from kubesched.sources.custom_kinds import custom_kinds_in, custom_kinds_of
 
 ENABLED = """
 apiVersion: kubescheduler.config.k8s.io/v1

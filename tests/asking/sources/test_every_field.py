@@ -9,10 +9,10 @@ import pytest
 
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.kinds import API_VERSIONS, KINDS
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.anonymising import anonymised
-from kubesched.asking.sources.files import UNREAD_KINDS
 from kubesched.asking.sources.snapshots import read_snapshot, snapshot_bytes
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources.unread import UNREAD_KINDS
 
 # what no plugin, no drain and no admission reads: options of volumes and drivers, addresses, errors, texts for people
 NOT_WRITTEN = frozenset(

@@ -11,11 +11,13 @@ import yaml
 
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
-from kubesched.asking.sources.files import MOST_NAMED, UnreadableFilesError, read_files
+from kubesched.asking.sources.files import UnreadableFilesError, read_files
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources.cluster_source import ClusterSource
+from kubesched.sources.unread import MOST_NAMED
 from kubesched.testing import a_node, a_pod
 
 QUICKSTART = str(Path(__file__).parents[3] / "examples" / "quickstart")

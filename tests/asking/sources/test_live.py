@@ -12,19 +12,20 @@ import pytest
 from tests.support.roles import a_rule
 from tests.support.served_cluster import a_served_cluster
 
+from kubesched.api.last_applied import LAST_APPLIED
 from kubesched.api.release import GIT_VERSION
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.triage import triage
-from kubesched.asking.model import ClusterModel, UnknownObjectError
-from kubesched.asking.sources import live, patience
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
-from kubesched.asking.sources.workloads import reduced_workload
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.client.credentials.context_choice import ContextChoice
 from kubesched.client.informers import paged_list
 from kubesched.config.load import load
-from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.controlplane.transport import certificates
 from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources import live, patience
+from kubesched.sources.cluster_source import ClusterSource
+from kubesched.sources.workloads import reduced_workload
 
 Document = dict[str, Any]
 LABELS = {"app": "web"}

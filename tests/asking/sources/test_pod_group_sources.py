@@ -7,16 +7,17 @@ import pytest
 from tests.support.served_cluster import a_served_cluster
 
 from kubesched.api.scheduling import PodGroup, Workload
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.explain_pod import explain_pod
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.anonymising import anonymised
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.files import DocumentReader
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.asking.sources.snapshots import read_snapshot, snapshot_bytes
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources.cluster_source import ClusterSource
 
 GATES = ("GenericWorkload", "GangScheduling", "TopologyAwareWorkloadScheduling")
 V1ALPHA2 = "scheduling.k8s.io/v1alpha2"

@@ -12,8 +12,8 @@ from msgspec.structs import fields
 from kubesched.api.codec import decode, encode
 from kubesched.api.kinds import API_VERSIONS, KINDS
 from kubesched.api.meta import ApiObject
-from kubesched.asking.sources.files import UNREAD_KINDS
-from kubesched.asking.sources.reduction import ANNOTATIONS, KEPT, KEPT_ANNOTATIONS, has_text, reduced, structs_in
+from kubesched.sources.reduction import ANNOTATIONS, KEPT, KEPT_ANNOTATIONS, has_text, reduced, structs_in
+from kubesched.sources.unread import UNREAD_KINDS
 
 WRITTEN: dict[str, Any] = {name: kind for name, kind in KINDS.items() if name not in UNREAD_KINDS}
 

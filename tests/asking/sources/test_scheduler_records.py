@@ -9,9 +9,14 @@ import msgspec
 import pytest
 from tests.support.serving import Authority, Facts, FakeApi, Served, served
 
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.sources import scheduler_records
-from kubesched.asking.sources.scheduler_records import (
+from kubesched.client.credentials.rest_config import load_rest_config
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.serving.decisions.page import PATH
+from kubesched.serving.decisions.ring import DecisionRing, RingEntry
+from kubesched.serving.options import ServingOptions
+from kubesched.serving.pages.routes import Pages
+from kubesched.sources import scheduler_records
+from kubesched.sources.scheduler_records import (
     NO_PAGE,
     UNCERTAIN,
     SchedulerAddress,
@@ -19,11 +24,6 @@ from kubesched.asking.sources.scheduler_records import (
     read_records,
     read_scheduler,
 )
-from kubesched.client.credentials.rest_config import load_rest_config
-from kubesched.serving.decisions.page import PATH
-from kubesched.serving.decisions.ring import DecisionRing, RingEntry
-from kubesched.serving.options import ServingOptions
-from kubesched.serving.pages.routes import Pages
 
 
 class Remembering(Facts):

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 
 from kubesched.api.codec import decode
 from kubesched.api.custom import CustomObject, custom_kind
+from kubesched.api.last_applied import LAST_APPLIED
 from kubesched.api.pods import Pod
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.files import DocumentReader, read_files
 from kubesched.asking.sources.snapshots import (
@@ -26,9 +26,9 @@ from kubesched.asking.sources.snapshots import (
     read_snapshot,
     snapshot_bytes,
 )
-from kubesched.controlplane.loading.manifests import Manifest
-from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_objects import ClusterObjects, Gap
 from kubesched.testing import (
     a_budget,
     a_claim,

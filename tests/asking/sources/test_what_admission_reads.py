@@ -19,17 +19,18 @@ from kubesched.api.codec import encode
 from kubesched.api.kinds import KINDS
 from kubesched.api.pods import Pod, PodSpec
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.asking.cluster_objects import ADMISSION_KINDS, UNADMITTED, ClusterObjects
 from kubesched.asking.sources.anonymising import anonymised
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
 from kubesched.asking.sources.files import read_files
-from kubesched.asking.sources.read_documents import reduced_document
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.asking.sources.snapshots import read_snapshot, snapshot_bytes
 from kubesched.controlplane.admission import namespace_limits
 from kubesched.controlplane.kinds.pod import strategy as pods
 from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.controlplane.storage.store import Store
 from kubesched.errors import InvalidObjectError
+from kubesched.model.cluster_objects import ADMISSION_KINDS, UNADMITTED, ClusterObjects
+from kubesched.sources.cluster_source import ClusterSource
+from kubesched.sources.read_documents import reduced_document
 
 Document = dict[str, Any]
 KIND_OF = {resource.prefix: resource.kind for resource in RESOURCES}

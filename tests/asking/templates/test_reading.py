@@ -11,12 +11,12 @@ from kubesched.api.meta import ApiObject, ObjectMeta, OwnerReference
 from kubesched.api.pods import Pod
 from kubesched.api.scheduling import PriorityClass
 from kubesched.api.storage import PersistentVolumeClaim, StorageClass
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.errors import InvalidObjectError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects, Gap
 from kubesched.testing import a_namespace, a_node, a_pod, a_replica_set, a_storage_class
 
 CONTAINER: dict[str, Any] = {"name": "main", "image": "web", "resources": {"limits": {"cpu": "500m", "memory": "1Gi"}}}

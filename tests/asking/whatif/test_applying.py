@@ -8,16 +8,16 @@ from tests.support.whatif import of_pods
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.pods import Pod
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_objects
-from kubesched.asking.sources.workloads import reduced_workload
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import ApplyManifests, ScaleWorkload
 from kubesched.asking.whatif.workloads import parse_name
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources.workloads import reduced_workload
 from kubesched.testing import a_node, a_pod
 
 LAST = "kubectl.kubernetes.io/last-applied-configuration"

@@ -5,11 +5,11 @@ from typing import Any
 import pytest
 from tests.support.models import a_model
 
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.consolidate import consolidate
 from kubesched.asking.whatif.whatif_answer import ConsolidationAnswer
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import a_budget, a_node, a_pod
 
 WEB: dict[str, Any] = {"labels": {"app": "web"}, "owner": "ReplicaSet/web", "cpu": "1"}

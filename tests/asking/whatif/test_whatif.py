@@ -9,8 +9,6 @@ from tests.support.whatif import a_kept_budget, by_pod, of_pods
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Taint
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes
 from kubesched.asking.whatif.whatif import whatif
@@ -18,6 +16,8 @@ from kubesched.asking.whatif.whatif_answer import WhatIfAnswer
 from kubesched.asking.whatif.workload_operations import DeleteObject, RescheduleAll, ScaleWorkload
 from kubesched.asking.whatif.workloads import NamedObject
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import a_claim, a_node, a_pod, a_volume
 
 WEB: dict[str, Any] = {"labels": {"app": "web"}, "owner": "ReplicaSet/web", "cpu": "1"}

@@ -13,7 +13,6 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, Taint
 from kubesched.api.policy import PodDisruptionBudget
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.consolidate import consolidate
 from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes
@@ -26,6 +25,7 @@ from kubesched.asking.whatif.workloads import NamedObject
 from kubesched.common.timer_loop import run_on_timers
 from kubesched.controlplane.storage.store import DELETED as DELETION
 from kubesched.controlplane.storage.store import Stored
+from kubesched.model.cluster_model import ClusterModel
 
 
 @st.composite

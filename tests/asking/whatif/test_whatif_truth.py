@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_objects
 from kubesched.asking.sources.operation_files import FILE_READERS
 from kubesched.asking.whatif.requests import operation_of
@@ -18,9 +17,10 @@ from kubesched.asking.whatif.whatif_answer import DELETED, LOST, WhatIfAnswer
 from kubesched.asking.whatif.workload_operations import ApplyManifests
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.core.assembly import load_config
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.testing.embedded_cluster import EmbeddedCluster
 
 Document = dict[str, Any]

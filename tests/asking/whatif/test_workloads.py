@@ -8,15 +8,15 @@ import pytest
 from tests.support.whatif import of_pods
 
 from kubesched.api.codec import to_builtins
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_objects
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteObject, ScaleWorkload
 from kubesched.asking.whatif.workloads import kind_named, parse_name
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.assembly import load_config
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import a_namespace, a_node, a_pod
 
 

@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 from tests.support.models import a_model
 
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.reports.answer_reports import report_of
-from kubesched.asking.reports.blocks import Table
 from kubesched.asking.whatif.workloads import parse_name
 from kubesched.asking.workloads.explain_workload import explain_workload
 from kubesched.asking.workloads.workload_answer import WorkloadAnswer
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.reports.blocks import Table
 from kubesched.testing import a_node, a_pod
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.cli.asking.column_widths import column_widths
+from kubesched.reports.column_widths import column_widths
 
 WORDS = st.lists(st.text("ab ü世", max_size=12), min_size=1, max_size=4)
 

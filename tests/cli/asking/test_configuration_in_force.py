@@ -10,12 +10,12 @@ from tests.support.control_plane import a_local_cluster
 from tests.support.processes import eventually
 from tests.support.served_cluster import a_served_cluster
 
-from kubesched.asking.sources.cluster_source import ClusterSource
 from kubesched.cli import main
-from kubesched.cli.asking.configurations import ASSUMED, ConfigurationChoice
+from kubesched.cli.configurations import ASSUMED, ConfigurationChoice
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.controlplane.api.requests import Response
+from kubesched.sources.cluster_source import ClusterSource
 
 HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 PACKING = json.dumps(

@@ -11,9 +11,9 @@ from click.testing import CliRunner, Result
 from tests.support.roles import a_rule
 from tests.support.served_cluster import a_served_cluster
 
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.cli import main
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.testing import a_budget, a_node, a_pod
 
 CREATED = "2026-01-01T00:00:00Z"

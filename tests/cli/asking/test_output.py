@@ -17,12 +17,12 @@ from rich.cells import cell_len
 from tests.support.reports import HOSTILE, every_block
 
 from kubesched.api.codec import to_builtins
-from kubesched.asking.answers import Answer
-from kubesched.asking.cluster_objects import Gap
-from kubesched.asking.reports.blocks import Report, Table
 from kubesched.cli import main
-from kubesched.cli.asking.output import FORMATS, OutputOptions, print_answer
-from kubesched.cli.asking.terminal import as_terminal_text
+from kubesched.cli.output import FORMATS, OutputOptions, print_answer
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.answers import Answer
+from kubesched.reports.blocks import Report, Table
+from kubesched.reports.terminal import as_terminal_text
 from kubesched.testing import a_node, a_pod
 
 

@@ -24,11 +24,11 @@ from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest, read
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient, path_of
 from kubesched.controlplane.transport.transport import Transport
 from kubesched.core.framework.registry import Registry
+from kubesched.manifests import Manifest, read
 from kubesched.up.cluster import ClusterSpec, LocalCluster
 
 Document = dict[str, Any]

@@ -14,10 +14,10 @@ from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.storage.store import Store
 from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.manifests import Manifest
 
 Document = dict[str, Any]
 KINDS = ("Node", "Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", "ControllerRevision", "Job", "ResourceQuota")

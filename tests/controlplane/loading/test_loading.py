@@ -12,9 +12,9 @@ from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import ADMINISTRATOR
 from kubesched.controlplane.bootstrap.objects import bootstrap
 from kubesched.controlplane.loading.loader import WARN, LoadReport, load
-from kubesched.controlplane.loading.manifests import Manifest, read
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.manifests import Manifest, read
 
 NODE = """
 apiVersion: v1

@@ -9,7 +9,7 @@ from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
 from kubesched.controlplane.controllers.framework.options import Options
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.manifests import Manifest
 
 Document = dict[str, Any]
 NOT_READY = "node.kubernetes.io/not-ready"

@@ -15,8 +15,8 @@ from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 from kubesched.controlplane.access import always_allow
 from kubesched.controlplane.api.requests import Request, Response, User
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
+from kubesched.manifests import Manifest
 
 Document = dict[str, Any]
 SPACE = "/api/v1/namespaces/default"

@@ -9,16 +9,17 @@ import msgspec
 import pytest
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.client.rest import RestClient
 from kubesched.core.assembly import load_config
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.actions.live_changes import LiveChanges
 from kubesched.page.actions.live_requests import LiveRequest, deletion_of
 from kubesched.page.actions.requests import ActionRequest
 from kubesched.page.actions.templates import TEMPLATES
 from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched.sources.cluster_source import ClusterSource
 
 Story = Callable[[LiveChanges, RestClient], Coroutine[Any, Any, None]]
 DEPLOYMENT = TEMPLATES["Deployment, spread over zones"]

@@ -11,13 +11,14 @@ import msgspec
 import pytest
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
+from kubesched.asking.sources.reading import read_cluster
 from kubesched.client.rest import RestClient
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.page_state import PageState
 from kubesched.page.server import PageServer
 from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched.sources.cluster_source import ClusterSource
 
 NODE = {
     "apiVersion": "v1",

@@ -7,8 +7,8 @@ from tests.support.models import a_model
 
 from kubesched.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec, PodDisruptionBudgetStatus
 from kubesched.api.volumes import EmptyDirVolumeSource, Volume
-from kubesched.asking.model import ClusterModel
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.actions.requests import ActionRequest
 from kubesched.page.actions.templates import TEMPLATES
 from kubesched.page.actions.trace_events import simulated

@@ -11,9 +11,9 @@ from tests.support.served_page import ServedPage, served_page
 
 from kubesched.api.meta import Condition
 from kubesched.api.pods import PodStatus
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_files
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.testing import a_node, a_pod
 
 pytestmark = pytest.mark.slow

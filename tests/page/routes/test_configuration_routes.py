@@ -12,7 +12,7 @@ import pytest
 from tests.support.models import a_model
 
 from kubesched.asking.whatif.compare import NamedModel, compare
-from kubesched.cli.asking.configurations import ASSUMED
+from kubesched.cli.configurations import ASSUMED
 from kubesched.page.page_state import PageState
 from kubesched.page.routes.configuration import NOT_APPLICABLE
 from kubesched.page.server import PageServer

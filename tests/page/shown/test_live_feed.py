@@ -10,13 +10,13 @@ import pytest
 from tests.support.models import a_model
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
-from kubesched.asking.sources.followed_kinds import FollowableKinds, followable_kinds
 from kubesched.client.credentials.rest_config import load_rest_config
 from kubesched.client.rest import Refused, Rest, RestConfig
 from kubesched.errors import KubeschedError
 from kubesched.page.shown import live_feed
 from kubesched.page.shown.live_feed import follow
 from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched.sources.followed_kinds import FollowableKinds, followable_kinds
 
 SECONDS = 60.0
 

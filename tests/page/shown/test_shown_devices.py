@@ -5,9 +5,9 @@ from tests.support.models import a_model
 
 from kubesched.api.devices import ResourceSlice
 from kubesched.asking.explain.placing_pending import with_pods_placed
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.sources.files import read_files
 from kubesched.core.assembly import load_config
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.shown.shown_devices import shown_devices
 from kubesched.testing import a_node

@@ -11,12 +11,12 @@ import msgspec
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.storage import StorageClass
-from kubesched.asking.answers import ObjectChange
-from kubesched.asking.cluster_objects import Gap
-from kubesched.asking.group_attempts import group_object, is_in_group
-from kubesched.asking.model import ClusterModel, gates_of, name_of_object
 from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
 from kubesched.core.cluster.pod_groups import GroupKey, group_of
+from kubesched.model.cluster_model import ClusterModel, gates_of, name_of_object
+from kubesched.model.cluster_objects import Gap
+from kubesched.model.group_attempts import group_object, is_in_group
+from kubesched.reports.answers import ObjectChange
 
 _LATER = "WaitForFirstConsumer"
 

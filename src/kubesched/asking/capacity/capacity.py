@@ -38,13 +38,13 @@ from kubesched.asking.capacity.node_limits import node_limits
 from kubesched.asking.capacity.pod_requests import as_texts, requests_of
 from kubesched.asking.capacity.quota_limits import QuotaLimits, QuotaRounds
 from kubesched.asking.capacity.sentences import summary_of
-from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
 from kubesched.asking.quotas import QuotaLimit
 from kubesched.asking.templates.reading import WorkloadTemplates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.controlplane.api.documents import Document
 from kubesched.core.scheduling.outcomes import Failed
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError, nearest
 
 # a plan that turns out too small is tried with more nodes, at most by this factor
 MOST_TIMES: Final = 8

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kubesched.asking.answers import Answer
-from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.quotas import QuotaLimit
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.answers import Answer
 
 IN_ORDER, BY_WEIGHTS = "in order", "by weights"
 

@@ -14,7 +14,6 @@ import numpy as np
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.asking.capacity.row_filling import Counts, PodBatch, fill_rows, is_row_local
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.placing import Placer
 from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
 from kubesched.core.cluster.pod_info import PodInfo
@@ -24,6 +23,7 @@ from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.outcomes import Failed, Placed, Skipped
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel
 
 # limit on the pods that are placed one by one; a count that reaches it is a lower bound
 MOST_ONE_BY_ONE: Final = 200_000

@@ -12,9 +12,9 @@ from kubesched.api.pods import Pod
 from kubesched.asking.capacity.capacity_answer import LargestPod
 from kubesched.asking.capacity.filling import Filling
 from kubesched.asking.capacity.pod_requests import CPU, MEMORY, NATIVE, as_texts, requests_of, scaled, with_request
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
 from kubesched.core.scheduling.decision import choose
+from kubesched.model.cluster_model import ClusterModel
 
 IN_PROPORTION: Final = "in proportion"
 # steps of bisection: thousandths of the template, thousandths of a CPU, MiB

@@ -19,9 +19,9 @@ from kubesched.api.nodes import Node, NodeSpec
 from kubesched.api.pods import Pod, Taint
 from kubesched.api.quantity import value_of
 from kubesched.api.storage import CSINode
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.proposers.taints import OF_CONDITIONS
 from kubesched.controlplane.controllers.workloads.daemon_nodes import DaemonNode, NodeFitness
+from kubesched.model.cluster_model import ClusterModel
 
 HOSTNAME: Final = "kubernetes.io/hostname"
 INSTANCE_TYPE: Final = "node.kubernetes.io/instance-type"

@@ -10,12 +10,12 @@ from typing import Final
 from kubesched.asking.capacity.capacity_answer import NodeLimit
 from kubesched.asking.capacity.pod_requests import NATIVE, requests_of
 from kubesched.asking.capacity.row_filling import Counts
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.framework.outcomes import NodeVerdicts
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
+from kubesched.model.cluster_model import ClusterModel
 
 INSUFFICIENT: Final = "Insufficient "
 # reasons, plugin, whether a resource that pods consume has run out

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.quotas import QuotaLimit, QuotaRoom, quota_room
 from kubesched.asking.templates.workload_template import NewPod, WorkloadTemplate
 from kubesched.controlplane.api.documents import Document
+from kubesched.model.cluster_model import ClusterModel
 
 Objects = Sequence[ApiObject]
 

@@ -10,11 +10,11 @@ from typing import Final
 import numpy as np
 
 from kubesched.api.nodes import Node
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.node_health import is_of_lifecycle, trouble_of
-from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.proposers.taints import keeping_off
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.rejections import Rejections
 
 MOST_NODES: Final = 3
 

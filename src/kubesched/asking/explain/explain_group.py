@@ -14,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.api.codec import to_builtins
-from kubesched.asking.answers import ObjectChange
 from kubesched.asking.explain.lacks import near_misses
-from kubesched.asking.explain.placements import placement_of
-from kubesched.asking.explain.plain_words import counted, number
 from kubesched.asking.explain.pod_answer import (
     ERROR,
     SCHEDULABLE,
@@ -25,23 +22,26 @@ from kubesched.asking.explain.pod_answer import (
     BlockingMember,
     NearMiss,
     PodGroupAnswer,
-    PreemptionAnswer,
     Reason,
 )
-from kubesched.asking.explain.preempting import preempting_for_group
 from kubesched.asking.explain.reasons import reasons_of
 from kubesched.asking.explain.rejecting_terms import RejectingTerms
 from kubesched.asking.explain.waking_events import waits_of
-from kubesched.asking.group_attempts import TriedGroup, group_object, is_in_group, members_to_try
-from kubesched.asking.model import ClusterModel, name_of_object
 from kubesched.asking.placing import Placer
-from kubesched.asking.rejections import Rejections
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.observer import UNTIMED
 from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.groups.results import PodResult
+from kubesched.model.attempt_answers import PreemptionAnswer
+from kubesched.model.cluster_model import ClusterModel, name_of_object
+from kubesched.model.group_attempts import TriedGroup, group_object, is_in_group, members_to_try
+from kubesched.model.placements import placement_of
+from kubesched.model.preempting import preempting_for_group
+from kubesched.model.rejections import Rejections
+from kubesched.reports.answers import ObjectChange
+from kubesched.reports.plain_words import counted, number
 
 NEAREST = 5
 

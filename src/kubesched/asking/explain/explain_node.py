@@ -15,18 +15,18 @@ from kubesched.asking.amounts import quantity
 from kubesched.asking.explain.lacks import lacks_of
 from kubesched.asking.explain.node_answer import HeldPod, NodeAnswer, NodeResource, PendingKind
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, requests_of
-from kubesched.asking.explain.plain_words import number, said_of_pod
 from kubesched.asking.explain.pod_answer import Lack
 from kubesched.asking.explain.shares import ClusterTotals
-from kubesched.asking.group_attempts import is_in_group
-from kubesched.asking.model import ClusterModel, gates_of
-from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
-from kubesched.asking.rejections import PODS, Rejections
 from kubesched.asking.remedies.proposers.taints import text_of as taint_text
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE
+from kubesched.model.cluster_model import ClusterModel, gates_of
+from kubesched.model.group_attempts import is_in_group
+from kubesched.model.owners import Owners
+from kubesched.model.rejections import PODS, Rejections
+from kubesched.reports.plain_words import number, said_of_pod
 
 # at most this number of fitting pods of a kind are counted
 MOST_COPIES: Final = 1000

@@ -11,12 +11,9 @@ import msgspec
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.pods import Pod
-from kubesched.asking.answers import ObjectChange
 from kubesched.asking.explain.advice import nodes_to_bring_back
 from kubesched.asking.explain.explain_group import explain_in_group, group_facts, rows_of_group, sentence_of
 from kubesched.asking.explain.lacks import lacks_of, near_misses
-from kubesched.asking.explain.placements import placement_of, sampling_gaps
-from kubesched.asking.explain.plain_words import counted, number
 from kubesched.asking.explain.pod_answer import (
     ANOTHER_SCHEDULERS,
     BOUND,
@@ -27,21 +24,15 @@ from kubesched.asking.explain.pod_answer import (
     TERMINATING,
     UNSCHEDULABLE,
     NearMiss,
-    PlacementAnswer,
     PodAnswer,
     PodWaits,
     Reason,
     WakingEvent,
 )
-from kubesched.asking.explain.preempting import preempting
 from kubesched.asking.explain.reasons import reasons_of
 from kubesched.asking.explain.rejecting_terms import RejectingTerms
 from kubesched.asking.explain.waking_events import waits_of
-from kubesched.asking.group_attempts import GATE, is_in_group
-from kubesched.asking.model import ClusterModel, gates_of, name_of_object
-from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
-from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
@@ -50,6 +41,15 @@ from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.decision import NO_NODES, decide
 from kubesched.core.scheduling.diagnosis import diagnose
 from kubesched.core.scheduling.outcomes import Failed
+from kubesched.model.attempt_answers import PlacementAnswer
+from kubesched.model.cluster_model import ClusterModel, gates_of, name_of_object
+from kubesched.model.group_attempts import GATE, is_in_group
+from kubesched.model.owners import Owners
+from kubesched.model.placements import placement_of, sampling_gaps
+from kubesched.model.preempting import preempting
+from kubesched.model.rejections import Rejections
+from kubesched.reports.answers import ObjectChange
+from kubesched.reports.plain_words import counted, number
 
 NEAREST = 5
 _REMEDIED = (UNSCHEDULABLE, GATED, ANOTHER_SCHEDULERS)

@@ -11,19 +11,19 @@ from itertools import islice
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
-from kubesched.asking.answers import ObjectChange
-from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.explain.explain_pod import explain_pod
 from kubesched.asking.explain.pod_answer import PodAnswer
-from kubesched.asking.group_attempts import is_in_group
-from kubesched.asking.model import ClusterModel, name_of_object
 from kubesched.asking.quotas import quota_room
 from kubesched.asking.templates.reading import read_templates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.cluster.pod_groups import GroupKey, group_of
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel, name_of_object
+from kubesched.model.cluster_objects import Gap
+from kubesched.model.group_attempts import is_in_group
+from kubesched.reports.answers import ObjectChange
 
 
 def explain_manifests(model: ClusterModel, manifests: Sequence[Manifest]) -> PodAnswer:

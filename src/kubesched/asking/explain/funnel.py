@@ -11,13 +11,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.asking.answers import Answer
 from kubesched.asking.explain.explain_pod import as_pending
-from kubesched.asking.explain.placements import ScoreTable
-from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.framework.status import Status
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.placements import ScoreTable
+from kubesched.reports.answers import Answer
 
 # limits on the nodes that a reason names, and on the nodes with scores
 MOST_NODES = 20

@@ -12,14 +12,14 @@ import msgspec
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.pods import Pod
-from kubesched.asking.answers import ObjectChange
 from kubesched.asking.explain.pending_kinds import PodKind, kinds_of
-from kubesched.asking.group_attempts import is_in_group
-from kubesched.asking.model import ClusterModel, changed, name_of_object
 from kubesched.asking.placing import Placer
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel, changed, name_of_object
+from kubesched.model.group_attempts import is_in_group
+from kubesched.reports.answers import ObjectChange
 
 # each kind takes an evaluation of all nodes
 MOST_KINDS: Final = 200

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 
 from kubesched.asking.amounts import amount_texts, quantity
 from kubesched.asking.explain.look_ups import LOOK_UPS, RejectedNode
-from kubesched.asking.explain.plain_words import said_of_node, said_of_pod
 from kubesched.asking.explain.pod_answer import Lack, NearMiss
 from kubesched.asking.explain.rejecting_terms import RejectingTerms
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.node_health import trouble_of
-from kubesched.asking.rejections import PODS, Rejections, Shortage
 from kubesched.core.framework.status import Code, Status
 from kubesched.core.plugins.node_resources.fit_request import TOO_MANY_PODS
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.rejections import PODS, Rejections, Shortage
+from kubesched.reports.plain_words import said_of_node, said_of_pod
 
 # this factor more rows are searched first, since some nodes may be unhealthy
 SPARE = 4

@@ -14,12 +14,12 @@ from kubesched.api.nodes import Node
 from kubesched.api.storage import PersistentVolume, PersistentVolumeClaim
 from kubesched.api.tolerations import forbids_scheduling, tolerated_by_any
 from kubesched.asking.explain.rejecting_terms import APART, NEAR, SPREAD, RejectingTerms
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.proposers.taints import text_of as taint_text
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.ports import conflicts
 from kubesched.core.cluster.storage.free_volumes import affinity_selector
 from kubesched.core.plugins.inter_pod_affinity.filtering import AFFINITY, ANTI_AFFINITY
+from kubesched.model.cluster_model import ClusterModel
 
 HOSTNAME = "kubernetes.io/hostname"
 # what is lacking, and what is said of a node

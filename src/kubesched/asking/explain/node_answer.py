@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kubesched.asking.answers import Answer
-from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.explain.pod_answer import Lack
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.answers import Answer
 
 
 @dataclass(frozen=True, slots=True)

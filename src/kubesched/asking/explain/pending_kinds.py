@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
-from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE
 from kubesched.core.framework.queue_order import active_order
+from kubesched.model.cluster_model import ClusterModel
 
 POD_SCHEDULED = "PodScheduled"
 

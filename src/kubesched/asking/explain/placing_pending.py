@@ -11,12 +11,12 @@ import msgspec
 
 from kubesched.api.devices import ResourceClaim, ResourceClaimConsumerReference, ResourceClaimStatus
 from kubesched.api.pods import Pod
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, queue_order
-from kubesched.asking.group_attempts import is_tried
-from kubesched.asking.model import ClusterModel, name_of_object
 from kubesched.asking.placing import Placer, claims_of
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_model import ClusterModel, name_of_object
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.model.group_attempts import is_tried
 
 
 def place_what_fits(placer: Placer, kinds: Sequence[PodKind]) -> None:

@@ -3,14 +3,13 @@
 From `explain_pod` to reports, JSON, notebooks and the page.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import ClassVar
 
-from kubesched.asking.answers import Answer
-from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.remedies.remedy import Remedy
+from kubesched.model.attempt_answers import PlacementAnswer, PreemptionAnswer
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.answers import Answer
 from kubesched.serving.decisions.records import DecisionRecord
 
 # verdicts
@@ -69,37 +68,6 @@ class NearMiss(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class Victim(Answer):
-    """A pod that preemption would evict, and the budgets that its eviction violates."""
-
-    pod: str
-    priority: int
-    owner: str | None = None
-    violates: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class PreemptionCandidate(Answer):
-    """A node on which evicting the victims makes room."""
-
-    node: str
-    victims: tuple[Victim, ...]
-    budget_violations: int
-
-
-@dataclass(frozen=True, slots=True)
-class PreemptionAnswer(Answer):
-    """Whether preemption helps, with the node that would be chosen and the candidates; or why it does not help."""
-
-    helps: bool
-    message: str
-    node: str | None = None
-    # the chosen candidate first; at most the best few
-    candidates: tuple[PreemptionCandidate, ...] = ()
-    candidate_count: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class WakingEvent(Answer):
     """An event after which the scheduler tries the pod again, and the plugin that waits for it."""
 
@@ -119,35 +87,6 @@ class PodWaits(Answer):
     at_latest_seconds: float | None = None
     backoff_seconds: float | None = None
     attempts: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class NodeScore(Answer):
-    """A feasible node: its rank, its total and the weighted scores by plugin."""
-
-    node: str
-    rank: int
-    total: int
-    scores: Mapping[str, int]
-
-
-@dataclass(frozen=True, slots=True)
-class PlacementAnswer(Answer):
-    """Why a node is chosen: its scores beside those of the runners-up, and what decided.
-
-    `chosen` is None if the node is not feasible any more; `ties` is how many nodes have the highest total.
-    """
-
-    node: str
-    feasible: int
-    chosen: NodeScore | None
-    runners_up: tuple[NodeScore, ...]
-    decided_by: str
-    # for a bound pod, the node it would go to if it were scheduled again today
-    again: str | None = None
-    ties: int = 0
-    # the time of the decision; None for the node of today
-    at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

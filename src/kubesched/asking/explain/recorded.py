@@ -5,11 +5,12 @@ From an answer, which is about today, and records to the answer with both.
 
 from dataclasses import replace
 
-from kubesched.asking.explain.placements import decided_by
-from kubesched.asking.explain.pod_answer import BOUND, FINISHED, NodeScore, PlacementAnswer, PodAnswer, PodWaits
-from kubesched.asking.records import PodRecords
+from kubesched.asking.explain.pod_answer import BOUND, FINISHED, PodAnswer, PodWaits
+from kubesched.model.attempt_answers import NodeScore, PlacementAnswer
+from kubesched.model.placements import decided_by
 from kubesched.serving.decisions import records as recorded
 from kubesched.serving.decisions.records import DecisionRecord, ScoredNode
+from kubesched.sources.pod_records import PodRecords
 
 
 def with_records(answer: PodAnswer, records: PodRecords | None, uid: str, node: str = "") -> PodAnswer:

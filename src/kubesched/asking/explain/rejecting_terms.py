@@ -14,12 +14,12 @@ from numpy.typing import NDArray
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.labels import InvalidSelectorError, from_label_selector
 from kubesched.api.pods import Pod
-from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.affinity_terms import AffinityTerm
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.plugins.inter_pod_affinity.filtering import AFFINITY, ANTI_AFFINITY
 from kubesched.core.plugins.pod_topology_spread.constraints import DO_NOT_SCHEDULE
 from kubesched.core.plugins.pod_topology_spread.hard_constraint import MISSING_LABEL, TOO_UNEVEN
+from kubesched.model.cluster_model import ClusterModel
 
 Rows = NDArray[np.bool_]
 REQUIRED = "requiredDuringSchedulingIgnoredDuringExecution"

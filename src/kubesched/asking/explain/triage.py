@@ -11,13 +11,11 @@ from datetime import datetime
 from typing import Final, NamedTuple
 
 from kubesched.asking.amounts import quantity
-from kubesched.asking.cluster_objects import OUTSIDE
 from kubesched.asking.explain.explain_group import evaluated_beside, group_facts
 from kubesched.asking.explain.helping import Helped, pods_helped
 from kubesched.asking.explain.lacks import near_misses
 from kubesched.asking.explain.pending_kinds import PodKind, pending_kinds, requests_of, since
 from kubesched.asking.explain.placing_pending import place_what_fits
-from kubesched.asking.explain.plain_words import INSUFFICIENT, counted, number
 from kubesched.asking.explain.pod_answer import (
     ANOTHER_SCHEDULERS,
     ERROR,
@@ -28,21 +26,23 @@ from kubesched.asking.explain.pod_answer import (
     NearMiss,
     Reason,
 )
-from kubesched.asking.explain.preempting import preempting, preempting_for_group
 from kubesched.asking.explain.reasons import reasons_of
 from kubesched.asking.explain.shares import ClusterTotals
 from kubesched.asking.explain.triage_answer import PendingGroup, PodCount, Triage
-from kubesched.asking.group_attempts import is_in_group
-from kubesched.asking.model import ClusterModel, gates_of
-from kubesched.asking.owners import Owners
 from kubesched.asking.placing import Placer
-from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.remedy import Remedy
 from kubesched.asking.remedies.search import find_remedies
 from kubesched.core.cluster.pod_groups import GroupKey, group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.scheduling.decision import NO_NODES, choose
+from kubesched.model.cluster_model import ClusterModel, gates_of
+from kubesched.model.cluster_objects import OUTSIDE
+from kubesched.model.group_attempts import is_in_group
+from kubesched.model.owners import Owners
+from kubesched.model.preempting import preempting, preempting_for_group
+from kubesched.model.rejections import Rejections
+from kubesched.reports.plain_words import INSUFFICIENT, counted, number
 
 ORDERED_BY: Final = "the largest part of the cluster that the pods of a group request together, by resource"
 MOST_REMEDIES: Final = 5

@@ -7,11 +7,11 @@ from collections.abc import Collection, Iterator
 from typing import Final
 
 from kubesched.asking.explain.pod_answer import PodWaits, WakingEvent
-from kubesched.asking.model import ClusterModel
 from kubesched.core.framework.events import Action, ClusterEvent, Resource
 from kubesched.core.framework.profile import Profile
 from kubesched.core.queue.queueing_hints import HintOptions, registrations_of
 from kubesched.core.queue.scheduling_queue import FLUSH_AFTER_SECONDS
+from kubesched.model.cluster_model import ClusterModel
 
 _NOUNS: Final = {
     Resource.POD: "a pod",

@@ -11,16 +11,16 @@ from typing import Final, NamedTuple
 from kubesched.api.meta import ObjectMeta, RawQuantity
 from kubesched.api.pods import Container, Pod, PodSpec, ResourceRequirements
 from kubesched.asking.amounts import amount_of, quantity, requests_text, use_text
-from kubesched.asking.answers import ObjectName
 from kubesched.asking.capacity.capacity import CapacityOptions, capacity
 from kubesched.asking.capacity.capacity_answer import TemplateCapacity
 from kubesched.asking.capacity.node_kinds import ZONE, pool_label_of
-from kubesched.asking.explain.plain_words import number
-from kubesched.asking.model import DEFAULT_SCHEDULER, ClusterModel
 from kubesched.asking.remaining.remaining_answer import RemainingAnswer, RemainingPlace, RemainingResource
 from kubesched.asking.templates.reading import WorkloadTemplates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.core.cluster.table import NATIVE
+from kubesched.model.cluster_model import DEFAULT_SCHEDULER, ClusterModel
+from kubesched.reports.answers import ObjectName
+from kubesched.reports.plain_words import number
 
 PODS: Final = "pods"
 TYPICAL: Final = ObjectName("v1", "Pod", "kubesched-typical", "typical")

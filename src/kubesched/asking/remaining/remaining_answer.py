@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kubesched.asking.answers import Answer
 from kubesched.asking.capacity.capacity_answer import TemplateCapacity
-from kubesched.asking.cluster_objects import Gap
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.answers import Answer
 
 
 @dataclass(frozen=True, slots=True)

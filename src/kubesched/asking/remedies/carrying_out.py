@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from kubesched.api.codec import to_builtins
 from kubesched.api.devices import ResourceClaim
 from kubesched.api.pods import Pod
-from kubesched.asking.answers import ObjectChange, ObjectName
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.owners import Owners
 from kubesched.asking.remedies.patches import Operation, patch_of, pointer
 from kubesched.asking.remedies.steps import Document, Rank, Step, Steps
-from kubesched.controlplane.schema.json_patching import json_patched
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
+from kubesched.json_patch import json_patched
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.owners import Owners
+from kubesched.reports.answers import ObjectChange, ObjectName
 
 if TYPE_CHECKING:
     from kubesched.asking.api_rules import ApiRules

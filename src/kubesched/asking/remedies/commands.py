@@ -9,9 +9,9 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from kubesched.asking.answers import ObjectChange, ObjectName, plain
 from kubesched.asking.remedies.patches import Operation
 from kubesched.asking.remedies.steps import Step, Steps
+from kubesched.reports.answers import ObjectChange, ObjectName, plain
 
 _STATUS = "/status/"
 

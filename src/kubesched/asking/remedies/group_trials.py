@@ -8,14 +8,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 
-from kubesched.asking.group_attempts import group_object, members_to_try
-from kubesched.asking.model import ClusterModel, gates_of, name_of_object
 from kubesched.asking.placing import Placer
 from kubesched.asking.remedies.steps import Step
 from kubesched.asking.remedies.trials import Trial, Trials
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.scheduling.decision import Decision
+from kubesched.model.cluster_model import ClusterModel, gates_of, name_of_object
+from kubesched.model.group_attempts import group_object, members_to_try
 
 
 class MemberTrial(Trial):

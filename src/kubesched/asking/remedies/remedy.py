@@ -5,7 +5,7 @@ From `remedies` to the answer about a pod.
 
 from dataclasses import dataclass
 
-from kubesched.asking.answers import Answer, ObjectChange
+from kubesched.reports.answers import Answer, ObjectChange
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,6 @@ import heapq
 from itertools import count
 from typing import NamedTuple
 
-from kubesched.asking.answers import ObjectName
-from kubesched.asking.group_attempts import is_in_group
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.found import Cost, cost_of, order_of, remedy_of, scope_of, topics_of
 from kubesched.asking.remedies.group_search import GroupRemedySearch
 from kubesched.asking.remedies.group_trials import GroupTrials
@@ -23,6 +20,9 @@ from kubesched.asking.remedies.steps import Steps
 from kubesched.asking.remedies.trials import Trial, Trials
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.group_attempts import is_in_group
+from kubesched.reports.answers import ObjectName
 
 MOST_REMEDIES = 8
 # Limit on the tried candidates, besides those that prove a remedy to be minimal.

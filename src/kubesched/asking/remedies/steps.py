@@ -12,8 +12,8 @@ from typing import Any
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
-from kubesched.asking.answers import ObjectChange, ObjectName
 from kubesched.asking.remedies.patches import patch_of
+from kubesched.reports.answers import ObjectChange, ObjectName
 
 Document = dict[str, Any]
 Edit = Callable[[Document], None]

@@ -6,8 +6,8 @@ From its steps to one sentence; pods that are evicted from one node are listed t
 import re
 from collections.abc import Sequence
 
-from kubesched.asking.answers import ObjectName
 from kubesched.asking.remedies.steps import Scope, Step, Steps
+from kubesched.reports.answers import ObjectName
 
 MOST_NAMED = 5
 NO_REMOVAL = ("", "")

@@ -14,10 +14,7 @@ import numpy as np
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
-from kubesched.asking.answers import ObjectChange, ObjectName
-from kubesched.asking.model import ClusterModel, changed, gates_of, name_of_object
 from kubesched.asking.placing import Placer
-from kubesched.asking.rejections import Rejections
 from kubesched.asking.remedies.carrying_out import Plan, Planner
 from kubesched.asking.remedies.steps import Step, changes_of
 from kubesched.core.cluster.affinity_terms import AffinityTerm
@@ -30,6 +27,9 @@ from kubesched.core.plugins.node_ports import in_the_way
 from kubesched.core.scheduling.decision import Decision, choose
 from kubesched.core.scheduling.outcomes import Placed
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel, changed, gates_of, name_of_object
+from kubesched.model.rejections import Rejections
+from kubesched.reports.answers import ObjectChange, ObjectName
 
 
 class PreemptedPlace(NamedTuple):

@@ -6,22 +6,22 @@ From an answer to its report. Importing this module makes notebooks show answers
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kubesched.asking.answers import HTML_FORMS, Answer
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer
 from kubesched.asking.explain.node_answer import NodeAnswer
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage_answer import Triage
 from kubesched.asking.remaining.remaining_answer import RemainingAnswer
-from kubesched.asking.reports.blocks import Report
 from kubesched.asking.reports.capacity_report import capacity_report
 from kubesched.asking.reports.explain_report import pod_report
-from kubesched.asking.reports.html import as_fragment
 from kubesched.asking.reports.remaining_report import remaining_report
 from kubesched.asking.reports.triage_report import node_report, triage_report
 from kubesched.asking.reports.whatif_report import comparison_report, consolidation_report, whatif_report
 from kubesched.asking.reports.workload_report import workload_report
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer, ConsolidationAnswer, WhatIfAnswer
 from kubesched.asking.workloads.workload_answer import WorkloadAnswer
+from kubesched.reports.answers import HTML_FORMS, Answer
+from kubesched.reports.blocks import Report
+from kubesched.reports.html import as_fragment
 
 # answers with their reports
 ANSWERS: Mapping[type[Answer], Callable[[Any], Report]] = {

@@ -16,9 +16,9 @@ from kubesched.asking.capacity.capacity_answer import (
     TemplateCapacity,
 )
 from kubesched.asking.capacity.sentences import nodes_text, number, plan_text, replicas_text
-from kubesched.asking.reports.blocks import Bars, Block, Paragraph, Report, Section, Table, Tone
-from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
+from kubesched.model.gaps_report import gaps_section, unread_kinds
+from kubesched.reports.blocks import Bars, Block, Paragraph, Report, Section, Table, Tone
 
 NO_VALUE = "(none)"
 

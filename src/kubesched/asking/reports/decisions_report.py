@@ -6,8 +6,8 @@ From the decisions in an answer to a table, the newest first.
 from collections.abc import Iterator
 from datetime import datetime
 
-from kubesched.asking.explain.plain_words import counted
-from kubesched.asking.reports.blocks import Section, Table
+from kubesched.reports.blocks import Section, Table
+from kubesched.reports.plain_words import counted
 from kubesched.serving.decisions.records import DecisionRecord
 
 MOST_SHOWN = 8

@@ -6,7 +6,6 @@ events, and the scores of its node.
 
 from collections.abc import Iterator, Sequence
 
-from kubesched.asking.explain.plain_words import number
 from kubesched.asking.explain.pod_answer import (
     BOUND,
     ERROR,
@@ -14,19 +13,18 @@ from kubesched.asking.explain.pod_answer import (
     SCHEDULABLE,
     UNSCHEDULABLE,
     NearMiss,
-    PlacementAnswer,
     PodAnswer,
     PodGroupAnswer,
     PodWaits,
-    PreemptionAnswer,
-    PreemptionCandidate,
     Reason,
 )
-from kubesched.asking.explain.preempting import NOTHING
-from kubesched.asking.reports.blocks import Block, Cell, Facts, NameList, Paragraph, Report, Section, Table, Tone
 from kubesched.asking.reports.decisions_report import decisions_section, moment
-from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
 from kubesched.asking.reports.remedy_items import remedy_items
+from kubesched.model.attempt_answers import PlacementAnswer, PreemptionAnswer, PreemptionCandidate
+from kubesched.model.gaps_report import gaps_section, unread_kinds
+from kubesched.model.preempting import NOTHING
+from kubesched.reports.blocks import Block, Cell, Facts, NameList, Paragraph, Report, Section, Table, Tone
+from kubesched.reports.plain_words import number
 
 MOST_OTHER_CANDIDATES = 3
 MOST_VICTIMS_NAMED = 3

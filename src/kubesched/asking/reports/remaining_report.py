@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from kubesched.asking.amounts import amount_of, quantity_text, use_text
 from kubesched.asking.remaining.remaining_answer import RemainingAnswer, RemainingPlace, RemainingResource
-from kubesched.asking.reports.blocks import Bars, Block, Paragraph, Report, Section, Table, Tone
 from kubesched.asking.reports.capacity_report import NO_VALUE, largest_pods, limit_bars
-from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
+from kubesched.model.gaps_report import gaps_section, unread_kinds
+from kubesched.reports.blocks import Bars, Block, Paragraph, Report, Section, Table, Tone
 
 
 def remaining_report(answer: RemainingAnswer) -> Report:

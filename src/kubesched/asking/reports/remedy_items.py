@@ -5,9 +5,9 @@ From remedies to a block. Changes without a command (a node that joins, an unkno
 
 from collections.abc import Iterator, Sequence
 
-from kubesched.asking.explain.plain_words import number
 from kubesched.asking.remedies.remedy import Remedy
-from kubesched.asking.reports.blocks import Item, Items, Tone, Toned
+from kubesched.reports.blocks import Item, Items, Tone, Toned
+from kubesched.reports.plain_words import number
 
 
 def remedy_items(remedies: Sequence[Remedy]) -> Items:

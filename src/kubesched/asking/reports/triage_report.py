@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from kubesched.asking.amounts import amount_of, amount_texts, requests_text
 from kubesched.asking.explain.node_answer import NodeAnswer, NodeResource, PendingKind
-from kubesched.asking.explain.plain_words import number
 from kubesched.asking.explain.pod_answer import GATED, SCHEDULABLE
 from kubesched.asking.explain.triage_answer import PendingGroup, PodCount, Triage
-from kubesched.asking.reports.blocks import (
+from kubesched.model.gaps_report import gaps_section, unread_kinds
+from kubesched.reports.blocks import (
     Bars,
     Block,
     Cell,
@@ -23,7 +23,7 @@ from kubesched.asking.reports.blocks import (
     Table,
     Tone,
 )
-from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
+from kubesched.reports.plain_words import number
 
 MOST_NAMED = 3
 # causes that a terminal shows in full

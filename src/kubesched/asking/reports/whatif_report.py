@@ -6,8 +6,6 @@ From answers of `whatif`, its comparison and its consolidation to reports.
 from collections.abc import Iterable, Sequence
 
 from kubesched.asking.amounts import amount_text, use_text
-from kubesched.asking.reports.blocks import Block, Cell, NameList, Paragraph, Report, Section, Table, Tone
-from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
 from kubesched.asking.whatif.whatif_answer import (
     BECOMES_BOUND,
     BECOMES_PENDING,
@@ -30,6 +28,8 @@ from kubesched.asking.whatif.whatif_answer import (
     WhatIfAnswer,
     WhatIfStep,
 )
+from kubesched.model.gaps_report import gaps_section, unread_kinds
+from kubesched.reports.blocks import Block, Cell, NameList, Paragraph, Report, Section, Table, Tone
 
 _CHANGES = {
     BECOMES_PENDING: "becomes pending",

@@ -6,11 +6,11 @@ From a `WorkloadAnswer` to blocks: how many pods have a node, why the rest have 
 from collections import Counter
 from collections.abc import Iterator
 
-from kubesched.asking.reports.blocks import Block, Item, Items, NameList, Paragraph, Report, Section, Table, Tone
 from kubesched.asking.reports.explain_report import pod_sections
-from kubesched.asking.reports.gaps_report import gaps_section, unread_kinds
 from kubesched.asking.reports.triage_report import groups_sections, other_groups_section
 from kubesched.asking.workloads.workload_answer import WorkloadAnswer
+from kubesched.model.gaps_report import gaps_section, unread_kinds
+from kubesched.reports.blocks import Block, Item, Items, NameList, Paragraph, Report, Section, Table, Tone
 
 MOST_NODES = 10
 MOST_PODS = 2

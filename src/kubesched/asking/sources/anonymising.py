@@ -13,11 +13,11 @@ from typing import Any, Final
 
 from kubesched.api.codec import decode, to_builtins
 from kubesched.api.kinds import KINDS
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
 from kubesched.asking.sources import anonymous_fields as fields
 from kubesched.asking.sources.anonymous_codes import Codes, OrderedCodes
 from kubesched.asking.sources.anonymous_selectors import PlainExpressions
-from kubesched.asking.sources.reduction import reduced
+from kubesched.model.cluster_objects import ClusterObjects, Gap
+from kubesched.sources.reduction import reduced
 
 Document = dict[str, Any]
 

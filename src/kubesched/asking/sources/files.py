@@ -18,19 +18,16 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.paths import CLUSTER_SCOPED
 from kubesched.api.pods import Pod
 from kubesched.api.sharing import sharing
-from kubesched.asking.cluster_objects import UNADMITTED, ClusterObjects, Gap
-from kubesched.asking.sources.read_documents import is_admission, is_read, reduced_document
 from kubesched.asking.sources.snapshots import GZIP, check_no_trace, is_snapshot, read_snapshot
-from kubesched.asking.sources.workloads import Document
-from kubesched.controlplane.loading.manifests import STANDARD_INPUT, Manifest, content_of, opened_path, parsed, read
 from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.manifests import STANDARD_INPUT, Manifest, content_of, opened_path, parsed, read
+from kubesched.model.cluster_objects import UNADMITTED, ClusterObjects
+from kubesched.sources.read_documents import is_admission, is_read, reduced_document
+from kubesched.sources.unread import UNREAD_KINDS, gaps_of_unread
+from kubesched.sources.workloads import Document
 
 DEFAULT_NAMESPACE = "default"
-# kinds of structs without meaning for scheduling
-UNREAD_KINDS = frozenset({"Lease", "LeaseCandidate", "Event"})
 _EXPECTED = "give a snapshot, or the output of kubectl get -o yaml"
-# further unreadable objects are counted
-MOST_NAMED = 20
 # limit on the reported problems of files
 MOST_PROBLEMS = 5
 
@@ -188,15 +185,6 @@ class DocumentReader:
         if not isinstance(meta, dict) or meta.get("namespace"):
             return document
         return {**document, "metadata": {**meta, "namespace": self._namespace}}
-
-
-def gaps_of_unread(problems: Sequence[str]) -> list[Gap]:
-    """Return a gap for each unreadable object; beyond a limit they are only counted."""
-    uncertain = "answers ignore it"
-    gaps = [Gap("an object", problem, uncertain) for problem in problems[:MOST_NAMED]]
-    if len(problems) > MOST_NAMED:
-        gaps.append(Gap(f"{len(problems) - MOST_NAMED} more objects", "they cannot be read", "answers ignore them"))
-    return gaps
 
 
 def merged(parts: Sequence[ClusterObjects], origin: str) -> ClusterObjects:

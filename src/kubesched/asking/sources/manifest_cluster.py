@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.kinds import API_VERSIONS
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
-from kubesched.asking.sources.own_loop import in_own_loop
-from kubesched.asking.sources.read_documents import DOCUMENT_KINDS
-from kubesched.asking.templates.applying import with_last_applied
+from kubesched.api.last_applied import with_last_applied
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.running import new_server
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.simulation import Simulation
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_objects import ClusterObjects, Gap
+from kubesched.sources.own_loop import in_own_loop
+from kubesched.sources.read_documents import DOCUMENT_KINDS
 
 # objects of an exported cluster that affect the admission and the defaults of other objects
 _CONTEXT = frozenset({"Namespace", "PriorityClass", "StorageClass", "DeviceClass", "VolumeAttributesClass"})

@@ -6,12 +6,12 @@ From a source to some names. For a live cluster it reads one page; on any error 
 import msgspec
 
 from kubesched.api.paths import CLUSTER_SCOPED, path_of
-from kubesched.asking.sources.cluster_source import ClusterSource, live_target
 from kubesched.asking.sources.files import DEFAULT_NAMESPACE, read_files
-from kubesched.asking.sources.own_loop import in_own_loop
 from kubesched.client.informers.paged_list import PAGE
 from kubesched.client.rest import RestClient, RestConfig
 from kubesched.errors import KubeschedError
+from kubesched.sources.cluster_source import ClusterSource, live_target
+from kubesched.sources.own_loop import in_own_loop
 
 # the shell is waiting
 PATIENCE_SECONDS = 3.0

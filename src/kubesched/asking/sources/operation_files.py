@@ -10,8 +10,8 @@ from typing import NamedTuple
 from kubesched.api.codec import decode
 from kubesched.api.nodes import Node
 from kubesched.asking.sources.template_files import read_manifests
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
 
 
 class FileReaders(NamedTuple):

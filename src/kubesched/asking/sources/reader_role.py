@@ -6,7 +6,7 @@ From the kinds that are read from live clusters to a ClusterRole: list, and watc
 from typing import Any, Final
 
 from kubesched.api.paths import plural_of
-from kubesched.asking.sources.live import listed_kinds
+from kubesched.sources.live import listed_kinds
 
 NAME: Final = "kubesched-reader"
 _VERBS: Final = ("get", "list", "watch")

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.recorded import with_records
-from kubesched.asking.model import ClusterModel
+from kubesched.model.cluster_model import ClusterModel
 
 if TYPE_CHECKING:
     # slow to import: only live clusters and named schedulers need it
-    from kubesched.asking.sources.scheduler_records import SchedulerAddress
+    from kubesched.sources.scheduler_records import SchedulerAddress
 
 
 def remembered(model: ClusterModel, answer: PodAnswer, scheduler: "SchedulerAddress | None" = None) -> PodAnswer:
@@ -20,6 +20,6 @@ def remembered(model: ClusterModel, answer: PodAnswer, scheduler: "SchedulerAddr
     pod = model.pods.get(answer.pod)
     if pod is None or (scheduler is None and model.source.server is None):
         return answer
-    from kubesched.asking.sources.scheduler_records import read_records
+    from kubesched.sources.scheduler_records import read_records
 
     return with_records(answer, read_records(model.source, answer.pod, scheduler), pod.uid, pod.spec.node_name)

@@ -24,11 +24,11 @@ from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.sharing import sharing
 from kubesched.api.tolerant_json import UNREADABLE
-from kubesched.asking.cluster_objects import ADMISSION_KINDS, ClusterObjects, Gap
-from kubesched.asking.sources.read_documents import reduced_document
-from kubesched.asking.sources.reduction import reduced
-from kubesched.asking.sources.workloads import WORKLOAD_KINDS, Document
 from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.model.cluster_objects import ADMISSION_KINDS, ClusterObjects, Gap
+from kubesched.sources.read_documents import reduced_document
+from kubesched.sources.reduction import reduced
+from kubesched.sources.workloads import WORKLOAD_KINDS, Document
 
 VERSION: Final = 1
 GZIP: Final = b"\x1f\x8b"

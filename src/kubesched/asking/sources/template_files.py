@@ -5,8 +5,8 @@ From paths (files, folders, `-`) to manifests; the first unreadable part is an e
 
 from collections.abc import Sequence
 
-from kubesched.controlplane.loading.manifests import Manifest, read
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest, read
 
 
 def read_manifests(paths: Sequence[str]) -> list[Manifest]:

@@ -4,18 +4,15 @@ From a manifest and the live object's document to a manifest of the resulting ob
 out stay unchanged, unless the last-applied manifest (in an annotation) had them.
 """
 
-from typing import Any, Final
+from typing import Final
 
-import msgspec
-
-from kubesched.api.tolerant_json import UNREADABLE
+from kubesched.api.last_applied import last_applied, with_last_applied
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.loading.manifests import Manifest
-from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.controlplane.schema import library
 from kubesched.controlplane.schema.merging import MergeError, strategic_merge
 from kubesched.controlplane.schema.three_way import three_way_patch
 from kubesched.errors import InvalidObjectError
+from kubesched.manifests import Manifest
 
 # the API server's own part of metadata
 _OF_THE_SERVER: Final = frozenset(
@@ -44,23 +41,6 @@ def applied(manifest: Manifest, live: Document) -> Manifest:
     except MergeError as error:
         raise InvalidObjectError(f"{manifest.named}: cannot be applied: {error}") from None
     return manifest._replace(document=with_last_applied(found, document))
-
-
-def last_applied(document: Document) -> Document:
-    """Return the last-applied manifest, empty if the object has none."""
-    text = (document["metadata"].get("annotations") or {}).get(LAST_APPLIED)
-    try:
-        return msgspec.json.decode(text or "", type=dict[str, Any])
-    except UNREADABLE:
-        # an annotation may contain any text
-        return {}
-
-
-def with_last_applied(document: Document, manifest: Document) -> Document:
-    """Return an object with the annotation of the last-applied manifest."""
-    text = msgspec.json.encode(manifest).decode()
-    annotations = {**(document["metadata"].get("annotations") or {}), LAST_APPLIED: text}
-    return {**document, "metadata": {**document["metadata"], "annotations": annotations}}
 
 
 def _another(document: Document, live: Document, field: str) -> bool:

@@ -19,9 +19,6 @@ from kubesched.api.owners import ReplicaSet
 from kubesched.api.pods import Pod
 from kubesched.api.scheduling import PriorityClass
 from kubesched.api.storage import PersistentVolumeClaim, StorageClass
-from kubesched.asking.answers import ObjectChange, ObjectName
-from kubesched.asking.cluster_objects import UNADMITTED, Gap
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
 from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched.controlplane.api.documents import Document
@@ -36,10 +33,13 @@ from kubesched.controlplane.controllers.workloads.rollouts import TEMPLATE_HASH
 from kubesched.controlplane.controllers.workloads.template_sets import set_for
 from kubesched.controlplane.kinds.priority_classes import SYSTEM_PRIORITIES
 from kubesched.controlplane.loading.loader import create
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
 from kubesched.errors import InvalidObjectError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import UNADMITTED, Gap
+from kubesched.reports.answers import ObjectChange, ObjectName
 
 # kinds of the cluster that the API server reads when it admits a pod
 _ADMITTING: Final = (Namespace, PriorityClass, StorageClass)

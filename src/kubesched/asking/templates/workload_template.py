@@ -25,10 +25,10 @@ from kubesched.api.pods import (
 )
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.api.volumes import PersistentVolumeClaimVolumeSource
-from kubesched.asking.answers import ObjectName
-from kubesched.asking.model import ClusterModel
 from kubesched.controlplane.controllers.devices.resource_claims import POD_CLAIM
 from kubesched.controlplane.controllers.workloads.daemon_nodes import DaemonNode, NodeFitness
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.reports.answers import ObjectName
 
 
 class NewPod(NamedTuple):

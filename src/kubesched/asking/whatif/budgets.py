@@ -12,10 +12,10 @@ import msgspec
 
 from kubesched.api.labels import NOTHING, InvalidSelectorError, Selector, from_label_selector
 from kubesched.api.policy import PodDisruptionBudget, PodDisruptionBudgetStatus
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.placing import Placer
 from kubesched.controlplane.kinds.workload.templates import share_of
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_model import ClusterModel
 
 SEVERAL = "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."
 

@@ -8,9 +8,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import NamedTuple
 
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.explain.placements import ScoreTable
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.measures import Meter
 from kubesched.asking.whatif.operations import Operation
 from kubesched.asking.whatif.trial import WhatIfTrial
@@ -24,6 +21,9 @@ from kubesched.asking.whatif.whatif_answer import (
 )
 from kubesched.asking.whatif.workload_operations import reschedulable
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.model.placements import ScoreTable
 
 # limit on the differences explained by scores; all are listed
 MOST_EXPLAINED = 100

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kubesched.asking.model import UnknownObjectError, nearest
 from kubesched.config.types import KubeSchedulerConfiguration, Plugin, PluginSet, Profile
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import UnknownObjectError, nearest
 
 
 def parse_weight(text: str) -> tuple[str, int]:

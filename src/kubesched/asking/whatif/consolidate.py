@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.node_health import trouble_of
 from kubesched.asking.pod_owners import bound_to_node, may_not_be_evicted
 from kubesched.asking.whatif.draining import DrainedNode, drain_node
@@ -30,6 +29,7 @@ from kubesched.asking.whatif.whatif_answer import (
 )
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import CPU, MEMORY
+from kubesched.model.cluster_model import ClusterModel
 
 # (number of tried nodes, number of nodes)
 Progress = Callable[[int, int], None]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Container, Pod, PodSpec
-from kubesched.asking.model import DEFAULT_SCHEDULER
 from kubesched.asking.pod_owners import OwnerNames, bound_to_node
 from kubesched.asking.whatif.whatif_answer import (
     ClusterMeasures,
@@ -25,6 +24,7 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import CPU, MEMORY, NATIVE
 from kubesched.core.scheduling.engine import Engine
+from kubesched.model.cluster_model import DEFAULT_SCHEDULER
 
 ZONE = "topology.kubernetes.io/zone"
 Amounts = NDArray[np.int64]

@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from kubesched.api.label_syntax import parse_selector
 from kubesched.api.labels import Requirement, Selector, selector_of
-from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError, nearest
 
 MOST_NAMED = 5
 

@@ -14,12 +14,12 @@ from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, Taint
 from kubesched.api.storage import CSINode
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.whatif_answer import WhatIfStep
 from kubesched.core.cluster.objects import Objects
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel
 
 HOSTNAME = "kubernetes.io/hostname"
 UNSCHEDULABLE = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")

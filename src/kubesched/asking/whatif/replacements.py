@@ -10,9 +10,9 @@ import msgspec
 
 from kubesched.api.codec import to_builtins
 from kubesched.asking.api_rules import ApiRules
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.quotas import quota_room
 from kubesched.core.cluster.pod_info import PodInfo, without_node
+from kubesched.model.cluster_model import ClusterModel
 
 _STRICT: Final = ("LimitRange", "ResourceQuota")
 # fields that admission fills in from classes, which the source may lack

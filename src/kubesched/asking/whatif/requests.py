@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
-from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
 from kubesched.asking.sources.operation_files import FileReaders
 from kubesched.asking.whatif.draining import Drain
 from kubesched.asking.whatif.node_choice import chosen_nodes
@@ -16,6 +15,7 @@ from kubesched.asking.whatif.operations import AddNodes, Cordon, Operation, Remo
 from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteObject, RescheduleAll, ScaleWorkload
 from kubesched.asking.whatif.workloads import REPLICAS_FIELDS, parse_name
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError, nearest
 
 # limit on new nodes or pods
 MOST_NEW: Final = 100_000

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from kubesched.api.pods import Pod
-from kubesched.asking.group_attempts import is_in_group, members_to_try
-from kubesched.asking.model import ClusterModel, gates_of
 from kubesched.asking.placing import Placer
 from kubesched.asking.pod_owners import OwnerNames
 from kubesched.asking.templates.reading import is_workload
@@ -19,6 +17,8 @@ from kubesched.core.cluster.pod_info import PodInfo, without_node
 from kubesched.core.framework.profile import Profile
 from kubesched.core.scheduling.decision import choose
 from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed
+from kubesched.model.cluster_model import ClusterModel, gates_of
+from kubesched.model.group_attempts import is_in_group, members_to_try
 
 # pods that leave their node or are new wait behind all pending pods
 _LATER = 1e12

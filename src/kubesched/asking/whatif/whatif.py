@@ -10,8 +10,6 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from kubesched.asking.cluster_objects import ClusterObjects, Gap
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.pod_owners import OwnerNames, bound_to_node
 from kubesched.asking.whatif.differences import PodFacts, changes_between
 from kubesched.asking.whatif.measures import Meter, ZonesOfOwners, spread_changes
@@ -42,6 +40,8 @@ from kubesched.asking.whatif.whatif_answer import (
 from kubesched.common.timer_loop import run_on_timers
 from kubesched.config.load import Loaded
 from kubesched.core.cluster.pod_info import PodInfo, without_node
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects, Gap
 
 # phrases of the summary, in order
 _WORDS = {

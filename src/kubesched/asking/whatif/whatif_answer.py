@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kubesched.asking.answers import Answer
-from kubesched.asking.cluster_objects import Gap
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.answers import Answer
 
 # outcomes of pods
 STAYS, MOVES, BECOMES_BOUND = "stays", "moves", "becomes-bound"

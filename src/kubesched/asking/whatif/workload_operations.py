@@ -16,8 +16,6 @@ from kubesched.api.nodes import Namespace, Node
 from kubesched.api.paths import CLUSTER_SCOPED
 from kubesched.api.pods import Pod
 from kubesched.api.policy import PodDisruptionBudget
-from kubesched.asking.answers import ObjectChange, ObjectName
-from kubesched.asking.model import UnknownObjectError, nearest
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.templates.applying import applied
 from kubesched.asking.templates.reading import read_templates
@@ -29,8 +27,10 @@ from kubesched.asking.whatif.workloads import NamedObject, Workloads
 from kubesched.controlplane.controllers.workloads.daemon_nodes import target_of
 from kubesched.controlplane.controllers.workloads.pods import PodView
 from kubesched.controlplane.controllers.workloads.victims import in_order_of_deletion
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.core.cluster.pod_info import PodInfo, without_node
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import UnknownObjectError, nearest
+from kubesched.reports.answers import ObjectChange, ObjectName
 
 NOT_READY = "node.kubernetes.io/not-ready"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"

@@ -13,16 +13,16 @@ from kubesched.api.kinds import API_VERSIONS, KINDS
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.api.storage import PersistentVolumeClaim
-from kubesched.asking.answers import ObjectName
-from kubesched.asking.model import ClusterModel, UnknownObjectError, nearest
 from kubesched.asking.templates.reading import is_workload, read_templates
 from kubesched.asking.templates.workload_template import ClaimedVolume, WorkloadTemplate
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.controlplane.api.documents import Document
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.core.cluster.pod_info import PodInfo, without_node
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError, nearest
+from kubesched.reports.answers import ObjectName
 
 # the field with the number of pods, by kind
 REPLICAS_FIELDS: Final = {

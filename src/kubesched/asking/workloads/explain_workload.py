@@ -10,14 +10,14 @@ from datetime import datetime
 from typing import Final
 
 from kubesched.asking.explain.explain_template import explain_next
-from kubesched.asking.explain.plain_words import number
 from kubesched.asking.explain.triage import NOT_PLACED, pending_groups
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.asking.whatif.trial import WhatIfTrial
 from kubesched.asking.whatif.workloads import NamedObject, Workloads
 from kubesched.asking.workloads.workload_answer import PodsOnNode, WorkloadAnswer
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.reports.plain_words import number
 
 DAEMON_SET: Final = "DaemonSet"
 ZONE: Final = "topology.kubernetes.io/zone"

@@ -5,8 +5,8 @@ From a word such as `deploy`, `po` or `nodes` to the kind of explanation.
 
 from typing import Final
 
-from kubesched.asking.model import UnknownObjectError
 from kubesched.asking.whatif.workloads import REPLICAS_FIELDS, kind_named
+from kubesched.model.cluster_model import UnknownObjectError
 
 POD, NODE, WORKLOAD = "pod", "node", "workload"
 _EXPLAINED: Final = {

@@ -6,10 +6,10 @@ From `explain_workload` to reports, JSON and notebooks.
 from dataclasses import dataclass
 from typing import ClassVar
 
-from kubesched.asking.answers import Answer
-from kubesched.asking.cluster_objects import Gap
 from kubesched.asking.explain.pod_answer import PodAnswer
 from kubesched.asking.explain.triage_answer import PendingGroup
+from kubesched.model.cluster_objects import Gap
+from kubesched.reports.answers import Answer
 
 
 @dataclass(frozen=True, slots=True)

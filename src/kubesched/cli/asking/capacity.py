@@ -17,15 +17,15 @@ from kubesched.api.nodes import Node
 from kubesched.asking.capacity.capacity import CapacityOptions, capacity
 from kubesched.asking.capacity.filling import Progress
 from kubesched.asking.capacity.node_kinds import INSTANCE_TYPE, NodePrices, price_in
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remaining.remaining import remaining
 from kubesched.asking.reports.capacity_report import capacity_report
 from kubesched.asking.reports.remaining_report import remaining_report
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.cli.asking.options import model_options
-from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
+from kubesched.cli.output import OutputOptions, output_option, print_answer
 from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.model.cluster_model import ClusterModel
 
 DOES_NOT_FIT = 3
 OWN = "own"

@@ -6,8 +6,8 @@ In: the word typed so far. Out: the names that complete it.
 import click
 from click.shell_completion import CompletionItem
 
-from kubesched.cli.asking.kubectl_flags import is_kubectl_plugin
-from kubesched.cli.asking.options import source_of
+from kubesched.cli.kubectl_flags import is_kubectl_plugin
+from kubesched.cli.source_options import source_of
 
 
 def pod_names(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -16,21 +16,21 @@ import yaml
 from kubesched.asking.explain.explain_node import explain_node
 from kubesched.asking.explain.explain_pod import explain_named_pod
 from kubesched.asking.explain.triage import triage
-from kubesched.asking.model import ClusterModel, UnknownObjectError
 from kubesched.asking.reports.explain_report import pod_report
 from kubesched.asking.reports.triage_report import node_report, triage_report
 from kubesched.asking.sources.remembering import remembered
 from kubesched.asking.sources.template_files import read_manifests
 from kubesched.cli.asking.completion import explain_words, node_names, pod_names
 from kubesched.cli.asking.options import model_options
-from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
-from kubesched.cli.asking.scheduler_options import scheduler_options
 from kubesched.cli.command_group import CommandWithSubcommands
+from kubesched.cli.output import OutputOptions, output_option, print_answer
+from kubesched.cli.scheduler_options import scheduler_options
+from kubesched.model.cluster_model import ClusterModel, UnknownObjectError
 
 if TYPE_CHECKING:
     from kubesched.asking.explain.pod_answer import PodAnswer
-    from kubesched.asking.sources.scheduler_records import SchedulerAddress
     from kubesched.asking.whatif.workloads import NamedObject
+    from kubesched.sources.scheduler_records import SchedulerAddress
 
 DOES_NOT_FIT = 3
 NOT_KNOWN = 1

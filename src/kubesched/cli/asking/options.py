@@ -4,7 +4,7 @@ In: texts of options. Out: a model of the cluster as the command's parameter `mo
 """
 
 import functools
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -12,23 +12,22 @@ import click
 from rich.console import Console
 
 from kubesched.api.paths import plural_of
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.sources.cluster_source import ClusterSource, read_cluster
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
-from kubesched.cli.asking.configurations import ConfigurationChoice
-from kubesched.cli.asking.kubectl_flags import REQUEST_PARAMETERS, is_kubectl_plugin, request_options
+from kubesched.asking.sources.reading import read_cluster
+from kubesched.cli.configurations import ConfigurationChoice
 from kubesched.cli.gate_options import gate_options
 from kubesched.cli.plugin_options import plugin_option
-from kubesched.client.credentials.context_choice import ContextChoice
+from kubesched.cli.source_options import live_source_option
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.framework.registry import Registry
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
+from kubesched.sources.cluster_source import ClusterSource
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 CONFIG_HELP = "A KubeSchedulerConfiguration file; by default the one of kubesched up or --scheduler, else the defaults."
-LIVE_PARAMETERS = ("kubeconfig", "context", "cluster", "user", *REQUEST_PARAMETERS)
 
 
 def source_options(command: F) -> F:
@@ -87,46 +86,6 @@ def source_option(command: F) -> F:
         return command(*args, source=replace(source, paths=paths, namespace=namespace), **kwargs)
 
     return with_source  # type: ignore[return-value]
-
-
-def live_source_option(command: F) -> F:
-    """Give a command the options of live clusters, as its parameter `source`."""
-
-    @click.option("--kubeconfig", default="", metavar="FILE", help="Kubeconfig of the cluster; kubectl's by default.")
-    @click.option("--context", default="", metavar="NAME", help="Context in the kubeconfig.")
-    @click.option(
-        "--cluster",
-        default="",
-        metavar="NAME",
-        help="Name of a cluster of kubesched up; for kubectl kubesched, of the kubeconfig.",
-    )
-    @click.option("--user", default="", metavar="NAME", help="User in the kubeconfig.")
-    @request_options
-    @functools.wraps(command)
-    def with_live_source(*args: Any, **kwargs: Any) -> Any:
-        given = {name: kwargs.pop(name) for name in LIVE_PARAMETERS}
-        source = source_of(given, of_kubectl=is_kubectl_plugin(click.get_current_context()))
-        return command(*args, source=source, **kwargs)
-
-    return with_live_source  # type: ignore[return-value]
-
-
-def source_of(given: Mapping[str, Any], *, of_kubectl: bool) -> ClusterSource:
-    """Return the source that the options name. In a plugin of kubectl, `--cluster` is a cluster of the kubeconfig."""
-    cluster = given.get("cluster", "")
-    choice = ContextChoice(
-        context=given.get("context", ""),
-        cluster=cluster if of_kubectl else "",
-        user=given.get("user", ""),
-        **{name: given[name] for name in REQUEST_PARAMETERS if given.get(name)},
-    )
-    return ClusterSource(
-        tuple(given.get("paths", ())),
-        "" if of_kubectl else cluster,
-        given.get("kubeconfig", ""),
-        choice,
-        given.get("namespace", ""),
-    )
 
 
 def read_source(source: ClusterSource, custom_kinds: Collection[str] = ()) -> ClusterObjects:

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import click
 
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.sources.anonymising import anonymised
 from kubesched.asking.sources.snapshot_file import write_snapshot
 from kubesched.asking.sources.snapshots import counts_of, snapshot_bytes
 from kubesched.cli.asking.options import source_options
 from kubesched.cli.notes import note
+from kubesched.model.cluster_objects import ClusterObjects
 
 # kinds that the line names; the line sums up all other kinds
 _NAMED = ("Node", "Pod")

@@ -10,10 +10,7 @@ from typing import Any
 
 import click
 
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.reports.whatif_report import comparison_report, consolidation_report, whatif_report
-from kubesched.asking.sources.cluster_source import ClusterSource
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.asking.sources.operation_files import FILE_READERS
 from kubesched.asking.whatif.compare import NamedModel, compare
 from kubesched.asking.whatif.configurations import parse_weight, with_weights
@@ -22,14 +19,17 @@ from kubesched.asking.whatif.operations import Operation
 from kubesched.asking.whatif.requests import operation_of, with_drain_options
 from kubesched.asking.whatif.whatif import whatif
 from kubesched.asking.whatif.workload_operations import RescheduleAll
-from kubesched.cli.asking.configurations import load_configuration, served_configuration
 from kubesched.cli.asking.options import model_options, read_source, source_option
-from kubesched.cli.asking.output import OutputOptions, output_option, print_answer
 from kubesched.cli.command_group import CommandWithSubcommands
+from kubesched.cli.configurations import load_configuration, served_configuration
 from kubesched.cli.gate_options import gate_options
+from kubesched.cli.output import OutputOptions, output_option, print_answer
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.config.feature_gates import FeatureGates, parse_flag
 from kubesched.core.framework.registry import Registry
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.sources.cluster_source import ClusterSource
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 DOES_NOT_FIT = 3
 DEFAULTS = "the defaults"

@@ -32,7 +32,7 @@ from kubesched.controlplane.kinds.admission.expressions import (
     value_of,
 )
 from kubesched.controlplane.managed_fields.list_types import FieldTypeError
-from kubesched.controlplane.schema.json_patching import FailedTestError, OperationError, json_patched
+from kubesched.json_patch import FailedTestError, OperationError, json_patched
 
 
 class MutatingPolicy(AdmissionPolicy):

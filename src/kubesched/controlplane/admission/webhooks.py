@@ -28,7 +28,7 @@ from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError, internal_error
 from kubesched.controlplane.conversion import from_storage, to_storage
 from kubesched.controlplane.kinds.admission.expressions import EvaluationError
-from kubesched.controlplane.schema.json_patching import OperationError, json_patched
+from kubesched.json_patch import OperationError, json_patched
 
 REVIEW = "AdmissionReview"
 _GROUP = "admission.k8s.io"

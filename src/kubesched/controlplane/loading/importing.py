@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.controllers.workloads.imported import ImportedWorkloads
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.manifests import Manifest
 
 
 def make_namespaces(client: LocalClient, manifests: Sequence[Manifest]) -> int:

@@ -21,12 +21,12 @@ from kubesched.controlplane.api.statuses import ApiError
 from kubesched.controlplane.conversion import to_storage
 from kubesched.controlplane.kinds.network.service_addresses import SERVICES
 from kubesched.controlplane.loading.importing import make_namespaces, settle_imported
-from kubesched.controlplane.loading.manifests import Manifest, read, shown
 from kubesched.controlplane.loading.repeated import RepeatedMessages
 from kubesched.controlplane.registry.declaration import LoadOrder
 from kubesched.controlplane.server.catalog import DECLARATIONS
 from kubesched.controlplane.server.server import ApiServer
 from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched.manifests import Manifest, read, shown
 
 _ORDER = {each.resource.kind: each.load_order for each in DECLARATIONS}
 # how the API server's words about a text that is no quantity begin

@@ -3,7 +3,7 @@
 From objects and messages to lines.
 """
 
-from kubesched.controlplane.loading.manifests import Manifest
+from kubesched.manifests import Manifest
 
 
 class RepeatedMessages:

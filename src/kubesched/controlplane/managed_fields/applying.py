@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from kubesched.api.go_text import quote, to_json
+from kubesched.api.last_applied import LAST_APPLIED
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.object_meta import MOST_ANNOTATION_BYTES
 from kubesched.controlplane.api.statuses import ApiError
@@ -39,7 +40,6 @@ from kubesched.controlplane.managed_fields.list_types import FieldTypeError
 from kubesched.controlplane.managed_fields.types import FieldType
 
 KUBECTL = "kubectl"
-LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class ConflictsError(Exception):

@@ -11,12 +11,12 @@ import msgspec
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.paths import path_of, plural_of
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.operations import named, new_nodes_like
 from kubesched.asking.whatif.workloads import REPLICAS_FIELDS
 from kubesched.client.rest import Query, Refused, RestClient
 from kubesched.controlplane.server.catalog import RESOURCES
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.actions.requests import (
     ADD_NODES,
     CORDON,

@@ -8,13 +8,13 @@ from typing import Final
 import msgspec
 
 from kubesched.api.paths import CLUSTER_SCOPED
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.owners import Owners
 from kubesched.asking.whatif.node_choice import chosen_nodes
 from kubesched.asking.whatif.workloads import REPLICAS_FIELDS, NamedObject, parse_name
 from kubesched.config.document import rough_values
-from kubesched.controlplane.loading.manifests import Manifest, parsed
 from kubesched.errors import KubeschedError
+from kubesched.manifests import Manifest, parsed
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.owners import Owners
 from kubesched.up.node_pools import NodePool, parse_pool
 
 CORDON, UNCORDON, DRAIN, REMOVE = "cordon", "uncordon", "drain", "remove-nodes"

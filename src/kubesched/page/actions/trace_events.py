@@ -18,7 +18,6 @@ from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.budgets import BudgetAccounts
 from kubesched.asking.whatif.operations import AddNodes, Cordon, RemoveNodes, cordon, named, uncordon
@@ -27,6 +26,7 @@ from kubesched.asking.whatif.whatif import trial_of
 from kubesched.asking.whatif.workload_operations import ApplyManifests, DeleteObject, ScaleWorkload
 from kubesched.asking.whatif.workloads import NamedObject
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.actions.requests import (
     ADD_NODES,
     CORDON,

@@ -7,8 +7,6 @@ from typing import Any, NamedTuple
 
 import msgspec
 
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.whatif.compare import NamedModel, compare
 from kubesched.asking.whatif.whatif_answer import ComparisonAnswer
 from kubesched.config.document import DocumentError, parse
@@ -20,6 +18,8 @@ from kubesched.config.load import Loaded
 from kubesched.config.redacting import without_secrets
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.page.configuration.form import form_of, text_of
 from kubesched.page.configuration.form_changes import FormChange, FormChangeError, changed_tree
 from kubesched.page.configuration.places import faults_of

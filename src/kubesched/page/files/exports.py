@@ -11,14 +11,14 @@ import msgspec
 from kubesched.api.codec import to_builtins
 from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.meta import ApiObject
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.sources.reduction import reduced
 from kubesched.asking.sources.snapshots import snapshot_bytes
 from kubesched.config.document import dump
 from kubesched.config.encoding import to_wire
 from kubesched.config.load import Loaded
 from kubesched.config.redacting import without_secrets
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.simulate.traces.scheduler_simulator import LISTS
+from kubesched.sources.reduction import reduced
 
 
 class ExportedFile(NamedTuple):

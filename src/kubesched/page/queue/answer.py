@@ -7,9 +7,9 @@ from typing import Any
 
 import msgspec
 
-from kubesched.asking.answers import plain
 from kubesched.page.queue.history import QueueHistory
 from kubesched.page.queue.reading import QueueReading
+from kubesched.reports.answers import plain
 
 
 def answer_of(reading: QueueReading, history: QueueHistory, beginning: float | None = None) -> dict[str, Any]:

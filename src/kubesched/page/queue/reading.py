@@ -11,9 +11,9 @@ from heapq import nsmallest
 from math import isfinite
 from typing import Final
 
-from kubesched.asking.cluster_objects import Gap
-from kubesched.asking.model import ClusterModel
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import Gap
 from kubesched.serving.queue.reading import MOST_PODS
 from kubesched.serving.queue.records import (
     ACTIVE,

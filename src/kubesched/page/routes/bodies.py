@@ -10,8 +10,8 @@ import msgspec
 from aiohttp import web
 
 from kubesched.api.tolerant_json import UNREADABLE
-from kubesched.asking.answers import Answer
 from kubesched.errors import KubeschedError
+from kubesched.reports.answers import Answer
 
 T = TypeVar("T")
 

@@ -11,19 +11,19 @@ import msgspec
 from aiohttp import web
 
 from kubesched.api.pods import PodStatus
-from kubesched.asking.answers import ObjectName
 from kubesched.asking.capacity.capacity import capacity
 from kubesched.asking.capacity.capacity_answer import CapacityAnswer
 from kubesched.asking.explain.explain_pod import as_pending
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.templates.reading import WorkloadTemplates, read_templates
 from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.common.daemon_thread import on_thread
 from kubesched.config.document import rough_values
-from kubesched.controlplane.loading.manifests import parsed
 from kubesched.errors import KubeschedError
+from kubesched.manifests import parsed
+from kubesched.model.cluster_model import ClusterModel
 from kubesched.page.page_state import PageState
 from kubesched.page.routes.bodies import RefusedRequestError, json_answer, read_body
+from kubesched.reports.answers import ObjectName
 
 MOST_VALUES = 50_000
 PASTED = "the manifest"

@@ -11,7 +11,6 @@ from typing import Any
 
 from aiohttp import web
 
-from kubesched.asking.sources.scheduler_configuration import read_in_force
 from kubesched.config.errors import ConfigError
 from kubesched.config.load import Loaded
 from kubesched.page.configuration.questions import (
@@ -27,6 +26,7 @@ from kubesched.page.queue.feed import QueueFeed
 from kubesched.page.routes.bodies import RefusedRequestError, json_answer, read_body
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.scenario import SimulatedConfiguration
+from kubesched.sources.scheduler_configuration import read_in_force
 
 IN_FORCE = "In force."
 ANOTHER = "The scheduler has another configuration in force than this one, which the answers use: restart the page."

@@ -11,7 +11,6 @@ from typing import Final
 
 from aiohttp import web
 
-from kubesched.asking.sources.custom_kinds import custom_kinds_of
 from kubesched.common.daemon_thread import on_thread
 from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
@@ -23,6 +22,7 @@ from kubesched.page.page_state import PageState, scenario_of
 from kubesched.page.routes.bodies import RefusedRequestError, json_answer
 from kubesched.page.simulation.scenario import PageScenario, SimulatedConfiguration
 from kubesched.simulate.traces.reading import read_traces
+from kubesched.sources.custom_kinds import custom_kinds_of
 
 LONGEST_NAME: Final = 100
 # how often to check whether the browser is still connected

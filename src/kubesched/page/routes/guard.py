@@ -12,8 +12,8 @@ from typing import Final
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
-from kubesched.asking.model import UnknownObjectError
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import UnknownObjectError
 from kubesched.page.routes.bodies import RefusedRequestError
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]

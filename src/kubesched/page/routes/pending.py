@@ -11,14 +11,14 @@ from datetime import datetime
 import msgspec
 from aiohttp import web
 
-from kubesched.asking.answers import plain
-from kubesched.asking.cluster_objects import ClusterObjects
 from kubesched.asking.explain.triage import triage
-from kubesched.asking.model import ClusterModel
 from kubesched.common.daemon_thread import on_thread
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.page.page_state import PageState
 from kubesched.page.routes.bodies import encoded_answer
 from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched.reports.answers import plain
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ from typing import Final
 
 from aiohttp import web
 
-from kubesched.asking.sources.scheduler_records import SchedulerAddress, config_of, read_api_server
 from kubesched.common.virtual_time import BEGINNING
 from kubesched.page.page_state import PageState
 from kubesched.page.routes.bodies import RefusedRequestError, json_answer
 from kubesched.page.simulation.page_simulation import PageSimulation
 from kubesched.page.timeline.mark_series import CYCLES, SECONDS, timeline_answer
 from kubesched.serving.decisions.records import DecisionRecord
+from kubesched.sources.scheduler_records import SchedulerAddress, config_of, read_api_server
 
 MOST_DECISIONS: Final = 2000
 AGAIN_SECONDS: Final = 2.0

@@ -12,8 +12,6 @@ from typing import Any
 
 from kubesched import __version__
 from kubesched.api.meta import ApiObject
-from kubesched.asking.sources.custom_kinds import custom_kinds_in
-from kubesched.asking.sources.followed_kinds import followable_kinds
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.informers.server_incarnation import IncarnationTracker
 from kubesched.client.informers.watched_kinds import WatchedKind
@@ -21,6 +19,8 @@ from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.notes import Note
 from kubesched.errors import KubeschedError
 from kubesched.page.shown.shown_cluster import LOST, THERE, ShownCluster
+from kubesched.sources.custom_kinds import custom_kinds_in
+from kubesched.sources.followed_kinds import followable_kinds
 
 PROBE_SECONDS = 2.0
 PROBE_PATH = "/version"

@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from typing import Final
 
-from kubesched.asking.explain.plain_words import counted
+from kubesched.reports.plain_words import counted
 
 FITS_NOWHERE: Final = "Fits nowhere: "
 _NODES: Final = re.compile(r"0/\d+ nodes are available: ")

@@ -18,12 +18,12 @@ from kubesched.api.kinds import API_VERSIONS
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
-from kubesched.asking.answers import ObjectName, plain
 from kubesched.asking.capacity.node_kinds import ZONE, pool_label_of
-from kubesched.asking.model import ClusterModel, name_of_object
-from kubesched.asking.owners import Owners
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_model import ClusterModel, name_of_object
+from kubesched.model.owners import Owners
 from kubesched.page.shown.shown_objects import PLACED, columns_of, shown_node, shown_pod
+from kubesched.reports.answers import ObjectName, plain
 
 # older changes are dropped: a browser that asks for them reads everything again
 MOST_CHANGES = 200_000

@@ -11,12 +11,12 @@ from typing import Final, NamedTuple
 
 from kubesched.api.devices import ResourceClaim, ResourceSlice
 from kubesched.api.nodes import Node
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.placing import claims_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.devices import DeviceFeatures
 from kubesched.core.devices.errors import AllocationError
 from kubesched.core.devices.slices import OfferedDevice
+from kubesched.model.cluster_model import ClusterModel
 
 _SUFFIX: Final = " devices"
 PODS: Final = "pods"

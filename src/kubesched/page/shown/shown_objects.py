@@ -10,10 +10,10 @@ from typing import Any
 from kubesched.api.meta import RawQuantity
 from kubesched.api.nodes import Node
 from kubesched.api.quantity import milli_value_of, value_of
-from kubesched.asking.model import ClusterModel, gates_of
-from kubesched.asking.owners import Owners
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.errors import InvalidObjectError
+from kubesched.model.cluster_model import ClusterModel, gates_of
+from kubesched.model.owners import Owners
 from kubesched.page.shown.reasons_in_words import in_plain_words
 from kubesched.page.shown.shown_devices import devices_held_by, devices_on
 

@@ -13,12 +13,11 @@ from typing import Any, Final, TypeVar
 import msgspec
 
 from kubesched.api.nodes import Node
-from kubesched.asking.cluster_objects import ADMISSION_KINDS, ClusterObjects
-from kubesched.asking.model import ClusterModel
-from kubesched.asking.records import PodRecords
 from kubesched.config.load import Loaded
 from kubesched.core.framework.texts import described
 from kubesched.errors import KubeschedError
+from kubesched.model.cluster_model import ClusterModel
+from kubesched.model.cluster_objects import ADMISSION_KINDS, ClusterObjects
 from kubesched.page.shown.shown_cluster import ShownCluster
 from kubesched.page.simulation.commands import (
     ENDED,
@@ -42,6 +41,7 @@ from kubesched.page.simulation.simulation_thread import SimulationThread
 from kubesched.page.simulation.stepped_run import ObserverFactory, SteppedRun
 from kubesched.page.timeline.mark_series import MarkSeries
 from kubesched.simulate.traces.trace import TraceEvent
+from kubesched.sources.pod_records import PodRecords
 
 T = TypeVar("T")
 # objects that are taken in before requests have their turn

@@ -8,7 +8,7 @@ import shlex
 from collections.abc import Iterator, Sequence
 
 from kubesched import __version__
-from kubesched.asking.reports.blocks import (
+from kubesched.reports.blocks import (
     Block,
     Cell,
     Commands,
@@ -21,7 +21,7 @@ from kubesched.asking.reports.blocks import (
     Tone,
     Toned,
 )
-from kubesched.asking.reports.html import as_page
+from kubesched.reports.html import as_page
 from kubesched.simulate.measuring.comparison import compared, interval
 from kubesched.simulate.measuring.figures import Figures, Waiting
 from kubesched.simulate.reports.curves import (

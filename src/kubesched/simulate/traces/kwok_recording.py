@@ -26,11 +26,11 @@ from kubesched.api.meta import ApiObject
 from kubesched.common.notes import Note
 from kubesched.common.virtual_time import BEGINNING
 from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.loading.manifests import Manifest, parsed
 from kubesched.controlplane.schema import library
 from kubesched.controlplane.schema.merging import MergeError, strategic_merge
 from kubesched.controlplane.server.catalog import RESOURCES
 from kubesched.errors import InvalidObjectError
+from kubesched.manifests import Manifest, parsed
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.opening import whole_trace
 from kubesched.simulate.traces.recording.recorded_objects import RECORDED_KINDS

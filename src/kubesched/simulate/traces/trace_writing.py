@@ -14,10 +14,10 @@ from typing import Any, BinaryIO
 import msgspec
 
 from kubesched.api.codec import encode, to_builtins
+from kubesched.api.last_applied import LAST_APPLIED
 from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.common.extras import extra_module
-from kubesched.controlplane.managed_fields.applying import LAST_APPLIED
 from kubesched.simulate.errors import TraceError
 from kubesched.simulate.traces.parquet_trace import REPLACEMENTS
 from kubesched.simulate.traces.trace import ConfigurationChange, ObjectDeletion, PodArrival, Trace, TraceEvent

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kubesched.api.devices import ResourceClaim, ResourceSlice
-from kubesched.asking.model import name_of_object
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, creation, object_step, pod_step
 from kubesched.asking.remedies.steps import Document, Edit, Rank, Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.devices.resource_claims import EXTENDED_RESOURCE_CLAIM
 from kubesched.core.plugins.dynamic_resources.filtering import STALE_CLAIM
 from kubesched.core.plugins.dynamic_resources.pod_claims import used_claim_names
+from kubesched.model.cluster_model import name_of_object
 
 MISSING_CLASS = re.compile(r"device class (\S+) does not exist")
 MOST_FREED = 6

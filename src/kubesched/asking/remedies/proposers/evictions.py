@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.asking.model import name_of_object
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.remedies.moving import places_of
 from kubesched.asking.remedies.steps import Rank, Scope, Step, Steps
@@ -18,6 +17,7 @@ from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
+from kubesched.model.cluster_model import name_of_object
 
 MOST_VICTIMS = 8
 MOST_NODES = 48

@@ -7,12 +7,12 @@ from dataclasses import replace
 from itertools import count, islice
 
 from kubesched.api.codec import to_builtins
-from kubesched.asking.group_attempts import group_object
 from kubesched.asking.remedies.proposers.new_nodes import OF_ONE_OBJECT
 from kubesched.asking.remedies.proposers.obstacles import creation
 from kubesched.asking.remedies.steps import Document, Rank, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.pod_groups import group_of
+from kubesched.model.group_attempts import group_object
 
 TOPIC = "member"
 MOST_MEMBERS = 100

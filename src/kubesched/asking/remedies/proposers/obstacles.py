@@ -10,10 +10,10 @@ from typing import Any, NamedTuple
 from kubesched.api.codec import decode
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
-from kubesched.asking.model import name_of_object
 from kubesched.asking.remedies.steps import Document, Edit, Rank, Scope, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.framework.status import Status
+from kubesched.model.cluster_model import name_of_object
 
 # labels that describe a node: an existing value is right
 WELL_KNOWN = ("kubernetes.io/", "node.kubernetes.io/", "topology.kubernetes.io/", "beta.kubernetes.io/")

@@ -12,10 +12,10 @@ from kubesched.api.pods import Container, Pod
 from kubesched.api.quantity import DECIMAL_SI, Quantity, from_milli_value, from_value, quantity_of
 from kubesched.api.resources import CPU, has_pod_level_requests, is_pod_level_resource
 from kubesched.asking.amounts import quantity_text, rounded_down
-from kubesched.asking.rejections import PODS, Shortage
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, object_step, pod_step
 from kubesched.asking.remedies.steps import Document, Step, Steps
 from kubesched.asking.remedies.trials import Trial
+from kubesched.model.rejections import PODS, Shortage
 
 # in the unit of the table: cpu in thousandths, everything else in units
 Amounts = dict[tuple[str, int], int]

@@ -5,10 +5,10 @@ From the pod to steps that change spec.schedulerName.
 
 from collections.abc import Iterator
 
-from kubesched.asking.model import DEFAULT_SCHEDULER
 from kubesched.asking.remedies.proposers.obstacles import field, pod_step
 from kubesched.asking.remedies.steps import Document, Edit, Steps
 from kubesched.asking.remedies.trials import Trial
+from kubesched.model.cluster_model import DEFAULT_SCHEDULER
 
 
 def other_profiles(trial: Trial) -> Iterator[Steps]:

@@ -9,11 +9,11 @@ from dataclasses import replace
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Taint
 from kubesched.api.tolerations import forbids_scheduling, tolerated_by_any
-from kubesched.asking.model import ClusterModel
 from kubesched.asking.remedies.proposers.obstacles import Obstacle, drop, entries, object_step, pod_step
 from kubesched.asking.remedies.steps import Document, Edit, Rank, Step, Steps
 from kubesched.asking.remedies.trials import Trial
 from kubesched.core.cluster.pod_info import PodInfo
+from kubesched.model.cluster_model import ClusterModel
 
 UNSCHEDULABLE = "node.kubernetes.io/unschedulable"
 # taints of unhealthy nodes or nodes under removal: a pod should not tolerate them, and a controller restores

@@ -23,8 +23,6 @@ from kubesched.api.meta import ApiObject, OwnerReference
 from kubesched.api.pods import Pod
 from kubesched.api.policy import PodDisruptionBudget
 from kubesched.api.storage import PersistentVolume
-from kubesched.asking.cluster_objects import ClusterObjects
-from kubesched.asking.model import DEFAULT_SCHEDULER, gates_of
 from kubesched.asking.pod_owners import OwnerNames
 from kubesched.asking.whatif.running.filling import StoreFilling, counted
 from kubesched.asking.whatif.running.in_process import InProcessRest, NoEvents
@@ -70,6 +68,8 @@ from kubesched.core.loop.loop_events import Dropped, Put
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
+from kubesched.model.cluster_model import DEFAULT_SCHEDULER, gates_of
+from kubesched.model.cluster_objects import ClusterObjects
 
 # after this time without a change only endless retries remain
 CALM_SECONDS: Final = 900.0

@@ -5,7 +5,6 @@ From names and values to requests, and to texts about their results.
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.nodes import Node
-from kubesched.asking.model import UnknownObjectError, nearest
 from kubesched.asking.pod_owners import bound_to_node
 from kubesched.asking.whatif.operations import (
     NO_EXECUTE,
@@ -23,6 +22,7 @@ from kubesched.asking.whatif.whatif_answer import WhatIfStep
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.prefixes import NODES
 from kubesched.controlplane.api.times import timestamp
+from kubesched.model.cluster_model import UnknownObjectError, nearest
 
 # prefixes of the taints of node controllers
 LIFECYCLE = "node.kubernetes.io/"

@@ -8,12 +8,10 @@ from typing import Any
 from msgspec.structs import replace
 
 from kubesched.api.codec import decode, to_builtins
+from kubesched.api.last_applied import with_last_applied
 from kubesched.api.pods import Pod, PodStatus
-from kubesched.asking.model import DEFAULT_SCHEDULER, UnknownObjectError, nearest
 from kubesched.asking.pod_owners import bound_to_node
-from kubesched.asking.sources.reduction import reduced
-from kubesched.asking.sources.workloads import is_workload, reduced_workload
-from kubesched.asking.templates.applying import applied, with_last_applied
+from kubesched.asking.templates.applying import applied
 from kubesched.asking.whatif.running import node_requests
 from kubesched.asking.whatif.running.cluster import RunningCluster
 from kubesched.asking.whatif.running.filling import with_images
@@ -23,8 +21,11 @@ from kubesched.asking.whatif.workloads import REPLICAS_FIELDS, NamedObject
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.api.resources import Resource
 from kubesched.controlplane.api.statuses import ApiError
-from kubesched.controlplane.loading.manifests import Manifest
 from kubesched.errors import InvalidObjectError, KubeschedError
+from kubesched.manifests import Manifest
+from kubesched.model.cluster_model import DEFAULT_SCHEDULER, UnknownObjectError, nearest
+from kubesched.sources.reduction import reduced
+from kubesched.sources.workloads import is_workload, reduced_workload
 
 MOST_NAMED = 5
 

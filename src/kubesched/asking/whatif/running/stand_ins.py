@@ -11,8 +11,8 @@ from typing import Final, NamedTuple
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import OwnerReference
 from kubesched.api.pods import Pod
-from kubesched.asking.owners import TEMPLATE_HASH
 from kubesched.controlplane.api.documents import Document
+from kubesched.model.owners import TEMPLATE_HASH
 
 # controllers without stand-ins: their pods are bound to their nodes, or end without them
 _LEFT_ALONE: Final = ("DaemonSet", "Node")

@@ -8,6 +8,7 @@ Nothing is written to the server.
 
 from typing import Final
 
+from kubesched.api.last_applied import LAST_APPLIED
 from kubesched.controlplane.api.documents import Document
 from kubesched.controlplane.controllers.workloads import rollouts
 from kubesched.controlplane.controllers.workloads.hashing import short_hash
@@ -15,10 +16,9 @@ from kubesched.controlplane.controllers.workloads.owning import controller_refer
 from kubesched.controlplane.controllers.workloads.rollouts import wanted
 from kubesched.controlplane.kinds.checks import part
 
-_LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 # annotations of a deployment that are not copied to its sets
 _OWN_ANNOTATIONS: Final = (
-    _LAST_APPLIED,
+    LAST_APPLIED,
     rollouts.REVISION,
     rollouts.REVISION_HISTORY,
     rollouts.DESIRED_REPLICAS,

@@ -21,11 +21,11 @@ from kubesched.controlplane.api.statuses import ApiError, bad_request, invalid
 from kubesched.controlplane.schema import IGNORE, STRICT, WARN, Schemas, decoder_of, strict_words
 from kubesched.controlplane.schema.decoder import Decoded, UnrecognizedError
 from kubesched.controlplane.schema.go_words import json_name, printed
-from kubesched.controlplane.schema.json_patching import OperationError, json_patched
 from kubesched.controlplane.schema.json_text import JsonError, check_depth, may_have_doubles, parse
 from kubesched.controlplane.schema.merging import ListOfListsError, MergeError, strategic_merge
 from kubesched.controlplane.schema.shapes import Field, ListType, Scalar, ScalarType, Shape, Type
 from kubesched.controlplane.schema.strict_decoder import ShapeError, StrictDecoder
+from kubesched.json_patch import OperationError, json_patched
 
 MOST_OPERATIONS = 10_000
 

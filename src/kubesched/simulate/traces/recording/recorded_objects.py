@@ -29,8 +29,8 @@ from kubesched.api.storage import (
     StorageClass,
     VolumeAttachment,
 )
-from kubesched.asking.sources.files import UNREAD_KINDS
-from kubesched.asking.sources.reduction import reduced
+from kubesched.sources.reduction import reduced
+from kubesched.sources.unread import UNREAD_KINDS
 
 replace = msgspec.structs.replace
 T = TypeVar("T", bound=ApiObject)
