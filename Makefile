@@ -32,16 +32,16 @@ test: $(READY)
 
 # what a change to the scheduler breaks first: half a minute on two cores; QUICK=path for other tests
 quick: $(READY)
-	$(BIN)/python -m pytest -q -n auto --ignore tests/core/property $(or $(QUICK),tests/api tests/cel tests/config tests/core tests/tools tests/test_*.py)
+	$(BIN)/python -m pytest -q -n auto --ignore packages/scheduler/tests/core/property $(or $(QUICK),packages/scheduler/tests/api packages/scheduler/tests/cel packages/scheduler/tests/config packages/scheduler/tests/core tests/tools tests/test_*.py)
 
 # the examples of Hypothesis are the same ones in `make test`; here they are new each time
 test-random: $(READY)
-	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest -n auto $$(grep -rlE "^from hypothesis|^import hypothesis" tests contrib/tests --include="test_*.py")
+	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest -n auto $$(grep -rlE "^from hypothesis|^import hypothesis" tests packages/contrib/tests --include="test_*.py")
 
 # needs cel-expr-python, which is in no lock: 50 MB for one test
 test-oracle: $(READY)
 	$(BIN)/python -m pip install --quiet "cel-expr-python>=0.1.3"
-	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest tests/cel/test_oracle.py
+	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest packages/scheduler/tests/cel/test_oracle.py
 
 # each Python that is installed gets an environment of its own
 test-pythons:
@@ -100,7 +100,7 @@ attack: $(READY)
 	$(BIN)/python -m attack $(ATTACK)
 
 docs: $(READY)
-	$(BIN)/python -m kubesched.controlplane.compatibility > docs/reference/api-compatibility.md
+	$(BIN)/python -m kubesched_controlplane.compatibility > docs/reference/api-compatibility.md
 	$(BIN)/python -m tools.layers docs/internals/architecture.md
 	$(BIN)/python -m tools.answer_forms docs/reference/answers.md
 	$(BIN)/python -m tools.examples docs/guides/questions/cookbook.md docs/guides/questions/evaluating.md docs/verification/truth.md

@@ -19,22 +19,6 @@ from rich.console import Console
 from rich.table import Table
 
 from kubesched.api.meta import ApiObject
-from kubesched.asking.capacity.capacity import CapacityOptions, capacity
-from kubesched.asking.capacity.capacity_answer import CapacityAnswer
-from kubesched.asking.explain.explain_node import explain_node
-from kubesched.asking.explain.explain_pod import explain_named_pod
-from kubesched.asking.explain.triage import triage
-from kubesched.asking.sources.files import read_files
-from kubesched.asking.sources.snapshots import snapshot_bytes
-from kubesched.asking.templates.reading import read_templates
-from kubesched.asking.whatif.compare import NamedModel, compare
-from kubesched.asking.whatif.configurations import with_weights
-from kubesched.asking.whatif.consolidate import consolidate
-from kubesched.asking.whatif.draining import Drain
-from kubesched.asking.whatif.operations import Operation
-from kubesched.asking.whatif.whatif import whatif
-from kubesched.asking.whatif.workload_operations import ScaleWorkload
-from kubesched.asking.whatif.workloads import parse_name
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.core.assembly import load_config
 from kubesched.manifests import Manifest
@@ -42,6 +26,22 @@ from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.reports.answers import Answer
 from kubesched.testing import a_budget, a_claim, a_node, a_pod, a_spread, an_affinity
+from kubesched_answers.capacity.capacity import CapacityOptions, capacity
+from kubesched_answers.capacity.capacity_answer import CapacityAnswer
+from kubesched_answers.explain.explain_node import explain_node
+from kubesched_answers.explain.explain_pod import explain_named_pod
+from kubesched_answers.explain.triage import triage
+from kubesched_answers.sources.files import read_files
+from kubesched_answers.sources.snapshots import snapshot_bytes
+from kubesched_answers.templates.reading import read_templates
+from kubesched_answers.whatif.compare import NamedModel, compare
+from kubesched_answers.whatif.configurations import with_weights
+from kubesched_answers.whatif.consolidate import consolidate
+from kubesched_answers.whatif.draining import Drain
+from kubesched_answers.whatif.operations import Operation
+from kubesched_answers.whatif.whatif import whatif
+from kubesched_answers.whatif.workload_operations import ScaleWorkload
+from kubesched_answers.whatif.workloads import parse_name
 
 PARTS = ("read", "model", "answer", "sum", "cpu")
 ZONES = 10

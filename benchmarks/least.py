@@ -18,13 +18,13 @@ from unittest import mock
 import click
 import msgspec
 import numpy as np
-from tests.up.test_cluster import Lived, a_node, living
+from packages.controlplane.tests.up.test_cluster import Lived, a_node, living
 
 from kubesched.api.pods import Pod
 from kubesched.client.informers.object_reader import ObjectReader
 from kubesched.client.informers.watch_events import read_event
 from kubesched.client.rest import Query
-from kubesched.up.local_rest import LocalRest, LocalStream
+from kubesched_controlplane.up.local_rest import LocalRest, LocalStream
 
 ROWS = 5000
 _PACKAGE = "/kubesched/"

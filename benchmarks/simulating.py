@@ -19,10 +19,10 @@ from kubesched.api.meta import ApiObject
 from kubesched.common.garbage_collection import collect_seldom, resident_pages
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
-from kubesched.simulate.simulation import Run, SimulationProgress, simulate
-from kubesched.simulate.traces.admission import renamed
-from kubesched.simulate.traces.trace import ObjectPut, PodArrival, Trace, TraceEvent
 from kubesched.testing import a_node, a_pod
+from kubesched_lab.simulate.simulation import Run, SimulationProgress, simulate
+from kubesched_lab.simulate.traces.admission import renamed
+from kubesched_lab.simulate.traces.trace import ObjectPut, PodArrival, Trace, TraceEvent
 
 HOUR = 3600.0
 MEAN_SECONDS = 600.0

@@ -17,7 +17,6 @@ from kubesched.api.label_syntax import parse_selector
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import DECIMAL_SI, MAX_TEXT, parse_quantity
-from kubesched.asking.sources.snapshots import read_snapshot, snapshot_bytes
 from kubesched.cel import CelRuntimeError
 from kubesched.cel.selectors import CompiledSelector
 from kubesched.client.credentials.kubeconfig import read_kubeconfig
@@ -28,6 +27,7 @@ from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.golang import parse_duration
 from kubesched.config.load import load
 from kubesched.errors import KubeschedError
+from kubesched_answers.sources.snapshots import read_snapshot, snapshot_bytes
 
 DEVICE = Device(name="gpu-0", attributes={"a": DeviceAttribute(int_value=1), "b": DeviceAttribute(string_value="x")})
 LONGEST_EXPRESSION = 10_240

@@ -4,13 +4,13 @@ import tempfile
 from collections.abc import Callable
 from functools import cache
 
-from kubesched.controlplane.access import always_allow
-from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response
-from kubesched.controlplane.bootstrap.objects import bootstrap
-from kubesched.controlplane.loading.loader import load
-from kubesched.controlplane.server.catalog import RESOURCES
-from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.transport.local_client import LocalClient, path_of
+from kubesched_controlplane.access import always_allow
+from kubesched_controlplane.api.requests import ADMINISTRATOR, Request, Response
+from kubesched_controlplane.bootstrap.objects import bootstrap
+from kubesched_controlplane.loading.loader import load
+from kubesched_controlplane.server.catalog import RESOURCES
+from kubesched_controlplane.server.server import ApiServer
+from kubesched_controlplane.transport.local_client import LocalClient, path_of
 
 _BODIES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
 _PATCHES = (

@@ -6,7 +6,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from tests.up.test_cluster import Lived, a_node, a_pod, living
+from packages.controlplane.tests.up.test_cluster import Lived, a_node, a_pod, living
 
 ROOT = Path(__file__).parents[1]
 STEP = re.compile(r"^\d+\. `([\w/]+\.py): ([\w.]+)`", re.MULTILINE)
@@ -50,4 +50,4 @@ def test_the_tour_follows_one_pod() -> None:
 def test_the_files_that_the_tour_ends_with_exist() -> None:
     text = (ROOT / "docs/internals/follow-one-pod.md").read_text()
     for file in re.findall(r"`([\w/]+\.py)[:`]", text):
-        assert (ROOT / "src/kubesched" / file).exists() or (ROOT / file).exists(), file
+        assert (ROOT / "packages/scheduler/src/kubesched" / file).exists() or (ROOT / file).exists(), file

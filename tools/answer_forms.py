@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
-from kubesched.asking.reports.answer_reports import ANSWERS
 from kubesched.reports.answers import Answer, camel
+from kubesched_answers.reports.answer_reports import ANSWERS
 
 BEGIN, END = "<!-- answers: make docs -->\n", "<!-- end of answers -->\n"
 # answers, and the records of decisions in them

@@ -18,11 +18,11 @@ from tests.support.served_page import served_page
 
 from kubesched.api.meta import ApiObject, Condition
 from kubesched.api.pods import PodStatus
-from kubesched.asking.sources.files import read_files
-from kubesched.controlplane.nodes.kubelets import RUN_SECONDS
 from kubesched.core.assembly import load_config
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.testing import a_node, a_pod
+from kubesched_answers.sources.files import read_files
+from kubesched_controlplane.nodes.kubelets import RUN_SECONDS
 
 NODES, PODS = 240, 3200
 APPS = ("web", "cache", "search", "mail", "billing", "train", "etl", "auth", "feed", "images")

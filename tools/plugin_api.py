@@ -75,7 +75,7 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
             "core.scheduling.engine",
             "core.cluster.cluster",
             "core.scheduling.decision",
-            "kubesched.asking.cluster",
+            "kubesched_answers.cluster",
             "api.resources",
             "errors",
         ),

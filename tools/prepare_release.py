@@ -12,7 +12,7 @@ from tools.release import CHANGES, CHART, CONTRIB, ROOT, fitting_requirement, no
 # each line of these files that names the version: a pattern with the version between two groups
 _NUMBER = r"\d+\.\d+\.\d+"
 PLACES = {
-    "src/kubesched/__init__.py": rf'(^__version__ = "){_NUMBER}(")',
+    "packages/scheduler/src/kubesched/__init__.py": rf'(^__version__ = "){_NUMBER}(")',
     CONTRIB: rf'(^version = "){_NUMBER}(")',
     CHART: rf"(^(?:appVersion|version): ){_NUMBER}()",
     "deploy/Dockerfile": rf"(^ARG VERSION=|/kubesched:){_NUMBER}()",

@@ -16,7 +16,7 @@ import yaml
 import kubesched
 
 ROOT = Path(__file__).parents[1]
-CHANGES, CHART, CONTRIB = "CHANGELOG.md", "deploy/charts/kubesched/Chart.yaml", "contrib/pyproject.toml"
+CHANGES, CHART, CONTRIB = "CHANGELOG.md", "deploy/charts/kubesched/Chart.yaml", "packages/contrib/pyproject.toml"
 FILES = "https://github.com/kubesched/kubesched/blob/"
 
 
@@ -24,7 +24,7 @@ def versions(root: Path = ROOT) -> dict[str, str]:
     """Return the version that each place names."""
     chart: Mapping[str, Any] = yaml.safe_load((root / CHART).read_text())
     return {
-        "src/kubesched/__init__.py": kubesched.__version__,
+        "packages/scheduler/src/kubesched/__init__.py": kubesched.__version__,
         f"version in {CONTRIB}": _contrib(root)["version"],
         f"version in {CHART}": str(chart["version"]),
         f"appVersion in {CHART}": str(chart["appVersion"]),

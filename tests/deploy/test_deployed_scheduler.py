@@ -21,13 +21,13 @@ from tests.support.rendering import BASES, WHY_NO_HELM, Document, chart, collect
 from tests.support.served_cluster import ServedCluster, a_served_cluster
 
 from kubesched.config.types import LeaderElection
-from kubesched.controlplane.access.rules import Attributes
 from kubesched.core.assembly import engine_of, load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.doctor.examined_cluster import Right
 from kubesched.doctor.rights_checks import FOR_PAGES, needed_rights
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
+from kubesched_controlplane.access.rules import Attributes
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not path_of_helm(), reason=WHY_NO_HELM)]
 

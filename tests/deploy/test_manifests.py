@@ -28,9 +28,9 @@ from tests.support.roles import a_guarded_server
 
 from kubesched import __version__
 from kubesched.config.load import load
-from kubesched.controlplane.access.rules import Rule
-from kubesched.controlplane.api.requests import ADMINISTRATOR, User
-from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched_controlplane.access.rules import Rule
+from kubesched_controlplane.api.requests import ADMINISTRATOR, User
+from kubesched_controlplane.transport.local_client import LocalClient
 
 pytestmark = pytest.mark.skipif(not path_of_helm(), reason=WHY_NO_HELM)
 

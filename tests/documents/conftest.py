@@ -8,11 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from tests.cli.test_documents import ROOT, blocks
+from tests.documents.test_documents import ROOT, blocks
 from tests.support.control_plane import a_local_cluster
 from tests.support.terminal import PROGRAMS
 
-PERFORMANCE = ROOT / "src/kubesched/bench/workloads/basic.yaml"
+PERFORMANCE = ROOT / "packages/lab/src/kubesched_lab/bench/workloads/basic.yaml"
 CLUSTER = """\
 apiVersion: v1
 kind: List
@@ -71,7 +71,7 @@ def folder(tmp_path: Path, environment: dict[str, str]) -> Path:
     }.items():
         (tmp_path / name).write_text(text)
     shutil.copy(environment["KUBECONFIG"], tmp_path / "prod.yaml")
-    shutil.copy(ROOT / "tests/simulate/traces/data/alibaba-2018-batch.csv", tmp_path / "batch_task.csv")
+    shutil.copy(ROOT / "packages/lab/tests/simulate/traces/data/alibaba-2018-batch.csv", tmp_path / "batch_task.csv")
     shutil.copy(PERFORMANCE, tmp_path / "performance-config.yaml")
     shutil.copytree(PERFORMANCE.parent / "templates", tmp_path / "templates")
     shutil.copy(ROOT / "examples/plugins/custom-scores.yaml", tmp_path)

@@ -1,6 +1,6 @@
 """Lines of the documents that no test runs as they are, each with the reason. A line is a whole one."""
 
-_LONG = "up to an hour; tests/bench/test_bench_docs.py reads its options, tests/bench run short workloads"
+_LONG = "up to an hour; packages/lab/tests/bench/test_bench_docs.py reads its options, packages/lab/tests/bench run short workloads"
 _IMAGE = "needs a container engine and a registry; tests/deploy/test_image.py runs the steps of the Dockerfile"
 _ENGINE = (
     "needs kind or k3s and a container engine; tests/documents/test_in_order.py makes the same static pod, and "
@@ -15,7 +15,7 @@ _BUILD = "docker build -f deploy/Dockerfile -t registry.example.com/kubesched:0.
 NOT_RUN = {
     # addresses of examples
     "kubesched explain pod shop/web-0 --scheduler https://10.0.0.7:10259 --scheduler-ca scheduler.crt": (
-        "an address of an example; tests/asking have a scheduler of their own"
+        "an address of an example; packages/answers/tests have a scheduler of their own"
     ),
     "kubectl -n kube-system port-forward pod/POD 10259:10259": _PAGES,
     'curl -sk -H "Authorization: Bearer $(cat token)" https://127.0.0.1:10259/debug/queue': _PAGES,
@@ -30,7 +30,7 @@ NOT_RUN = {
     "cd kubernetes/test/integration/scheduler_perf/misc": "a checkout of Kubernetes; the next line finds its file here",
     "kubesched bench SchedulingBasic/500Nodes --on cluster --kubeconfig admin.kubeconfig "
     "--scheduler 'kubesched run --config {config}' --against 'kube-scheduler --config {config}'": (
-        "needs kube-scheduler and a bare API server; tests/bench run ours on such a one"
+        "needs kube-scheduler and a bare API server; packages/lab/tests/bench run ours on such a one"
     ),
     # images
     _BUILD: _IMAGE,
@@ -62,6 +62,6 @@ NOT_RUN = {
     "git clone https://github.com/kubesched/kubesched && cd kubesched": "needs the network; CI checks it out",
     # files that are not here
     "kubesched up --replay nodes.yaml --replay trace.sktrace --speed 100 --once --timeout 1h": (
-        "a trace of SimKube; tests/simulate/traces/test_foreign.py reads one"
+        "a trace of SimKube; packages/lab/tests/simulate/traces/test_foreign.py reads one"
     ),
 }

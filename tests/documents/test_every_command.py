@@ -14,8 +14,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from tests.cli.test_documents import ROOT, blocks
 from tests.documents.exempt import NOT_RUN
+from tests.documents.test_documents import ROOT, blocks
 from tests.support.terminal import stays
 
 from tools.examples import commands_in
@@ -24,21 +24,21 @@ IN_ORDER = "tests/documents/test_in_order.py"
 
 # documents, and the tests that run all of their commands; where there are two, the second runs what needs a cluster
 RUN_ELSEWHERE = {
-    "docs/guides/questions/cookbook.md": ("tests/cli/test_cookbook.py", IN_ORDER),
+    "docs/guides/questions/cookbook.md": ("tests/documents/test_cookbook.py", IN_ORDER),
     "docs/guides/operator/deploying.md": (IN_ORDER,),
-    "docs/guides/questions/evaluating.md": ("tests/cli/test_cookbook.py",),
-    "docs/guides/operator/migrating.md": ("tests/shadow/test_migrating.py",),
+    "docs/guides/questions/evaluating.md": ("tests/documents/test_cookbook.py",),
+    "docs/guides/operator/migrating.md": ("packages/scheduler/tests/shadow/test_migrating.py",),
     "docs/guides/plugins/first-plugin.md": (IN_ORDER,),
     "docs/guides/plugins/packaging.md": (IN_ORDER,),
     "docs/guides/plugins/testing-plugins.md": (IN_ORDER,),
     "docs/guides/clusters/testing.md": (IN_ORDER,),
-    "docs/verification/truth.md": ("tests/cli/test_cookbook.py",),
-    "docs/get-started/tutorial.md": ("tests/cli/test_cookbook.py", IN_ORDER),
+    "docs/verification/truth.md": ("tests/documents/test_cookbook.py",),
+    "docs/get-started/tutorial.md": ("tests/documents/test_cookbook.py", IN_ORDER),
     "docs/guides/clusters/up.md": (IN_ORDER,),
     "examples/plugins/README.md": (IN_ORDER,),
     "examples/quickstart/README.md": (IN_ORDER,),
     **{
-        str(page.relative_to(ROOT)): ("contrib/tests/examples.py",)
+        str(page.relative_to(ROOT)): ("packages/contrib/tests/examples.py",)
         for page in ROOT.glob("docs/guides/plugins/contrib/*.md")
         if page.stem != "gang-defragmentation"
     },
@@ -50,7 +50,7 @@ SECONDS, QUIET_SECONDS = 180.0, 60.0
 
 def documents() -> list[Path]:
     """Return all documents."""
-    patterns = ("*.md", "docs/**/*.md", "examples/*/README.md", "contrib/*.md", "deploy/**/*.md")
+    patterns = ("*.md", "docs/**/*.md", "examples/*/README.md", "packages/contrib/*.md", "deploy/**/*.md")
     return [path for pattern in patterns for path in sorted(ROOT.glob(pattern))]
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 from click.testing import CliRunner
-from tests.cli.test_documents import PLUGIN_PAGES, ROOT, blocks
+from tests.documents.test_documents import PLUGIN_PAGES, ROOT, blocks
 from tests.support.rendering import IMAGE, WHY_NO_HELM, chart, only, path_of_helm
 
 from kubesched.cli import main
@@ -17,12 +17,12 @@ from kubesched.config.load import load
 
 # documents whose Python or YAML is not looked at here, and who does that
 ELSEWHERE = {
-    "README.md": "tests/cli/test_documents.py",
-    "docs/guides/questions/cookbook.md": "tests/cli/test_cookbook.py",
+    "README.md": "tests/documents/test_documents.py",
+    "docs/guides/questions/cookbook.md": "tests/documents/test_cookbook.py",
     "docs/reference/plugin-api.md": "tests/test_plugin_api.py",
-    **dict.fromkeys(PLUGIN_PAGES, "tests/cli/test_documents.py"),
-    "docs/get-started/tutorial.md": "tests/cli/test_cookbook.py",
-    "docs/guides/plugins/contrib": "contrib/tests/test_distribution.py",
+    **dict.fromkeys(PLUGIN_PAGES, "tests/documents/test_documents.py"),
+    "docs/get-started/tutorial.md": "tests/documents/test_cookbook.py",
+    "docs/guides/plugins/contrib": "packages/contrib/tests/test_distribution.py",
     "docs/guides/operator/integrations.md": "tests/documents/test_integrations.py",
 }
 # of docs/guides/clusters/testing.md the YAML; tests/documents/test_in_order.py runs its Python and its JSON

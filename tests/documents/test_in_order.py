@@ -14,10 +14,10 @@ from pathlib import Path
 
 import pytest
 import yaml
-from contrib.tests.examples import installed
-from tests.cli.test_documents import ROOT, blocks
+from packages.contrib.tests.examples import installed
 from tests.deploy.test_manifests import MONITORS
 from tests.documents.exempt import NOT_RUN
+from tests.documents.test_documents import ROOT, blocks
 from tests.support.kubectl import WHY_MISSING, Kubectl, is_missing
 from tests.support.probes import free_port
 from tests.support.processes import eventually
@@ -195,7 +195,7 @@ def test_the_examples_of_plugins(tmp_path: Path, pip: Environment) -> None:
 
 
 def test_tests_against_a_cluster(tmp_path: Path, environment: Environment) -> None:
-    shutil.copytree(ROOT / "contrib/crds", tmp_path / "crds")
+    shutil.copytree(ROOT / "packages/contrib/crds", tmp_path / "crds")
     with Terminal(tmp_path, programs_in(tmp_path, environment, go=GO)) as terminal:
         for section in of("docs/guides/clusters/testing.md"):
             terminal.follow(section)
@@ -212,7 +212,7 @@ def test_tests_against_a_cluster(tmp_path: Path, environment: Environment) -> No
 @pytest.mark.skipif(not path_of_helm(), reason=WHY_NO_HELM)
 def test_deploying(tmp_path: Path, environment: Environment) -> None:
     shutil.copytree(ROOT / "deploy", tmp_path / "deploy")
-    shutil.copy(ROOT / "contrib/examples/coscheduling/config.yaml", tmp_path)
+    shutil.copy(ROOT / "packages/contrib/examples/coscheduling/config.yaml", tmp_path)
     ours = kubectl(environment)
     ours("apply", "-f", "-", text=f"{LEASE}---\n{yaml.safe_dump(MONITORS)}")
     ours("wait", "--for=condition=Established", "crd/podmonitors.monitoring.coreos.com", "--timeout=60s")

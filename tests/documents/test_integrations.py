@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 import yaml
-from tests.cli.test_documents import ROOT, blocks, options_of
+from tests.documents.test_documents import ROOT, blocks, options_of
 from tests.support.api_client import ApiClient
 from tests.support.control_plane import a_local_cluster
 from tests.support.kubectl import WHY_MISSING, Kubectl, is_missing

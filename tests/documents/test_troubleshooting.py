@@ -5,7 +5,7 @@ import re
 from functools import cache
 
 import pytest
-from tests.cli.test_documents import ROOT
+from tests.documents.test_documents import ROOT
 
 from kubesched.shadow.judgements import WORDS
 
@@ -21,7 +21,7 @@ NOT_OURS = re.compile(
 def texts() -> tuple[str, ...]:
     """Return the strings of the code; a variable part is `…`."""
     found = []
-    for path in ROOT.glob("src/kubesched/**/*.py"):
+    for path in ROOT.glob("packages/scheduler/src/kubesched/**/*.py"):
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.JoinedStr):
                 found.append(

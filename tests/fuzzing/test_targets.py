@@ -14,7 +14,7 @@ Target = Callable[[bytes], None]
 
 @pytest.mark.parametrize("name", TARGETS)
 def test_a_target_bears_its_seeds(name: str) -> None:
-    # of the conformance corpus, which tests/conformance runs, a few are enough
+    # of the conformance corpus, which packages/scheduler/tests/conformance runs, a few are enough
     for data in seeds_of(name)[:40]:
         TARGETS[name](data)
 

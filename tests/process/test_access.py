@@ -9,8 +9,8 @@ import yaml
 from tests.support.api_client import Document
 from tests.support.clusters import ALONE, ClusterState, a_cluster_process, all_bound, bound, replace, settled
 
-from kubesched.controlplane.transport.certificates import make_tls
 from kubesched.testing import a_node, a_pod
+from kubesched_controlplane.transport.certificates import make_tls
 
 # real processes, for seconds each
 pytestmark = pytest.mark.slow

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 
-from kubesched.controlplane.access import always_allow
-from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response, User
-from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.server.verbs.watching import Watch
+from kubesched_controlplane.access import always_allow
+from kubesched_controlplane.api.requests import ADMINISTRATOR, Request, Response, User
+from kubesched_controlplane.server.server import ApiServer
+from kubesched_controlplane.server.verbs.watching import Watch
 
 Document = dict[str, Any]
 

@@ -13,9 +13,9 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.api.quantity import value_of
 from kubesched.api.tolerations import first_untolerated, forbids_scheduling
-from kubesched.controlplane.api.prefixes import NODES, PODS
-from kubesched.controlplane.controllers.framework.controller import Controller, ControllerContext, Key
-from kubesched.controlplane.storage.store import DELETED, Change, Changed
+from kubesched_controlplane.api.prefixes import NODES, PODS
+from kubesched_controlplane.controllers.framework.controller import Controller, ControllerContext, Key
+from kubesched_controlplane.storage.store import DELETED, Change, Changed
 
 _decode_pod = msgspec.json.Decoder(Pod).decode
 _decode_node = msgspec.json.Decoder(Node).decode

@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.support.api import Asking
 
-from kubesched.controlplane.server.catalog import built_in
-from kubesched.controlplane.server.server import ApiServer
+from kubesched_controlplane.server.catalog import built_in
+from kubesched_controlplane.server.server import ApiServer
 
 Document = dict[str, Any]
 DISK = "disk.example.com"

@@ -8,8 +8,6 @@ from typing import Any
 
 from kubesched.api.codec import decode
 from kubesched.api.quantity import quantity_of
-from kubesched.asking.placing import Placer
-from kubesched.asking.remedies.remedy import Remedy
 from kubesched.config.load import Loaded
 from kubesched.core.framework.status import Status
 from kubesched.core.scheduling.outcomes import Placed
@@ -17,6 +15,8 @@ from kubesched.json_patch import json_patched
 from kubesched.model.cluster_model import ClusterModel, gates_of
 from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.reports.answers import ObjectChange, ObjectName
+from kubesched_answers.placing import Placer
+from kubesched_answers.remedies.remedy import Remedy
 
 Document = Mapping[str, Any]
 

@@ -6,11 +6,11 @@ From a few texts to documents: `a_rule("get list", "pods")`, `a_binding("b", "vi
 from collections.abc import Mapping
 from typing import Any
 
-from kubesched.controlplane.access import RoleBasedAccess, StaticTokens
-from kubesched.controlplane.api.requests import ADMINISTRATOR, User
-from kubesched.controlplane.bootstrap.objects import bootstrap
-from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.transport.local_client import LocalClient
+from kubesched_controlplane.access import RoleBasedAccess, StaticTokens
+from kubesched_controlplane.api.requests import ADMINISTRATOR, User
+from kubesched_controlplane.bootstrap.objects import bootstrap
+from kubesched_controlplane.server.server import ApiServer
+from kubesched_controlplane.transport.local_client import LocalClient
 
 Document = dict[str, Any]
 RBAC = "rbac.authorization.k8s.io/v1"

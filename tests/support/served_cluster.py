@@ -13,13 +13,13 @@ from typing import Any
 import yaml
 from tests.support.roles import Document, a_binding, a_role, create
 
-from kubesched.controlplane.api.requests import ADMINISTRATOR, User
-from kubesched.controlplane.running import new_server, running
-from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.simulation import Simulation
-from kubesched.controlplane.transport.certificates import make_tls
-from kubesched.controlplane.transport.faults import Dice, parse_faults
-from kubesched.controlplane.transport.kubeconfig import kubeconfig, new_token
+from kubesched_controlplane.api.requests import ADMINISTRATOR, User
+from kubesched_controlplane.running import new_server, running
+from kubesched_controlplane.server.server import ApiServer
+from kubesched_controlplane.simulation import Simulation
+from kubesched_controlplane.transport.certificates import make_tls
+from kubesched_controlplane.transport.faults import Dice, parse_faults
+from kubesched_controlplane.transport.kubeconfig import kubeconfig, new_token
 
 SECONDS = 30.0
 

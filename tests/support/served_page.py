@@ -8,10 +8,10 @@ from typing import Any
 
 from kubesched.api.meta import ApiObject
 from kubesched.model.cluster_model import ClusterModel
-from kubesched.page.page_state import PageState
-from kubesched.page.queue.feed import QueueFeed
-from kubesched.page.server import PageServer
-from kubesched.page.shown.shown_cluster import ShownCluster
+from kubesched_lab.page.page_state import PageState
+from kubesched_lab.page.queue.feed import QueueFeed
+from kubesched_lab.page.server import PageServer
+from kubesched_lab.page.shown.shown_cluster import ShownCluster
 
 SECONDS = 30.0
 

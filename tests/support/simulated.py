@@ -12,16 +12,16 @@ from tests.support.api import Asking
 from tests.support.binder import Binder
 
 from kubesched.common.virtual_time import START, run_in_virtual_time
-from kubesched.controlplane.access import always_allow
-from kubesched.controlplane.api.requests import ADMINISTRATOR
-from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.bootstrap.objects import bootstrap
-from kubesched.controlplane.controllers.framework.controller import ControllerContext
-from kubesched.controlplane.controllers.framework.options import Options
-from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.simulation import Simulation
-from kubesched.controlplane.storage.store import Store
-from kubesched.controlplane.transport.local_client import LocalClient, path_of
+from kubesched_controlplane.access import always_allow
+from kubesched_controlplane.api.requests import ADMINISTRATOR
+from kubesched_controlplane.api.resources import Resource
+from kubesched_controlplane.bootstrap.objects import bootstrap
+from kubesched_controlplane.controllers.framework.controller import ControllerContext
+from kubesched_controlplane.controllers.framework.options import Options
+from kubesched_controlplane.server.server import ApiServer
+from kubesched_controlplane.simulation import Simulation
+from kubesched_controlplane.storage.store import Store
+from kubesched_controlplane.transport.local_client import LocalClient, path_of
 
 Document = dict[str, Any]
 BEGINNING = datetime(2026, 1, 1, tzinfo=UTC)

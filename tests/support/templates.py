@@ -3,8 +3,8 @@
 from typing import Any
 
 from kubesched.api.pods import Pod
-from kubesched.asking.templates.workload_template import WorkloadTemplate
 from kubesched.reports.answers import ObjectName
+from kubesched_answers.templates.workload_template import WorkloadTemplate
 
 
 def a_template(pod: Pod, **fields: Any) -> WorkloadTemplate:

@@ -13,10 +13,10 @@ from typing import Any
 import yaml
 from tests.support.api_client import ApiClient, Document
 
-from kubesched.controlplane.api.requests import ADMINISTRATOR
-from kubesched.controlplane.running import SCHEDULER, new_server, running
-from kubesched.controlplane.transport.certificates import make_tls
-from kubesched.controlplane.transport.kubeconfig import kubeconfig, new_token
+from kubesched_controlplane.api.requests import ADMINISTRATOR
+from kubesched_controlplane.running import SCHEDULER, new_server, running
+from kubesched_controlplane.transport.certificates import make_tls
+from kubesched_controlplane.transport.kubeconfig import kubeconfig, new_token
 
 SECONDS = 30.0
 

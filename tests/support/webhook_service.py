@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 from aiohttp import web
 
-from kubesched.controlplane.access import always_allow
-from kubesched.controlplane.api.requests import ADMINISTRATOR, Request, Response
-from kubesched.controlplane.server.server import ApiServer
-from kubesched.controlplane.transport.certificates import make_tls
+from kubesched_controlplane.access import always_allow
+from kubesched_controlplane.api.requests import ADMINISTRATOR, Request, Response
+from kubesched_controlplane.server.server import ApiServer
+from kubesched_controlplane.transport.certificates import make_tls
 
 Document = dict[str, Any]
 # from the request of a review to its response, or to a whole answer

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.policy import PodDisruptionBudget, PodDisruptionBudgetSpec
-from kubesched.asking.whatif.whatif_answer import NEW, NEW_PENDING, PodChange, WhatIfAnswer
 from kubesched.core.cluster.comparison import content
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.testing import a_budget, a_node, a_pod, a_spread, an_affinity
+from kubesched_answers.whatif.whatif_answer import NEW, NEW_PENDING, PodChange, WhatIfAnswer
 
 APPS = ("red", "green", "blue")
 

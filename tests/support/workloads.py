@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.support.simulated import SimulatedCluster, in_simulated_cluster
 
-from kubesched.controlplane.controllers.framework.options import Options
+from kubesched_controlplane.controllers.framework.options import Options
 
 Document = dict[str, Any]
 IMAGE = "app:1"

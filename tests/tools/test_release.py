@@ -46,7 +46,7 @@ NO_TAG = "expected v and three numbers, such as v0.2.0"
             SAME,
             "kubesched>=0.1,<0.2",
             CHANGES,
-            ["contrib/pyproject.toml requires kubesched>=0.1,<0.2: write kubesched>=0.2,<0.3"],
+            ["packages/contrib/pyproject.toml requires kubesched>=0.1,<0.2: write kubesched>=0.2,<0.3"],
         ),
         (
             "v0.3.0",

@@ -45,8 +45,8 @@ def test_the_site_loads_nothing_from_elsewhere() -> None:
         ("guides/clusters/up.md", "](../../../CHANGELOG.md#1)", f"]({REPOSITORY}/blob/main/CHANGELOG.md#1)"),
         (
             "guides/plugins/contrib/peaks.md",
-            "](../../../../contrib/README.md)",
-            f"]({REPOSITORY}/blob/main/contrib/README.md)",
+            "](../../../../packages/contrib/README.md)",
+            f"]({REPOSITORY}/blob/main/packages/contrib/README.md)",
         ),
         ("guides/plugins/contrib/peaks.md", "](../plugins.md)", "](../plugins.md)"),
         ("concepts/why-columns.md", "](comparison.md#a)", "](comparison.md#a)"),

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.controlplane.schema import library
+from kubesched_controlplane.schema import library
 from tools.upstream import flags, gates, go_types, marks, metrics, openapi, protobuf, resources, roles
 from tools.upstream.packages import package_of
 from tools.upstream.report import Section, differences

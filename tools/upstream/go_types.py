@@ -10,9 +10,9 @@ from pathlib import Path
 
 import msgspec
 
-from kubesched.controlplane.schema import data, library
-from kubesched.controlplane.schema.notation import CORE, META, Library, NotationError
-from kubesched.controlplane.schema.shapes import Field, Shape
+from kubesched_controlplane.schema import data, library
+from kubesched_controlplane.schema.notation import CORE, META, Library, NotationError
+from kubesched_controlplane.schema.shapes import Field, Shape
 from tools.upstream.accepted import is_accepted
 from tools.upstream.packages import package_of
 from tools.upstream.report import Section

@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from kubesched.controlplane.representation.openapi.definitions import definition_of, name_of
-from kubesched.controlplane.schema import library
+from kubesched_controlplane.representation.openapi.definitions import definition_of, name_of
+from kubesched_controlplane.schema import library
 from tools.upstream.report import Section, differences
 from tools.upstream.sources import Source
 

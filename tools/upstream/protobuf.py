@@ -2,8 +2,8 @@
 
 import re
 
-from kubesched.controlplane.representation.protobuf import members_of
-from kubesched.controlplane.schema import library
+from kubesched_controlplane.representation.protobuf import members_of
+from kubesched_controlplane.schema import library
 from tools.upstream.packages import package_of
 from tools.upstream.report import Section, differences
 from tools.upstream.sources import Source

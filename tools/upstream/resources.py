@@ -3,8 +3,8 @@
 import json
 from typing import Any
 
-from kubesched.controlplane.api.resources import Resource
-from kubesched.controlplane.server.catalog import RESOURCES
+from kubesched_controlplane.api.resources import Resource
+from kubesched_controlplane.server.catalog import RESOURCES
 from tools.upstream.report import Section, differences
 from tools.upstream.sources import Source
 

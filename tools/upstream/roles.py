@@ -5,8 +5,8 @@ from typing import Any
 
 import yaml
 
-from kubesched.controlplane.access.default_roles import default_roles
-from kubesched.controlplane.server.catalog import RESOURCES
+from kubesched_controlplane.access.default_roles import default_roles
+from kubesched_controlplane.server.catalog import RESOURCES
 from tools.upstream.report import Section
 from tools.upstream.sources import Source
 

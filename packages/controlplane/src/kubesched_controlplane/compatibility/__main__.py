@@ -1,0 +1,7 @@
+"""Write the page to standard output."""
+
+import sys
+
+from kubesched_controlplane.compatibility import page
+
+sys.stdout.write(page())

@@ -1,0 +1,1 @@
+"""The lab: simulations, sweeps, recordings, benchmarks and the page."""
