@@ -1,7 +1,7 @@
 """`python -m benchmarks.contrib_plugins`: what plugins of kubesched-contrib cost that score by load, cost and signals.
 
-As `benchmarks.plugins` measures it, with `PYTHONPATH=packages/contrib/src`: for pods of one template, whose scores are kept, and
-for pods of which each requests something else; and how long it takes to apply new metrics of all nodes.
+As `benchmarks.plugins` measures it: for pods of one template, whose scores are kept, and for pods of which each
+requests something else; and how long it takes to apply new metrics of all nodes.
 """
 
 import time

@@ -21,7 +21,8 @@ def drawing(contracts: str) -> str:
     found = []
     for contract in tomllib.loads(contracts)["tool"]["importlinter"]["contracts"]:
         if contract["type"] == "layers":
-            name = contract["containers"][0].removeprefix(f"{_ROOT}.")
+            # layers without a container are the distributions themselves
+            name = contract.get("containers", ["distributions"])[0].removeprefix(f"{_ROOT}.")
             layers = " > ".join(layer for layer in contract["layers"] if layer not in _LEFT_OUT)
             found.append(_wrapped(f"{name}: ", layers))
     return "```\n" + "\n".join(found) + "\n```\n"

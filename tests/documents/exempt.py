@@ -1,6 +1,6 @@
 """Lines of the documents that no test runs as they are, each with the reason. A line is a whole one."""
 
-_LONG = "up to an hour; packages/lab/tests/bench/test_bench_docs.py reads its options, packages/lab/tests/bench run short workloads"
+_LONG = "up to an hour; packages/lab/tests/bench run short workloads, test_bench_docs.py there reads its options"
 _IMAGE = "needs a container engine and a registry; tests/deploy/test_image.py runs the steps of the Dockerfile"
 _ENGINE = (
     "needs kind or k3s and a container engine; tests/documents/test_in_order.py makes the same static pod, and "

@@ -1,6 +1,6 @@
 """The corpus of refusals: requests with the answers of a real API server, and the answers of the embedded one.
 
-From the lines of `packages/controlplane/tests/data/refusals.jsonl.gz` (its README has their fields) to pairs of answers.
+From lines of `packages/controlplane/tests/data/refusals.jsonl.gz` (its README has their fields) to pairs of answers.
 """
 
 import gzip

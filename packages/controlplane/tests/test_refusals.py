@@ -1,7 +1,7 @@
 """The embedded API server accepts and refuses what kube-apiserver does, with the same words.
 
-The corpus (packages/controlplane/tests/data/README.md) has several thousand requests with one thing wrong. What still differs is
-listed here with its reason, and in docs/reference/differences.md; the list only gets shorter.
+The corpus (data/README.md) has several thousand requests with one thing wrong. What still differs is listed here with
+its reason, and in docs/reference/differences.md; the list only gets shorter.
 """
 
 import re

@@ -33,16 +33,6 @@ def kube_scheduler() -> None:
     be(_kube_scheduler)
 
 
-def kubectl_kubesched() -> None:
-    """Be `kubectl-kubesched`, the plugin of kubectl."""
-    be(_kubectl_kubesched)
-
-
-def kubectl_complete_kubesched() -> None:
-    """Be `kubectl_complete-kubesched`, which kubectl asks for completions."""
-    be(_kubectl_completion)
-
-
 def _kubesched() -> Callable[[], object]:
     from kubesched.cli import main
 
@@ -53,19 +43,6 @@ def _kube_scheduler() -> Callable[[], object]:
     from kubesched.run.command import kube_scheduler
 
     return kube_scheduler
-
-
-def _kubectl_kubesched() -> Callable[[], object]:
-    from kubesched.cli.kubectl_flags import KUBECTL_KUBESCHED
-    from kubesched_answers.cli.kubectl import kubectl_kubesched
-
-    return lambda: kubectl_kubesched(prog_name=KUBECTL_KUBESCHED)
-
-
-def _kubectl_completion() -> Callable[[], object]:
-    from kubesched_answers.cli.kubectl import complete_command_line
-
-    return complete_command_line
 
 
 def _not_lost(dropped: "UnraisableHookArgs") -> None:

@@ -2,7 +2,7 @@
 
 files, generators ──▶ trace ──▶ simulation (scheduler + simulated API, virtual time) ──▶ figures ──▶ reports
 
-For Python and notebooks: `from kubesched_lab.simulate import simulate`.
+For Python and notebooks: `from kubesched.simulate import simulate`.
 """
 
 from typing import TYPE_CHECKING

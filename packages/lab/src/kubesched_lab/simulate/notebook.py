@@ -1,4 +1,4 @@
-"""`from kubesched_lab.simulate import simulate`: simulations in Python and notebooks.
+"""`from kubesched.simulate import simulate`: simulations in Python and notebooks.
 
 From traces and configurations, in files or as values, to a `SimulationResult`. In a notebook, which has a running event
 loop, the simulation runs in a separate thread, and an interrupt ends it.

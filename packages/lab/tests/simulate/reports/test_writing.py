@@ -77,7 +77,7 @@ def test_parquet_files_may_have_a_name_and_are_the_same_to_the_byte(tmp_path: Pa
     ("option", "name"), [("--file", "small.csv"), ("--file", "small.txt"), ("--pods", "small.pods.jsonl")]
 )
 def test_reports_are_those_that_were_looked_at(option: str, name: str, tmp_path: Path) -> None:
-    # to renew one: kubesched simulate examples/simulate/small.jsonl --seeds 1-2 OPTION packages/lab/tests/simulate/reports/data/NAME
+    # to renew one: kubesched simulate examples/simulate/small.jsonl --seeds 1-2 OPTION NAME, in the folder of DATA
     assert simulate("--seeds", "1-2", option, tmp_path / name).exit_code == 0
     assert (tmp_path / name).read_text() == (DATA / name).read_text()
 

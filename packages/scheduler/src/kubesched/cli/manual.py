@@ -14,10 +14,11 @@ from kubesched import __version__
 from kubesched.cli import main
 from kubesched.cli.command_group import summary
 from kubesched.cli.command_tree import all_commands, subcommands
-from kubesched_answers.cli.kubectl import kubectl_kubesched
+from kubesched.common.distributions import imported, is_installed
 
 SECTION = "1"
 RUN, KUBE_SCHEDULER, KUBECTL_PLUGIN = ("kubesched", "run"), ("kube-scheduler",), ("kubectl-kubesched",)
+_PLUGIN_MODULE = "kubesched_answers.cli.kubectl"
 # click's mark of a paragraph whose lines are not wrapped
 AS_IT_IS = "\b"
 # an empty line or a mark separates paragraphs
@@ -69,7 +70,8 @@ def pages() -> dict[str, str]:
     """Return all manual pages by the names of their files."""
     commands = dict(all_commands(("kubesched",), main))
     commands[KUBE_SCHEDULER] = commands[RUN]
-    commands[KUBECTL_PLUGIN] = kubectl_kubesched
+    if is_installed(_PLUGIN_MODULE):
+        commands[KUBECTL_PLUGIN] = imported(_PLUGIN_MODULE, "kubectl_kubesched", "a manual page")
     return {f"{'-'.join(path)}.{SECTION}": _page(path, command) for path, command in commands.items()}
 
 

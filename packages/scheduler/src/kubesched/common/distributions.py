@@ -13,7 +13,11 @@ from typing import Any, Final
 from kubesched.errors import KubeschedError
 
 # the packages of the other distributions
-DISTRIBUTIONS: Final[Mapping[str, str]] = {}
+DISTRIBUTIONS: Final[Mapping[str, str]] = {
+    "kubesched_answers": "kubesched-answers",
+    "kubesched_controlplane": "kubesched-controlplane",
+    "kubesched_lab": "kubesched-lab",
+}
 
 
 class MissingDistributionError(KubeschedError, ImportError):

@@ -50,9 +50,7 @@ _HOMES = {
         "a_budget a_cluster a_container a_custom_object a_namespace a_node a_pod "
         "a_replica_set a_selector a_service a_spread a_term an_affinity"
     ),
-    "cluster_process": "ClusterProcess",
     "deciding": "Decider EngineFactory",
-    "embedded_cluster": "ClusterFactory EmbeddedCluster",
     "fake_http": "FakeHttp",
     "plugin_checks.checking": "check_plugin",
     "plugin_checks.plugin_report": "CheckResult PluginReport",
@@ -63,9 +61,14 @@ _HOMES = {
     ),
     "virtual_scheduler": "SchedulerFactory VirtualScheduler",
 }
+# of the control plane
+_ELSEWHERE = {
+    "kubesched_controlplane.testing.cluster_process": "ClusterProcess",
+    "kubesched_controlplane.testing.embedded_cluster": "ClusterFactory EmbeddedCluster",
+}
 if not TYPE_CHECKING:
     # a type checker that saw it would accept any name
-    __getattr__ = lazy_names(__name__, _HOMES)
+    __getattr__ = lazy_names(__name__, _HOMES, _ELSEWHERE)
 
 __all__ = [
     "CheckResult",

@@ -1,0 +1,28 @@
+"""The console scripts of kubectl's plugin, as `kubesched.console` runs all others."""
+
+from collections.abc import Callable
+
+from kubesched.console import be
+
+
+def kubectl_kubesched() -> None:
+    """Be `kubectl-kubesched`, the plugin of kubectl."""
+    be(_kubectl_kubesched)
+
+
+def kubectl_complete_kubesched() -> None:
+    """Be `kubectl_complete-kubesched`, which kubectl asks for completions."""
+    be(_kubectl_completion)
+
+
+def _kubectl_kubesched() -> Callable[[], object]:
+    from kubesched.cli.kubectl_flags import KUBECTL_KUBESCHED
+    from kubesched_answers.cli.kubectl import kubectl_kubesched
+
+    return lambda: kubectl_kubesched(prog_name=KUBECTL_KUBESCHED)
+
+
+def _kubectl_completion() -> Callable[[], object]:
+    from kubesched_answers.cli.kubectl import complete_command_line
+
+    return complete_command_line
