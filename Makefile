@@ -1,6 +1,7 @@
 # make run    set up and run the main job        make test   set up, check and run the quick tests
 # make test-slow     tests that need time to pass     make test-cluster   tests on the cluster that KUBECONFIG leads to
 # make quick  the tests of the core, in less than a minute   make test-random   properties, with new examples each time
+# make quick-scheduler, quick-controlplane, quick-answers, quick-lab, quick-contrib   the tests of one distribution
 # make check  ruff, mypy --strict, import-linter  make bench  the engine's benchmark    make lock   re-lock dependencies
 # make test-pythons   the quick tests on 3.11 to 3.14, whichever are installed   make test-oracle   our CEL against Google's
 # make fuzz   feed decoders and plugins with hostile inputs for an hour (FUZZ_SECONDS=600 for ten minutes)
@@ -16,11 +17,13 @@ BIN    := $(VENV)/bin
 READY  := $(VENV)/.ready
 FUZZ_SECONDS ?= 3600
 SITE   := .venv-site
+# what `pip install kubesched` installs; plugins of packages/contrib are not installed: their entry points would be in all tests
+PARTS  := $(addprefix packages/,scheduler controlplane answers lab)
 PYTHONS ?= 3.11 3.12 3.13 3.14
 # tests start many processes; without bytecode each of them compiles the package again
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: run quick test test-random test-oracle test-pythons pytest test-slow test-cluster check coverage dist release release-check bench fuzz attack docs site upstream lock clean
+.PHONY: run quick quick-scheduler quick-controlplane quick-answers quick-lab quick-contrib test test-random test-oracle test-pythons pytest test-slow test-cluster check coverage dist release release-check bench fuzz attack docs site upstream lock clean
 
 run: $(READY)
 	@# 3: pods are left that found no node; one of these is meant to
@@ -34,9 +37,12 @@ test: $(READY)
 quick: $(READY)
 	$(BIN)/python -m pytest -q -n auto --ignore packages/scheduler/tests/core/property $(or $(QUICK),packages/scheduler/tests/api packages/scheduler/tests/cel packages/scheduler/tests/config packages/scheduler/tests/core tests/tools tests/test_*.py)
 
+quick-scheduler quick-controlplane quick-answers quick-lab quick-contrib: quick-%: $(READY)
+	$(BIN)/python -m pytest -q -n auto packages/$*
+
 # the examples of Hypothesis are the same ones in `make test`; here they are new each time
 test-random: $(READY)
-	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest -n auto $$(grep -rlE "^from hypothesis|^import hypothesis" tests packages/contrib/tests --include="test_*.py")
+	KUBESCHED_RANDOM=1 $(BIN)/python -m pytest -n auto $$(grep -rlE "^from hypothesis|^import hypothesis" tests packages --include="test_*.py")
 
 # needs cel-expr-python, which is in no lock: 50 MB for one test
 test-oracle: $(READY)
@@ -61,22 +67,21 @@ test-cluster: $(READY)
 	$(BIN)/python -m pytest -m cluster tests/real_cluster
 
 check: $(READY)
-	$(BIN)/ruff check src tests attack benchmarks fuzz tools contrib examples
-	$(BIN)/ruff format --check src tests attack benchmarks fuzz tools contrib examples
+	$(BIN)/ruff check packages tests attack benchmarks fuzz tools examples conftest.py
+	$(BIN)/ruff format --check packages tests attack benchmarks fuzz tools examples conftest.py
 	$(BIN)/mypy
-	$(BIN)/lint-imports
+	PYTHONPATH=packages/contrib/src $(BIN)/lint-imports
 	$(BIN)/python -m tools.prose
 
 # COVERAGE=path for some tests alone; `.venv/bin/coverage html` then shows each line, in .coverage-html
 coverage: $(READY)
 	$(BIN)/python -m pytest -n auto --cov --cov-report=term --cov-report=xml $(COVERAGE)
 
-# kubesched and kubesched-contrib; the same sources give the same files
+# all distributions; the same sources give the same files
 dist: $(READY)
 	rm -rf dist
 	SOURCE_DATE_EPOCH=$$(git log -1 --format=%ct 2> /dev/null || echo 1577836800) sh -ec ' \
-		$(BIN)/python -m hatchling build -d "$(CURDIR)/dist"; \
-		cd contrib; "$(CURDIR)/$(BIN)/python" -m hatchling build -d "$(CURDIR)/dist"'
+		for folder in . packages/*; do (cd "$$folder" && "$(CURDIR)/$(BIN)/python" -m hatchling build -d "$(CURDIR)/dist"); done'
 	$(BIN)/twine check --strict dist/*.whl dist/*.tar.gz
 	$(BIN)/python -m tools.sbom requirements-runtime.lock > dist/kubesched.cdx.json
 
@@ -126,12 +131,12 @@ upstream: $(READY)
 		$(if $(HELP),--help-text $(HELP)) $(if $(WRITE),--write)
 
 # the lock names everything, so nothing is resolved; modules are compiled when they are first imported, and most never are
-$(READY): requirements.lock pyproject.toml
+$(READY): requirements.lock pyproject.toml $(addsuffix /pyproject.toml,$(PARTS))
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "kubesched needs Python 3.11 or later; set PYTHON=python3.11")'
 	@echo "Creating a virtual environment in $(VENV)"
 	@$(PYTHON) -m venv $(VENV)
 	@$(PYTHON) tools/install.py $(BIN)/python requirements.lock
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation $(addprefix -e ./,$(PARTS)) -e .
 	@touch $@
 
 lock:
@@ -139,9 +144,9 @@ lock:
 		-o requirements-fuzz.lock
 	echo "mkdocs-material>=9.6,<10" | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-header --no-annotate -o requirements-site.lock
-	uv pip compile pyproject.toml --extra dev --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
+	python3 tools/requirements.py dev | uv pip compile - --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate -o requirements.lock
-	uv pip compile pyproject.toml --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
+	python3 tools/requirements.py | uv pip compile - --universal --fork-strategy fewest --python-version 3.11 --generate-hashes \
 		--no-emit-index-url --no-header --no-annotate --constraint requirements.lock -o requirements-runtime.lock
 	printf '%s\n' hatch-fancy-pypi-readme hatchling | uv pip compile - --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 		--no-header --no-annotate --constraint requirements.lock -o requirements-build.lock

@@ -8,6 +8,9 @@ import os
 import sys
 from pathlib import Path
 
+# whose branches are followed
+PACKAGES = ["kubesched", "kubesched_answers", "kubesched_controlplane", "kubesched_lab"]
+
 
 def main() -> int:
     """Run the target."""
@@ -33,7 +36,7 @@ def main() -> int:
 def _with_atheris(name: str, seconds: float, findings: Path) -> int:
     import atheris
 
-    with atheris.instrument_imports(include=["kubesched"], enable_loader_override=False):
+    with atheris.instrument_imports(include=PACKAGES, enable_loader_override=False):
         from fuzz.engines import with_atheris
         from fuzz.targets import target_named
 

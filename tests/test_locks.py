@@ -4,6 +4,8 @@ import re
 import tomllib
 from pathlib import Path
 
+from tests.support.packages import DISTRIBUTIONS
+
 ROOT = Path(__file__).parents[1]
 _PINNED = re.compile(r"^([a-z0-9][a-z0-9._-]*)==(\S+)", re.MULTILINE | re.IGNORECASE)
 _NAME = re.compile(r"[A-Za-z0-9._-]+")
@@ -18,13 +20,24 @@ def _plain(name: str) -> str:
     return name.lower().replace("_", "-").replace(".", "-")
 
 
+def dependencies(name: str) -> list[str]:
+    """Return the names of what a project needs from elsewhere."""
+    project = tomllib.loads((ROOT / name).read_text())["project"]
+    found = [_plain(_NAME.match(each)[0]) for each in project["dependencies"]]  # type: ignore[index]
+    return [each for each in found if not each.startswith("kubesched-")]
+
+
 def test_what_runs_is_what_was_tested() -> None:
     runtime, everything = pins("requirements-runtime.lock"), pins("requirements.lock")
     assert runtime.items() <= everything.items()
     assert pins("requirements-build.lock").items() <= everything.items()
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = {_plain(_NAME.match(each)[0]) for each in project["dependencies"]}  # type: ignore[index]
-    assert wanted <= runtime.keys()
+    names = [each.split("==")[0].removeprefix("kubesched-") for each in project["dependencies"]]
+    assert sorted(names) == sorted(DISTRIBUTIONS)
+    wanted = {name for each in names for name in dependencies(f"packages/{each}/pyproject.toml")}
+    assert wanted == runtime.keys() & wanted
+    # the image has the same lock: the scheduler needs all of it
+    assert wanted == set(dependencies("packages/scheduler/pyproject.toml"))
     tools = {_plain(_NAME.match(each)[0]) for each in project["optional-dependencies"]["dev"]}  # type: ignore[index]
     assert not tools & runtime.keys()
 

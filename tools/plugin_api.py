@@ -84,8 +84,8 @@ GROUPS: dict[str, dict[str, tuple[str, ...]]] = {
         "Fixtures": (
             "deciding",
             "virtual_scheduler",
-            "embedded_cluster",
-            "cluster_process",
+            "kubesched_controlplane.testing.embedded_cluster",
+            "kubesched_controlplane.testing.cluster_process",
             "pod_lookup",
             "fake_http",
             "real_http",

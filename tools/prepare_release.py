@@ -7,13 +7,13 @@ the section of CHANGELOG.md, which "Unreleased" becomes. Prints the commands tha
 import re
 import sys
 
-from tools.release import CHANGES, CHART, CONTRIB, ROOT, fitting_requirement, notes, versions
+from tools.release import CHANGES, CHART, CONTRIB, PROJECTS, ROOT, fitting_requirement, notes, versions
 
 # each line of these files that names the version: a pattern with the version between two groups
 _NUMBER = r"\d+\.\d+\.\d+"
 PLACES = {
     "packages/scheduler/src/kubesched/__init__.py": rf'(^__version__ = "){_NUMBER}(")',
-    CONTRIB: rf'(^version = "){_NUMBER}(")',
+    **dict.fromkeys(PROJECTS, rf'(^version = "|"kubesched-\w+==){_NUMBER}(")'),
     CHART: rf"(^(?:appVersion|version): ){_NUMBER}()",
     "deploy/Dockerfile": rf"(^ARG VERSION=|/kubesched:){_NUMBER}()",
     "README.md": rf"(/kubesched:){_NUMBER}()",
@@ -23,7 +23,7 @@ PLACES = {
     "tests/documents/exempt.py": rf"(/kubesched:|--version ){_NUMBER}()",
     "tests/documents/test_in_order.py": rf"(/kubesched:){_NUMBER}()",
 }
-_REQUIRED = r"kubesched>=[\d.]+,<[\d.]+"
+_REQUIRED = r"kubesched-scheduler>=[\d.]+,<[\d.]+"
 _UNRELEASED = re.compile(r"^## Unreleased( [^\n]*)?\n", re.MULTILINE)
 
 

@@ -17,6 +17,14 @@ import kubesched
 
 ROOT = Path(__file__).parents[1]
 CHANGES, CHART, CONTRIB = "CHANGELOG.md", "deploy/charts/kubesched/Chart.yaml", "packages/contrib/pyproject.toml"
+# projects that name their version; that of kubesched-scheduler is `kubesched.__version__`
+PROJECTS = (
+    "pyproject.toml",
+    "packages/controlplane/pyproject.toml",
+    "packages/answers/pyproject.toml",
+    "packages/lab/pyproject.toml",
+    CONTRIB,
+)
 FILES = "https://github.com/kubesched/kubesched/blob/"
 
 
@@ -25,7 +33,8 @@ def versions(root: Path = ROOT) -> dict[str, str]:
     chart: Mapping[str, Any] = yaml.safe_load((root / CHART).read_text())
     return {
         "packages/scheduler/src/kubesched/__init__.py": kubesched.__version__,
-        f"version in {CONTRIB}": _contrib(root)["version"],
+        **{f"version in {each}": _project(root, each)["version"] for each in PROJECTS},
+        **{f"{name} in {each}": pinned for each in PROJECTS for name, pinned in _pins(_project(root, each)).items()},
         f"version in {CHART}": str(chart["version"]),
         f"appVersion in {CHART}": str(chart["appVersion"]),
     }
@@ -33,14 +42,14 @@ def versions(root: Path = ROOT) -> dict[str, str]:
 
 def required_by_contrib(root: Path = ROOT) -> str:
     """Return the versions of kubesched that the plugins of contrib ask for."""
-    (found,) = (str(each) for each in _contrib(root)["dependencies"] if each.startswith("kubesched"))
+    (found,) = (str(each) for each in _project(root, CONTRIB)["dependencies"] if each.startswith("kubesched"))
     return found
 
 
 def fitting_requirement(version: str) -> str:
     """Return what they have to ask for at a version: until 1.0 a minor version may change the Python API."""
     major, minor, _ = version.split(".")
-    return f"kubesched>={major}.{minor},<{major}.{int(minor) + 1}"
+    return f"kubesched-scheduler>={major}.{minor},<{major}.{int(minor) + 1}"
 
 
 def notes(changes: str, version: str) -> str:
@@ -83,9 +92,15 @@ def main() -> int:
     return 1 if found else 0
 
 
-def _contrib(root: Path) -> dict[str, Any]:
-    project: dict[str, Any] = tomllib.loads((root / CONTRIB).read_text())["project"]
+def _project(root: Path, name: str) -> dict[str, Any]:
+    project: dict[str, Any] = tomllib.loads((root / name).read_text())["project"]
     return project
+
+
+def _pins(project: Mapping[str, Any]) -> dict[str, str]:
+    """Return the versions that a project names of the other distributions."""
+    found = (re.fullmatch(r"(kubesched-\w+)==([\d.]+)", each) for each in project["dependencies"])
+    return {each[1]: each[2] for each in found if each is not None}
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def test_it_is_built_from_the_locks() -> None:
 
 
 def test_a_build_whose_program_would_not_be_found_fails() -> None:
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    scripts = tomllib.loads((ROOT / "packages/scheduler/pyproject.toml").read_text())["project"]["scripts"]
     started = arguments("RUN")[-1].split()
     variables = dict(word.split("=", 1) for word in arguments("ENV")[-1].split())
     program = Path(started[-2])
@@ -72,7 +72,7 @@ def test_what_is_copied_is_not_ignored() -> None:
 
 
 def test_it_runs_a_script_of_the_package_as_a_user_with_a_number() -> None:
-    scripts = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]
+    scripts = tomllib.loads((ROOT / "packages/scheduler/pyproject.toml").read_text())["project"]["scripts"]
     (entry,) = arguments("ENTRYPOINT")
     assert re.findall(r'"(.*?)"', entry)[0] in scripts
     assert arguments("USER") == ["65534:65534"]

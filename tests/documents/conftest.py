@@ -54,9 +54,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, 
 @pytest.fixture
 def folder(tmp_path: Path, environment: dict[str, str]) -> Path:
     """A folder with the files that commands name."""
-    for name in ("examples", "contrib", "deploy"):
+    for name in ("examples", "packages", "deploy"):
         (tmp_path / name).symlink_to(ROOT / name)
-    shutil.copytree(ROOT / "contrib" / "crds", tmp_path / "crds")
+    shutil.copytree(ROOT / "packages/contrib/crds", tmp_path / "crds")
     (tmp_path / "tests").mkdir()
     (tmp_path / "tests" / "test_one.py").write_text(
         "import os\n\n\ndef test_one():\n    assert os.environ['KUBECONFIG']\n"

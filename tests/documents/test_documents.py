@@ -9,6 +9,7 @@ from typing import Any
 import click
 import pytest
 from click.testing import CliRunner
+from tests.support.packages import exists
 
 from kubesched import Registry, build_engine, decide
 from kubesched.api.pods import Pod
@@ -97,7 +98,7 @@ def test_files_and_targets_that_are_named_exist(name: str) -> None:
     files = re.findall(r"`((?:\w+/)+\w+\.(?:py|json))`", text)
     assert files
     for file in files:
-        assert (ROOT / file).exists() or (ROOT / "packages/scheduler/src/kubesched" / file).exists(), file
+        assert exists(file), file
 
 
 def test_there_are_commands_to_look_at() -> None:

@@ -10,11 +10,14 @@ from pathlib import Path
 
 import pytest
 from tests.support.new_environment import build_wheel
+from tests.support.packages import DISTRIBUTIONS, FOLDERS
+
+from kubesched import __version__
 
 ROOT = Path(__file__).parents[2]
 REPOSITORY = "https://github.com/kubesched/kubesched/blob/main/"
 PICTURES = "https://raw.githubusercontent.com/kubesched/kubesched/main/"
-SOURCES = {"kubesched": ROOT, "kubesched-contrib": ROOT / "contrib"}
+SOURCES = {"kubesched": ROOT, **FOLDERS}
 each_distribution = pytest.mark.parametrize("name", SOURCES)
 
 
@@ -46,10 +49,23 @@ def test_the_program_that_publishes_has_no_complaints(name: str, wheels: dict[st
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
-def test_both_are_for_the_same_pythons(wheels: dict[str, Path]) -> None:
-    ours, plugins = (metadata(wheel) for wheel in wheels.values())
-    assert pythons(ours) == pythons(plugins)
-    assert ours["Requires-Python"] == plugins["Requires-Python"]
+def test_all_are_for_the_same_pythons(wheels: dict[str, Path]) -> None:
+    ours, *others = (metadata(wheel) for wheel in wheels.values())
+    for other in others:
+        assert pythons(ours) == pythons(other)
+        assert ours["Requires-Python"] == other["Requires-Python"]
+
+
+def test_all_have_one_version_and_one_licence(wheels: dict[str, Path]) -> None:
+    assert {str(metadata(wheel)["Version"]) for wheel in wheels.values()} == {__version__}
+    assert {(folder / "LICENSE").read_text() for folder in SOURCES.values()} == {(ROOT / "LICENSE").read_text()}
+
+
+def test_the_distribution_of_all_installs_the_others_at_its_version_and_has_no_module(wheels: dict[str, Path]) -> None:
+    needed = [each for each in metadata(wheels["kubesched"]).get_all("Requires-Dist", []) if "extra" not in each]
+    assert sorted(needed) == sorted(f"kubesched-{name}=={__version__}" for name in DISTRIBUTIONS)
+    with zipfile.ZipFile(wheels["kubesched"]) as archive:
+        assert all(".dist-info/" in name for name in archive.namelist())
 
 
 @each_distribution

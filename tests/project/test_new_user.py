@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from tests.support.new_environment import build_wheel, new_environment
+from tests.support.new_environment import build_all, new_environment
 from tests.support.rendering import CHART, IMAGE, WHY_NO_HELM, path_of_helm, run_helm
 
 from kubesched import __version__
@@ -20,9 +20,9 @@ pytestmark = pytest.mark.slow
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Return the folder of programs of an environment with the wheel and the extra of the tutorial."""
+    """Return the folder of programs of an environment with the wheels and the extra of the tutorial."""
     folder = tmp_path_factory.mktemp("new-user")
-    return new_environment(folder / "venv", build_wheel(folder), frozenset({"testing"}))
+    return new_environment(folder / "venv", build_all(folder), frozenset({"testing"}))
 
 
 def environment(programs: Path, home: Path) -> dict[str, str]:

@@ -14,7 +14,7 @@ from kubesched.core.assembly import load_config
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ClusterObjects
 
-DATA = Path(__file__).parents[1] / "conformance" / "data"
+DATA = Path(__file__).parents[2] / "packages/scheduler/tests/conformance/data"
 
 
 def lines_with_clusters(name: str) -> Iterator[dict[str, Any]]:

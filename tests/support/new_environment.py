@@ -1,19 +1,19 @@
-"""An empty virtual environment with kubesched from its wheel, made without a network.
+"""An empty virtual environment with kubesched from its wheels, made without a network.
 
-From a built wheel and this environment to one that has the wheel, its dependencies and those of named extras, and
+From built wheels and this environment to one that has the wheels, their dependencies and those of named extras, and
 nothing else: what pip would install is linked from here, at the versions of the lock.
 """
 
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib import metadata
 from pathlib import Path
 
 from packaging.requirements import Requirement
+from tests.support.packages import DISTRIBUTIONS, FOLDERS, ROOT
 
-ROOT = Path(__file__).parents[2]
 SECONDS = 120.0
 
 
@@ -25,14 +25,31 @@ def build_wheel(folder: Path, source: Path = ROOT) -> Path:
     return wheel
 
 
-def new_environment(folder: Path, wheel: Path, extras: frozenset[str] = frozenset()) -> Path:
+def build_all(folder: Path) -> list[Path]:
+    """Return the wheels of all that `pip install kubesched` installs, built into a folder."""
+    sources = [ROOT, *(FOLDERS[f"kubesched-{name}"] for name in DISTRIBUTIONS)]
+    return [build_wheel(folder / str(number), source) for number, source in enumerate(sources)]
+
+
+def new_environment(folder: Path, wheels: Sequence[Path], extras: frozenset[str] = frozenset()) -> Path:
     """Make a virtual environment; return the folder of its programs."""
     subprocess.run([sys.executable, "-m", "venv", str(folder)], check=True, timeout=SECONDS)
     programs = folder / "bin"
     (packages,) = folder.glob("lib/python*/site-packages")
-    for name in sorted(_needed("kubesched", extras)):
+    ours = {re.sub("[-_.]+", "-", wheel.name.split("-")[0]) for wheel in wheels}
+    needed = {each for name in ours for each in _needed(name, extras)} - ours
+    for name in sorted(needed):
         _link(metadata.distribution(name), packages)
-    install = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--no-index", "--no-deps", str(wheel)]
+    install = [
+        str(programs / "python"),
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-index",
+        "--no-deps",
+        *map(str, wheels),
+    ]
     subprocess.run(install, check=True, timeout=SECONDS)
     return programs
 

@@ -14,7 +14,7 @@ import msgspec
 from tests.support.good_objects import an_api, put
 
 Document = dict[str, Any]
-CORPUS = Path(__file__).parents[1] / "controlplane" / "data" / "refusals.jsonl.gz"
+CORPUS = Path(__file__).parents[2] / "packages/controlplane/tests/data" / "refusals.jsonl.gz"
 _UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _WARNING = re.compile(r'299 - "((?:[^"\\]|\\.)*)"')
 _JSON, _JSON_PATCH = "application/json", "application/json-patch+json"

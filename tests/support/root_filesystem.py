@@ -37,8 +37,16 @@ def assemble(root: Path) -> None:
     for name in re.findall(r"^([A-Za-z0-9._-]+)==", (ROOT / "requirements-runtime.lock").read_text(), re.MULTILINE):
         _copy(name, site)
     wheels = root.parent / "wheels"
-    _pip("wheel", "--no-deps", "--no-index", "--no-build-isolation", "--wheel-dir", str(wheels), str(ROOT))
-    (wheel,) = wheels.glob("kubesched-*.whl")
+    _pip(
+        "wheel",
+        "--no-deps",
+        "--no-index",
+        "--no-build-isolation",
+        "--wheel-dir",
+        str(wheels),
+        str(ROOT / "packages/scheduler"),
+    )
+    (wheel,) = wheels.glob("kubesched_scheduler-*.whl")
     _pip("install", "--no-deps", "--no-index", "--ignore-installed", "--prefix", str(root) + PREFIX, str(wheel))
     for script in (root / PREFIX.lstrip("/") / "bin").iterdir():
         lines = script.read_text().splitlines(keepends=True)

@@ -23,7 +23,7 @@ CHANGES = """# Changes
 """
 LEFT = CHANGES.replace("## 0.2.0", "- new\n\n## 0.2.0")
 SAME = {"a": "0.2.0", "b": "0.2.0"}
-FITS = "kubesched>=0.2,<0.3"
+FITS = "kubesched-scheduler>=0.2,<0.3"
 NO_TAG = "expected v and three numbers, such as v0.2.0"
 
 
@@ -44,14 +44,14 @@ NO_TAG = "expected v and three numbers, such as v0.2.0"
         (
             "v0.2.0",
             SAME,
-            "kubesched>=0.1,<0.2",
+            "kubesched-scheduler>=0.1,<0.2",
             CHANGES,
-            ["packages/contrib/pyproject.toml requires kubesched>=0.1,<0.2: write kubesched>=0.2,<0.3"],
+            [f"packages/contrib/pyproject.toml requires kubesched-scheduler>=0.1,<0.2: write {FITS}"],
         ),
         (
             "v0.3.0",
             {"a": "0.3.0"},
-            "kubesched>=0.3,<0.4",
+            "kubesched-scheduler>=0.3,<0.4",
             LEFT,
             ["CHANGELOG.md has no section `## 0.3.0`: rename Unreleased, and begin a new one"],
         ),
@@ -93,7 +93,7 @@ def test_links_of_notes_lead_somewhere_on_the_page_of_the_release(written: str, 
 
 
 @pytest.mark.parametrize(
-    ("version", "requirement"), [("0.2.0", FITS), ("0.2.7", FITS), ("0.9.1", "kubesched>=0.9,<0.10")]
+    ("version", "requirement"), [("0.2.0", FITS), ("0.2.7", FITS), ("0.9.1", "kubesched-scheduler>=0.9,<0.10")]
 )
 def test_plugins_need_the_minor_version_that_they_came_with(version: str, requirement: str) -> None:
     assert fitting_requirement(version) == requirement

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 CONTRIB = Path(__file__).parents[1]
-PAGES = CONTRIB.parent / "docs" / "guides" / "plugins" / "contrib"
+PAGES = CONTRIB.parents[1] / "docs" / "guides" / "plugins" / "contrib"
 ENTRY_POINTS: dict[str, str] = tomllib.loads((CONTRIB / "pyproject.toml").read_text())["project"]["entry-points"][
     "kubesched.plugins"
 ]
@@ -46,7 +46,7 @@ def serving(page: str) -> Iterator[int]:
     command = command.replace("python3 -m http.server 2020", f"{sys.executable} -u -m http.server 0")
     with subprocess.Popen(
         ["sh", "-c", f"exec {command}"],
-        cwd=CONTRIB.parent,
+        cwd=CONTRIB.parents[1],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,
@@ -65,7 +65,7 @@ def run_example_with_server(page: str, tmp_path: Path) -> dict[str, str]:
     given = f"packages/contrib/examples/{page}/config.yaml"
     with serving(page) as port:
         config = tmp_path / "config.yaml"
-        text = (CONTRIB.parent / given).read_text()
+        text = (CONTRIB.parents[1] / given).read_text()
         config.write_text(text.replace("127.0.0.1:2020", f"127.0.0.1:{port}"))
         return run_example(page, {given: str(config)})
 
@@ -87,7 +87,7 @@ def run_example(page: str, instead: dict[str, str] | None = None) -> dict[str, s
             text=True,
             timeout=SECONDS,
             env={**os.environ, "PYTHONPATH": path},
-            cwd=CONTRIB.parent,
+            cwd=CONTRIB.parents[1],
         )
     # 3: pods are left that found no node
     assert ended.returncode in (0, 3), ended.stdout + ended.stderr

@@ -29,7 +29,7 @@ def imported(file: Path) -> set[str]:
 
 def test_the_licence_comes_along() -> None:
     assert PROJECT["license-files"] == ["LICENSE"]
-    assert (CONTRIB / "LICENSE").read_text() == (CONTRIB.parent / "LICENSE").read_text()
+    assert (CONTRIB / "LICENSE").read_text() == (CONTRIB.parents[1] / "LICENSE").read_text()
 
 
 @pytest.mark.parametrize("file", sorted(SOURCE.rglob("*.py")), ids=lambda file: file.stem)
@@ -47,7 +47,7 @@ def test_an_entry_point_has_the_name_of_its_plugin_and_a_page_of_documentation(n
     module, _, attribute = ENTRY_POINTS[name].partition(":")
     assert getattr(import_module(module), attribute).name == name
     page = re.sub(r"(?<!^)(?=[A-Z])", "-", name).lower()
-    assert (CONTRIB.parent / "docs" / "guides" / "plugins" / "contrib" / f"{page}.md").is_file()
+    assert (CONTRIB.parents[1] / "docs" / "guides" / "plugins" / "contrib" / f"{page}.md").is_file()
     assert f"docs/guides/plugins/contrib/{page}.md" in (CONTRIB / "README.md").read_text()
     assert (CONTRIB / "examples" / page / "config.yaml").is_file()
 
@@ -63,7 +63,7 @@ def test_a_definition_is_named_after_its_group_and_plural(file: Path) -> None:
 @pytest.mark.parametrize("folder", sorted(path.name for path in (CONTRIB / "examples").iterdir()))
 def test_pages_show_the_configuration_of_their_example(folder: str) -> None:
     config = (CONTRIB / "examples" / folder / "config.yaml").read_text().rstrip()
-    page = (CONTRIB.parent / "docs" / "guides" / "plugins" / "contrib" / f"{folder}.md").read_text()
+    page = (CONTRIB.parents[1] / "docs" / "guides" / "plugins" / "contrib" / f"{folder}.md").read_text()
     assert f"```yaml\n{config}\n```\n" in page
 
 

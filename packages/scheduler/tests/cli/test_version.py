@@ -78,7 +78,7 @@ def test_pip_has_written_down_the_commit(text: str | None, commit: str, monkeypa
 
 
 def a_checkout(folder: Path) -> Path:
-    (folder / "src" / "kubesched").mkdir(parents=True)
+    (folder / "packages" / "scheduler" / "src" / "kubesched").mkdir(parents=True)
     (folder / ".git").mkdir()
     return folder
 

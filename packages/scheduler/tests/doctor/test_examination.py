@@ -198,7 +198,9 @@ def test_sampling_is_told_of_where_it_differs(percentage: int, told: bool) -> No
 
 
 def test_plugins_of_contrib_are_known_to_be_there() -> None:
-    project = tomllib.loads((Path(__file__).parents[4] / "contrib" / "pyproject.toml").read_text())["project"]
+    project = tomllib.loads((Path(__file__).parents[4] / "packages" / "contrib" / "pyproject.toml").read_text())[
+        "project"
+    ]
     assert set(project["entry-points"]["kubesched.plugins"]) == IN_CONTRIB
 
 

@@ -88,14 +88,14 @@ def _installed(name: str) -> str:
 
 
 def git_commit() -> str:
-    """Return the commit that the package was installed from, or that of its checkout; empty if unknown."""
-    return _installed_commit() or _checked_out_commit(Path(kubesched.__file__).parents[2])
+    """Return the commit that the package was installed from, or its checkout's commit; empty if unknown."""
+    return _installed_commit() or next(map(_checked_out_commit, Path(kubesched.__file__).parents[4:5]), "")
 
 
 def _installed_commit() -> str:
     """Return the commit that pip installed from (PEP 610)."""
     try:
-        origin = json.loads(metadata.distribution("kubesched").read_text("direct_url.json") or "{}")
+        origin = json.loads(metadata.distribution("kubesched-scheduler").read_text("direct_url.json") or "{}")
         return str(origin.get("vcs_info", {}).get("commit_id", ""))
     except (metadata.PackageNotFoundError, ValueError, AttributeError):
         return ""
@@ -103,7 +103,7 @@ def _installed_commit() -> str:
 
 def _checked_out_commit(folder: Path) -> str:
     """Return the commit of a checkout of this repository; empty if the folder is not one."""
-    if not (folder / ".git").exists() or not (folder / "src" / "kubesched").is_dir():
+    if not (folder / ".git").exists() or not (folder / "packages" / "scheduler" / "src" / "kubesched").is_dir():
         return ""
     try:
         asked = subprocess.run(
