@@ -51,7 +51,7 @@ from kubesched_controlplane.up.help import HELP, NO_NODES
 from kubesched_controlplane.up.node_pools import NodePool, PoolError
 from kubesched_controlplane.up.options import duration, pool_options, record_memory, speed_options
 from kubesched_controlplane.up.reloading import ConfigFile
-from kubesched_controlplane.up.replaying import Replay
+from kubesched_controlplane.up.replaying import TraceReplay
 from kubesched_controlplane.up.session import HOST, Endpoint, RunMode, Session, print_line
 from kubesched_controlplane.up.shutdown import Shutdown
 from kubesched_controlplane.up.subcommands import down, name_option, status
@@ -306,12 +306,12 @@ def _prepared(options: UpOptions, spec: ClusterSpec, endpoint: Endpoint | None, 
     )
 
 
-def _replay(options: UpOptions, spec: ClusterSpec, server: ApiServer) -> Replay | None:
+def _replay(options: UpOptions, spec: ClusterSpec, server: ApiServer) -> TraceReplay | None:
     if not options.replay:
         return None
     replay_of = imported("kubesched_lab.replay.replay", "replay_of", "--replay")
     kinds = custom_kinds_of(spec.loaded, spec.registry)
-    found: Replay = replay_of(options.replay, kinds, server, options.simulation.speed, options.seed, print_line)
+    found: TraceReplay = replay_of(options.replay, kinds, server, options.simulation.speed, options.seed, print_line)
     return found
 
 

@@ -3,7 +3,7 @@
 from typing import Protocol
 
 
-class Replay(Protocol):
+class TraceReplay(Protocol):
     """A trace, replayed on a server."""
 
     def begin(self) -> int:

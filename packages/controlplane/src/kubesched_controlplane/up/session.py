@@ -32,7 +32,7 @@ from kubesched_controlplane.up.cluster import ClusterSpec, LocalCluster
 from kubesched_controlplane.up.display import Progress, placement_table, print_table, read_event, report_lines
 from kubesched_controlplane.up.page_process import page_of
 from kubesched_controlplane.up.placements import PlacementReport, read_report
-from kubesched_controlplane.up.replaying import Replay
+from kubesched_controlplane.up.replaying import TraceReplay
 from kubesched_controlplane.up.shutdown import Shutdown
 
 HOST = "127.0.0.1"
@@ -81,7 +81,7 @@ class Session:
         spec: ClusterSpec,
         mode: RunMode,
         endpoint: Endpoint | None,
-        replay: Replay | None = None,
+        replay: TraceReplay | None = None,
     ) -> None:
         self._server = server
         self._objects = objects
