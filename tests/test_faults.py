@@ -4,6 +4,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from tests.support.packages import modules
+
 ROOT = Path(__file__).parents[1]
 ROW = re.compile(r"^\| (\d+) \| .+ \| (.+) \| (.+) \|$", re.MULTILINE)
 ROWS = ROW.findall((ROOT / "docs/verification/faults.md").read_text())
@@ -17,7 +19,8 @@ ELSEWHERE = {43, 44, 46, 56}
 
 def quoted() -> set[int]:
     """Return the numbers that tests and sources quote."""
-    files = [*(ROOT / "tests").rglob("test_*.py"), *(ROOT / "src").rglob("*.py")]
+    folders = (*ROOT.glob("packages/*/tests"), ROOT / "tests")
+    files = [*modules(), *(path for folder in folders for path in folder.rglob("test_*.py"))]
     return {int(number) for path in files for found in QUOTED.findall(path.read_text()) for number in found if number}
 
 

@@ -144,7 +144,7 @@ class DocumentRunner:
         self._environment = environment
         self._names: dict[str, Any] = {"__name__": "shown"}
         self._code = 0
-        for name in ("examples", "tests"):
+        for name in ("examples", "packages"):
             (folder / name).symlink_to(ROOT / name)
 
     def differences(self, section: DocumentSection) -> Iterator[ShownOutput]:

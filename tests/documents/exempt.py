@@ -55,7 +55,8 @@ NOT_RUN = {
     "make bench": _MAKE,
     "make coverage": _MAKE,
     "make attack": _MAKE,
-    "python3 -m venv ~/kubesched && ~/kubesched/bin/pip install . && export PATH=~/kubesched/bin:$PATH": _PYPI,
+    "python3 -m venv ~/kubesched && ~/kubesched/bin/pip install . ./packages/{scheduler,controlplane,answers,lab}"
+    " && export PATH=~/kubesched/bin:$PATH": _PYPI,
     "python3 -m venv venv && . venv/bin/activate": _PYPI,
     "pip install 'kubesched[testing]'": _PYPI,
     "pip install kubesched": _PYPI,

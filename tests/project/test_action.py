@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 import yaml
+from tests.support.packages import DISTRIBUTIONS
 
 ROOT = Path(__file__).parents[2]
 ACTION: dict[str, Any] = yaml.safe_load((ROOT / "action.yml").read_text())
@@ -23,7 +24,8 @@ touch "${0%/*}/kubesched" && chmod +x "${0%/*}/kubesched"
 """
 OWN = [
     "--require-hashes -r {action}/requirements-runtime.lock -r {action}/requirements-build.lock",
-    "--no-deps --no-index --no-build-isolation {action}",
+    "--no-deps --no-index --no-build-isolation {action} "
+    + " ".join(f"{{action}}/packages/{name}" for name in DISTRIBUTIONS),
 ]
 
 
@@ -47,6 +49,7 @@ def test_files_that_are_installed_from_are_there() -> None:
     named = re.findall(r"\$GITHUB_ACTION_PATH/([\w.-]+)", INSTALL["run"])
     assert named == ["requirements-runtime.lock", "requirements-build.lock"]
     assert all((ROOT / name).exists() for name in named)
+    assert '"$GITHUB_ACTION_PATH"/packages/{' + ",".join(DISTRIBUTIONS) + "}" in INSTALL["run"]
 
 
 def test_inputs_have_descriptions_and_defaults() -> None:

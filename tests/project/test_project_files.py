@@ -113,4 +113,4 @@ def test_people_who_look_for_it_on_pypi_find_what_it_is_for() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     assert set(project["urls"]) == {"Homepage", "Documentation", "Changes", "Issues", "Source"}
     assert project["license"] == "Apache-2.0"
-    assert {"version", "readme"} == set(project["dynamic"])
+    assert project["dynamic"] == ["readme"]

@@ -153,7 +153,7 @@ def test_kubectl_finds_the_plugin_and_its_completion(tmp_path: Path, snapshot: s
         ("kubectl_complete-kubesched", "kubectl_complete_kubesched"),
     ):
         script = tmp_path / name
-        script.write_text(f"#!{sys.executable}\nfrom kubesched.console import {function}\n{function}()\n")
+        script.write_text(f"#!{sys.executable}\nfrom kubesched_answers.console import {function}\n{function}()\n")
         script.chmod(0o755)
     environment = {**os.environ, "PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": str(tmp_path)}
 
