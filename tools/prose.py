@@ -54,12 +54,10 @@ def places(root: Path = ROOT) -> Iterator[Place]:
         name = path.relative_to(root).as_posix()
         if name not in _GENERATED and not name.startswith("docs/reference/commands/"):
             yield from _found(name, 1, _prose(path.read_text()))
-    for folder in ("src", "packages", "packages/contrib/src"):
-        for path in sorted((root / folder).rglob("*.py")):
-            if "tests" not in path.parts:
-                name = path.relative_to(root).as_posix()
-                for line, text in docstrings(path.read_text()):
-                    yield from _found(name, line, text)
+    for path in sorted((root / "packages").glob("*/src/**/*.py")):
+        name = path.relative_to(root).as_posix()
+        for line, text in docstrings(path.read_text()):
+            yield from _found(name, line, text)
 
 
 def docstrings(source: str) -> Iterator[tuple[int, str]]:

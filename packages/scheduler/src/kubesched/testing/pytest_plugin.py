@@ -1,7 +1,7 @@
 """Fixtures for tests of plugins; pytest loads this module in every run of an environment with kubesched.
 
-`engine` decides about pods, `scheduler` is the whole scheduling loop in virtual time. All other modules are imported when
-a fixture is first used. kubesched-controlplane has the fixtures of clusters.
+`engine` decides about pods, `scheduler` is the whole scheduling loop in virtual time. All other modules are imported
+when a fixture is first used. kubesched-controlplane has the fixtures of clusters.
 """
 
 from collections.abc import Iterator
