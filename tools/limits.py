@@ -14,7 +14,9 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PACKAGE = Path(__file__).parents[1] / "src" / "kubesched"
+PACKAGE = Path(__file__).parents[1] / "packages/scheduler/src/kubesched"
+# files of the scheduler are named below its package, others with theirs
+FOLDERS = (PACKAGE, *(PACKAGE.parents[2] / each / "src" for each in ("controlplane", "answers", "lab")))
 LISTED = Path(__file__).with_name("limits.txt")
 WORDS = re.compile(
     r"(?:^|_)(?:MAX|MOST|LARGEST|LONGEST|DEEPEST|WIDEST|HIGHEST|LIMIT|LATEST|SECONDS|BYTES|CAPACITY|BACKLOG|TRIES"
@@ -23,13 +25,18 @@ WORDS = re.compile(
 # folder -> why its limits are not in the page
 OTHER_FOLDERS = {
     "testing": "tools for tests",
-    "bench": "tools for measuring",
-    "asking": "the extent of an answer, which each answer states",
+    "kubesched_controlplane/testing": "tools for tests",
+    "kubesched_lab/bench": "tools for measuring",
+    "kubesched_answers": "the extent of an answer, which each answer states",
+    "model": "the extent of an answer, which each answer states",
+    "sources": "the extent of an answer, which each answer states",
+    "reports": "the extent of what is printed",
+    "kubesched_controlplane/cli": "the extent of what is printed",
     "cli": "the extent of what is printed",
     "shadow": "the extent of a comparison, which its report states",
-    "controlplane/kinds": "the validation of Kubernetes, with the numbers of the reference",
-    "controlplane/controllers": "the controllers of Kubernetes, with the numbers of the reference",
-    "controlplane/custom": "the validation of Kubernetes, with the numbers of the reference",
+    "kubesched_controlplane/kinds": "the validation of Kubernetes, with the numbers of the reference",
+    "kubesched_controlplane/controllers": "the controllers of Kubernetes, with the numbers of the reference",
+    "kubesched_controlplane/custom": "the validation of Kubernetes, with the numbers of the reference",
 }
 _OPERATORS: dict[type[ast.operator], Callable[[Any, Any], float]] = {
     ast.Mult: operator.mul,
@@ -89,8 +96,9 @@ def _number(node: ast.expr | None) -> float | None:
 def constants() -> dict[tuple[str, str], float]:
     """Return every constant of the package that is a number, by module and name."""
     return {
-        (path.relative_to(PACKAGE).as_posix(), name): value
-        for path in sorted(PACKAGE.rglob("*.py"))
+        (path.relative_to(folder).as_posix(), name): value
+        for folder in FOLDERS
+        for path in sorted(folder.rglob("*.py"))
         for name, value in numbers(path)
     }
 

@@ -26,7 +26,7 @@ from typing import Any
 import msgspec
 import yaml
 
-SOURCE = Path(__file__).parents[1] / "src" / "kubesched"
+SOURCE = Path(__file__).parents[1] / "packages/scheduler/src/kubesched"
 FOLDER = SOURCE / "core" / "plugins" / "messages"
 SCHEDULER = "Scheduler"
 # the order of the plugins: what most pending pods wait for comes first; the other plugins follow by name

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from tools.reference.cells import cell
 
-SOURCES = (Path(__file__).parents[2] / "src",)
+SOURCES = tuple(sorted((Path(__file__).parents[2] / "packages").glob("*/src")))
 # a public class of a module, its bases, and the first paragraph of its docstring
 _CLASS = re.compile(r'^class ([A-Z]\w*)\(([^()]*)\):[^\n]*\n    """(.*?)(?:\n\n|""")', re.MULTILINE | re.DOTALL)
 INTRODUCTION = """\
