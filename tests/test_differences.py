@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.support.packages import modules
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs/reference/differences.md"
@@ -35,12 +36,11 @@ RETIRED: set[int] = set()
 def marks() -> list[tuple[str, str, str]]:
     """Return the place of each mark, the row that it names, and its sentence."""
     found = []
-    for path in sorted((ROOT / "src").rglob("*.py")):
+    for path in modules():
         # a mark may continue in the next line
         text = re.sub(r"\n *# (?!upstream|differs)", " ", path.read_text())
         found += [
-            (str(path.relative_to(ROOT / "src")), named or "", sentence.strip())
-            for named, sentence in MARK.findall(text)
+            (str(path.relative_to(ROOT)), named or "", sentence.strip()) for named, sentence in MARK.findall(text)
         ]
     return found
 

@@ -2,6 +2,7 @@
 
 import re
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 
 from tests.support.packages import modules
@@ -17,20 +18,25 @@ TESTS = re.compile(r"^(?:async )?def test_fault_(\d+)(?:_and_(\d+))?", re.MULTIL
 ELSEWHERE = {43, 44, 46, 56}
 
 
+def modules_with_tests() -> Iterator[Path]:
+    """Yield the files of all modules with tests."""
+    for folder in (*ROOT.glob("packages/*/tests"), ROOT / "tests"):
+        yield from folder.rglob("test_*.py")
+
+
 def quoted() -> set[int]:
     """Return the numbers that tests and sources quote."""
-    folders = (*ROOT.glob("packages/*/tests"), ROOT / "tests")
-    files = [*modules(), *(path for folder in folders for path in folder.rglob("test_*.py"))]
+    files = [*modules(), *modules_with_tests()]
     return {int(number) for path in files for found in QUOTED.findall(path.read_text()) for number in found if number}
 
 
 def files_of_tests() -> dict[int, list[str]]:
     """Return the files with tests of each number."""
     found: dict[int, set[str]] = defaultdict(set)
-    for path in (ROOT / "tests").rglob("test_*.py"):
+    for path in modules_with_tests():
         for numbers in TESTS.findall(path.read_text()):
             for number in filter(None, numbers):
-                found[int(number)].add(path.relative_to(ROOT / "tests").as_posix())
+                found[int(number)].add(path.relative_to(ROOT).as_posix())
     return {number: sorted(files) for number, files in found.items()}
 
 
@@ -45,7 +51,7 @@ def test_every_fault_has_a_test_and_every_number_is_explained() -> None:
 def test_the_page_names_the_files_of_the_tests() -> None:
     assert files_of_tests() == {number: files for number, files in FILES.items() if number not in ELSEWHERE}
     for number in ELSEWHERE:
-        assert FILES[number] == ["make bench"] or all((ROOT / "tests" / file).exists() for file in FILES[number])
+        assert FILES[number] == ["make bench"] or all((ROOT / file).exists() for file in FILES[number])
 
 
 def test_every_fault_names_its_issues() -> None:

@@ -15,7 +15,7 @@ from kubesched.cli import COMMANDS
 from kubesched.core.plugins.in_tree import IN_TREE_PLUGINS
 from tools.messages import CODES, SCHEDULER, SOURCE, Message, dictionary, page
 
-CORPUS = sorted((Path(__file__).parents[1] / "conformance" / "data").glob("*.jsonl.gz"))
+CORPUS = sorted((Path(__file__).parents[2] / "packages/scheduler/tests/conformance/data").glob("*.jsonl.gz"))
 PLUGINS = SOURCE / "core" / "plugins"
 # rooms besides the plugins whose statuses are messages of pods
 ROOMS = ("core/scheduling", "core/evaluation", "core/binding", "core/framework/hooks.py")
