@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from kubesched_controlplane.schema import library
+from kubesched_controlplane.schema.notation import Library
+from kubesched_controlplane.schema.shapes import Shape
 from tools.upstream import flags, gates, go_types, marks, metrics, openapi, protobuf, resources, roles
 from tools.upstream.packages import package_of
 from tools.upstream.report import Section, differences
@@ -80,6 +82,34 @@ def test_a_go_struct_in_the_notation() -> None:
         "    paints=6 map[string]Paint, strategy=7 coordination.k8s.io/v1.CoordinatedLeaseStrategy, +Part=8",
         "Empty": "Empty:",
     }
+
+
+def test_marks_are_kept_when_a_type_is_written_again() -> None:
+    shape = library().named("networking.k8s.io/v1", "IngressClassSpec")
+    assert isinstance(shape, Shape)
+    text = """
+type IngressClassSpec struct {
+	Controller string `json:"controller,omitempty" protobuf:"bytes,1,opt,name=controller"`
+	Colour string `json:"colour,omitempty" protobuf:"bytes,3,opt,name=colour"`
+}
+"""
+    (struct,) = go_types.structs(text)
+    assert go_types.declaration(struct, False, shape.fields) == (
+        "IngressClassSpec: controller=1 string nonempty length(250) format(domainpath) immutable, colour=3"
+    )
+
+
+def test_every_marked_type_survives_being_written() -> None:
+    long = "f=1 string nonempty(" + "a word and " * 5 + "an end) max(10 " + "must not " * 7 + "be more)"
+    shapes = Library((("v1", f"Thing: {long}"),))
+    (thing,) = shapes.shapes()
+    struct = go_types.GoStruct(
+        "Thing", False, (go_types.GoField("string", "string", {"json": "f", "protobuf": "b,1"}, {}),)
+    )
+    text = go_types.declaration(struct, False, thing.fields)
+    assert max(map(len, text.splitlines())) <= 118
+    (again,) = Library((("v1", text),)).shapes()
+    assert again.fields["f"].marks == thing.fields["f"].marks
 
 
 def test_a_declaration_is_replaced_where_it_stands() -> None:

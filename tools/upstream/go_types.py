@@ -1,12 +1,14 @@
 """Types as Go declares them, in the notation of `schema/data`: what `make upstream WRITE=1` puts there.
 
 From the struct tags and markers of upstream's types.go files. Comments are read for markers (`+optional`, `+listType`,
-`+listMapKey`, `+mapType`, `+structType`) and for nothing else.
+`+listMapKey`, `+mapType`, `+structType`) and for nothing else. The marks of our fields, which are not in these files,
+are kept.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -37,6 +39,8 @@ _TEXT = re.compile(r"^type (\w+) string$", re.MULTILINE)
 # lists and maps that have their name in the notation, too
 _WRITTEN_DOWN = ("ResourceList", "ExtraValue")
 _WIDTH = 118
+# spaces outside the arguments of marks
+_BEFORE_MARK = re.compile(r" (?![^()]*\))")
 
 
 # declarations by group and version, and name
@@ -105,7 +109,7 @@ def compare(source: Source) -> tuple[Section, Changes]:
             found.append(f"{version} {shape.name}: upstream has no such type")
             continue
         compared += 1
-        text, unknown = declaration(struct, shape.is_kind), packages[version].unknown(version)
+        text, unknown = declaration(struct, shape.is_kind, shape.fields), packages[version].unknown(version)
         try:
             theirs = _read(shape, "\n".join([text, *unknown.values()]))
         except NotationError as error:
@@ -161,10 +165,10 @@ def _go_fields(body: str, names: Names) -> Iterator[GoField]:
             markers = {}
 
 
-def declaration(struct: GoStruct, is_kind: bool) -> str:
-    """Return a struct in the notation, in lines that are not too long."""
+def declaration(struct: GoStruct, is_kind: bool, ours: Mapping[str, Field] = MappingProxyType({})) -> str:
+    """Return a struct in the notation, in lines that are not too long, with the marks of our fields."""
     head = f"{struct.name}{' kind' if is_kind else ''}{' atomic' if struct.atomic else ''}:"
-    fields = [text for each in struct.fields if (text := _notation(each))]
+    fields = [text for each in struct.fields if (text := _notation(each, ours))]
     if is_kind and fields[:2] == ["+TypeMeta", "metadata=1 ObjectMeta"]:
         fields = fields[2:]
     elif is_kind and "+TypeMeta" not in fields:
@@ -174,12 +178,20 @@ def declaration(struct: GoStruct, is_kind: bool) -> str:
         joined = f"{line} {text}" if line == head else f"{line}, {text}"
         if len(joined) > _WIDTH:
             lines.append(line)
-            joined = f"    {text}"
+            joined = f"    {_wrapped(text)}"
         line = joined
     return "\n".join([*lines, line])
 
 
-def _notation(field: GoField) -> str:
+def _wrapped(text: str) -> str:
+    """Return a field with its last marks on a line of their own, if it is too long for one."""
+    if len(text) + 4 <= _WIDTH:
+        return text
+    ends = [found.start() for found in _BEFORE_MARK.finditer(text) if found.start() + 4 <= _WIDTH]
+    return f"{text[: ends[-1]]}\n        {text[ends[-1] + 1 :]}" if ends else text
+
+
+def _notation(field: GoField, ours: Mapping[str, Field]) -> str:
     """Return a field in the notation; nothing if it is not in JSON."""
     name, *options = field.tags.get("json", "-").split(",")
     number = next(iter(re.findall(r"^\w+,(\d+)", field.tags.get("protobuf", ""))), "")
@@ -193,9 +205,11 @@ def _notation(field: GoField) -> str:
     type_ = field.type
     # a pointer to a list or map is written like the list or map
     pointer = "*" if field.go_type.startswith("*") and not type_.startswith(("[]", "map[")) else ""
+    marks = ours[name].marks if name in ours else ()
     words = [*_ownership(field, type_), *_merging(field)]
     words += ["optional"] if always and optional else ["required"] if not always and not optional else []
     words += ["omitzero"] if "omitzero" in options and not pointer and type_ == "Time" else []
+    words += map(str, marks)
     shown = f"{pointer}{type_}" if words or pointer or type_ != "string" else ""
     text = " ".join(part for part in (f"{name}={number}{'!' if always else ''}", shown, *words) if part)
     return _SAME_KEY.sub(r"by(\1)", text)

@@ -14,95 +14,11 @@ Document = dict[str, Any]
 
 SETTLED: list[tuple[str, str, Any, str]] = [
     (
-        "Node",
-        "spec|podCIDR",
-        "10.2.0.0/24",
-        'spec.podCIDRs: Forbidden: node updates may not change podCIDR except from "" to valid',
-    ),
-    (
-        "Node",
-        "spec|providerID",
-        "x://2",
-        'spec.providerID: Forbidden: node updates may not change providerID except from "" to valid',
-    ),
-    (
         "Service",
         "spec|clusterIPs",
         ["10.96.9.9"],
         'spec.clusterIPs[0]: Invalid value: ["10.96.9.9"]: may not change once set',
     ),
-    ("Secret", "type", "mine", 'type: Invalid value: "mine": field is immutable'),
-    (
-        "ReplicaSet",
-        "spec|selector",
-        {"matchExpressions": [{"key": "app", "operator": "Exists"}]},
-        "spec.selector: Invalid value",
-    ),
-    (
-        "StatefulSet",
-        "spec|serviceName",
-        "other",
-        (
-            "spec: Forbidden: updates to statefulset spec for fields other than 'replicas', 'ordinals', "
-            "'template', 'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' "
-            "and 'minReadySeconds' are forbidden"
-        ),
-    ),
-    ("PriorityClass", "value", 5, "value: Forbidden: may not be changed in an update."),
-    ("PriorityClass", "preemptionPolicy", "Never", 'preemptionPolicy: Invalid value: "Never": field is immutable'),
-    ("PodGroup", "spec|schedulingPolicy", {"basic": {}}, "spec.schedulingPolicy: Invalid value"),
-    ("Workload", "spec|podGroupTemplates|0|name", "others", "spec.podGroupTemplates: Invalid value"),
-    ("LeaseCandidate", "spec|leaseName", "other", 'spec.leaseName: Invalid value: "other": field is immutable'),
-    (
-        "PersistentVolume",
-        "spec|csi|volumeHandle",
-        "other",
-        "spec.persistentvolumesource: Forbidden: spec.persistentvolumesource is immutable after creation",
-    ),
-    ("PersistentVolume", "spec|volumeMode", "Block", 'volumeMode: Invalid value: "Block": field is immutable'),
-    (
-        "PersistentVolume",
-        "spec|nodeAffinity|required|nodeSelectorTerms|0|matchExpressions|0|values",
-        ["b"],
-        "nodeAffinity: Invalid value",
-    ),
-    (
-        "PersistentVolumeClaim",
-        "spec|accessModes",
-        ["ReadWriteMany"],
-        (
-            "spec: Forbidden: spec is immutable after creation except resources.requests and "
-            "volumeAttributesClassName for bound claims"
-        ),
-    ),
-    (
-        "StorageClass",
-        "provisioner",
-        "other.example.com",
-        'provisioner: Invalid value: "other.example.com": field is immutable',
-    ),
-    ("StorageClass", "reclaimPolicy", "Retain", 'reclaimPolicy: Invalid value: "Retain": field is immutable'),
-    (
-        "StorageClass",
-        "volumeBindingMode",
-        "WaitForFirstConsumer",
-        'volumeBindingMode: Invalid value: "WaitForFirstConsumer": field is immutable',
-    ),
-    ("VolumeAttributesClass", "parameters", {"c": "d"}, "parameters: Forbidden: updates to parameters are forbidden."),
-    ("CSIDriver", "spec|attachRequired", False, "spec.attachedRequired: Invalid value: false: field is immutable"),
-    ("CSINode", "spec|drivers|0|nodeID", "other", "spec.drivers: Invalid value"),
-    ("CSIStorageCapacity", "storageClassName", "slow", 'storageClassName: Invalid value: "slow": field is immutable'),
-    ("VolumeAttachment", "spec|nodeName", "other", "spec: Invalid value"),
-    ("ResourceClaim", "spec|devices|requests|0|exactly|count", 2, "spec: Invalid value"),
-    ("ResourceClaimTemplate", "spec|spec|devices|requests|0|exactly|count", 2, "spec: Invalid value"),
-    (
-        "ResourceSlice",
-        "spec|driver",
-        "other.example.com",
-        'spec.driver: Invalid value: "other.example.com": field is immutable',
-    ),
-    ("ResourceSlice", "spec|pool|name", "other", 'spec.pool.name: Invalid value: "other": field is immutable'),
-    ("ResourceSlice", "spec|nodeName", "other", 'spec.nodeName: Invalid value: "other": field is immutable'),
 ]
 
 

@@ -51,32 +51,6 @@ def test_what_is_filled_in(kind: str, path: str, expected: Any) -> None:
 
 
 REFUSALS: list[tuple[str, str, Any, str]] = [
-    ("Deployment", "spec|replicas", -1, ("spec.replicas: Invalid value: -1: must be greater than or equal to 0")),
-    ("Deployment", "spec|selector", {}, ("spec.selector: Invalid value: {}: empty selector is invalid for deployment")),
-    (
-        "Deployment",
-        "spec|selector|matchLabels",
-        {"app": "db"},
-        ('spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`'),
-    ),
-    (
-        "Deployment",
-        "spec|strategy",
-        {"type": "Recreate", "rollingUpdate": {"maxSurge": 1}},
-        ("spec.strategy.rollingUpdate: Forbidden: may not be specified when strategy `type` is 'Recreate'"),
-    ),
-    (
-        "Deployment",
-        "spec|strategy|rollingUpdate",
-        {"maxSurge": 0, "maxUnavailable": 0},
-        ("spec.strategy.rollingUpdate.maxUnavailable: Invalid value: 0: may not be 0 when `maxSurge` is 0"),
-    ),
-    (
-        "Deployment",
-        "spec|strategy|rollingUpdate",
-        {"maxUnavailable": "150%"},
-        ('spec.strategy.rollingUpdate.maxUnavailable: Invalid value: "150%": must not be greater than 100%'),
-    ),
     (
         "Deployment",
         "spec|strategy|rollingUpdate",
@@ -88,101 +62,10 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
         ),
     ),
     (
-        "Deployment",
-        "spec|progressDeadlineSeconds",
-        0,
-        ("spec.progressDeadlineSeconds: Invalid value: 0: must be greater than minReadySeconds"),
-    ),
-    (
-        "Deployment",
-        "spec|template|spec|restartPolicy",
-        "Never",
-        ('spec.template.spec.restartPolicy: Unsupported value: "Never": supported values: "Always"'),
-    ),
-    (
-        "Deployment",
-        "spec|template|spec|containers|0|image",
-        "",
-        "spec.template.spec.containers[0].image: Required value",
-    ),
-    (
-        "Deployment",
-        "spec|revisionHistoryLimit",
-        -1,
-        ("spec.revisionHistoryLimit: Invalid value: -1: must be greater than or equal to 0"),
-    ),
-    (
-        "DaemonSet",
-        "spec|selector|matchLabels",
-        {"app": "db"},
-        ('spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match template `labels`'),
-    ),
-    (
-        "DaemonSet",
-        "spec|updateStrategy|rollingUpdate",
-        {"maxUnavailable": 0},
-        ("spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 when maxSurge is 0"),
-    ),
-    (
-        "DaemonSet",
-        "spec|updateStrategy|rollingUpdate",
-        {"maxUnavailable": 1, "maxSurge": 1},
-        (
-            "spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: 1: may not be set when "
-            "maxUnavailable is non-zero"
-        ),
-    ),
-    (
         "DaemonSet",
         "spec|template|spec|activeDeadlineSeconds",
         5,
         ("spec.template.spec.activeDeadlineSeconds: Forbidden: activeDeadlineSeconds in DaemonSet is not Supported"),
-    ),
-    ("ControllerRevision", "revision", -1, ("revision: Invalid value: -1: must be greater than or equal to 0")),
-    ("ControllerRevision", "data", ..., "data: Required value: data is mandatory"),
-    ("PodTemplate", "template|spec|containers", [], "template.spec.containers: Required value"),
-    (
-        "Job",
-        "spec|template|spec|restartPolicy",
-        "Always",
-        ('spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'),
-    ),
-    (
-        "Job",
-        "spec|template|spec|restartPolicy",
-        "OnFailure",
-        (
-            'spec.template.spec.restartPolicy: Invalid value: "OnFailure": only "Never" is supported when '
-            "podFailurePolicy is specified"
-        ),
-    ),
-    ("Job", "spec|backoffLimit", -1, ("spec.backoffLimit: Invalid value: -1: must be greater than or equal to 0")),
-    (
-        "Job",
-        "spec|activeDeadlineSeconds",
-        -1,
-        ("spec.activeDeadlineSeconds: Invalid value: -1: must be greater than or equal to 0"),
-    ),
-    (
-        "Job",
-        "spec|podFailurePolicy|rules|0|onExitCodes|values",
-        [0],
-        ("spec.podFailurePolicy.rules[0].onExitCodes.values[0]: Invalid value: 0: must not be 0 for the In operator"),
-    ),
-    (
-        "Job",
-        "spec|podFailurePolicy|rules|0|onExitCodes|values",
-        [3, 3],
-        ("spec.podFailurePolicy.rules[0].onExitCodes.values[1]: Duplicate value: 3"),
-    ),
-    (
-        "Job",
-        "spec|podFailurePolicy|rules|0|action",
-        "Wait",
-        (
-            'spec.podFailurePolicy.rules[0].action: Unsupported value: "Wait": supported values: "Count", '
-            '"FailIndex", "FailJob", "Ignore"'
-        ),
     ),
     (
         "Job",
@@ -196,35 +79,11 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
         ),
     ),
     (
-        "Job",
-        "spec|successPolicy|rules|0|succeededCount",
-        9,
-        (
-            "[spec.successPolicy.rules[0].succeededCount: Invalid value: 9: must be less than or equal to 3 "
-            "(the number of specified completions), spec.successPolicy.rules[0].succeededCount: Invalid "
-            "value: 9: must be less than or equal to 2 (the number of indexes in the specified "
-            "succeededIndexes field)]"
-        ),
-    ),
-    (
-        "Job",
-        "spec|maxFailedIndexes",
-        9,
-        ("spec.maxFailedIndexes: Invalid value: 9: must be less than or equal to completions"),
-    ),
-    (
-        "Job",
-        "spec|managedBy",
-        "me",
-        ('spec.managedBy: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")'),
-    ),
-    (
         "CronJob",
         "spec|schedule",
         "* * * *",
         ('spec.schedule: Invalid value: "* * * *": expected exactly 5 fields, found 4: [* * * *]'),
     ),
-    ("CronJob", "spec|schedule", "", "spec.schedule: Required value"),
     (
         "CronJob",
         "spec|schedule",
@@ -251,36 +110,9 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
     ),
     (
         "CronJob",
-        "spec|concurrencyPolicy",
-        "Maybe",
-        ('spec.concurrencyPolicy: Unsupported value: "Maybe": supported values: "Allow", "Forbid", "Replace"'),
-    ),
-    (
-        "CronJob",
-        "spec|startingDeadlineSeconds",
-        -1,
-        ("spec.startingDeadlineSeconds: Invalid value: -1: must be greater than or equal to 0"),
-    ),
-    (
-        "CronJob",
         "spec|jobTemplate|spec|manualSelector",
         True,
         ('spec.jobTemplate.spec.manualSelector: Unsupported value: true: supported values: "nil", "false"'),
-    ),
-    (
-        "CronJob",
-        "metadata|name",
-        "a" * 53,
-        (
-            'metadata.name: Invalid value: "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa": must be '
-            "no more than 52 characters"
-        ),
-    ),
-    (
-        "CronJob",
-        "spec|jobTemplate|spec|template|spec|restartPolicy",
-        "Always",
-        ('spec.jobTemplate.spec.template.spec.restartPolicy: Required value: valid values: "OnFailure", "Never"'),
     ),
     (
         "ResourceQuota",
@@ -304,27 +136,11 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
         ["Terminating", "NotTerminating"],
         ('spec.scopes: Invalid value: ["Terminating","NotTerminating"]: conflicting scopes'),
     ),
-    ("ResourceQuota", "spec|scopes", ["Odd"], 'spec.scopes: Invalid value: ["Odd"]: unsupported scope'),
     (
         "ResourceQuota",
         "spec|scopes",
         ["BestEffort"],
         ('spec.scopes: Invalid value: ["BestEffort"]: unsupported scope applied to resource'),
-    ),
-    (
-        "ResourceQuota",
-        "spec|scopeSelector|matchExpressions|0|operator",
-        "Near",
-        ('spec.scopeSelector.matchExpressions.operator: Invalid value: "Near": not a valid selector operator'),
-    ),
-    (
-        "ResourceQuota",
-        "spec|scopeSelector|matchExpressions|0|values",
-        [],
-        (
-            "spec.scopeSelector.matchExpressions.values: Required value: must be at least one value when "
-            "`operator` is 'In' or 'NotIn' for scope selector"
-        ),
     ),
     (
         "LimitRange",
@@ -371,15 +187,6 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
     ),
     (
         "LimitRange",
-        "spec|limits|1|max",
-        {},
-        (
-            "spec.limits[1].limits: Required value: either minimum or maximum storage value is required, but "
-            "neither was provided"
-        ),
-    ),
-    (
-        "LimitRange",
         "spec|limits|0|type",
         "Pod",
         ("spec.limits[0].default: Forbidden: may not be specified when `type` is 'Pod'"),
@@ -397,21 +204,6 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
         ),
     ),
     (
-        "LimitRange",
-        "spec|limits|0|type",
-        "Odd",
-        ('spec.limits[0].type: Invalid value: "Odd": must be a standard limit type or fully qualified'),
-    ),
-    (
-        "HorizontalPodAutoscaler",
-        "spec|maxReplicas",
-        0,
-        (
-            "[spec.maxReplicas: Required value: must be set and greater than 0, spec.maxReplicas: Invalid "
-            "value: 0: must be greater than or equal to `minReplicas`]"
-        ),
-    ),
-    (
         "HorizontalPodAutoscaler",
         "spec|minReplicas",
         0,
@@ -423,25 +215,9 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
     ),
     (
         "HorizontalPodAutoscaler",
-        "spec|minReplicas",
-        9,
-        ("spec.maxReplicas: Invalid value: 5: must be greater than or equal to `minReplicas`"),
-    ),
-    ("HorizontalPodAutoscaler", "spec|scaleTargetRef|kind", "", "spec.scaleTargetRef.kind: Required value"),
-    (
-        "HorizontalPodAutoscaler",
         "spec|metrics|0|pods|target|averageValue",
         "-1",
         ('spec.metrics[0].pods.target.averageValue: Invalid value: "-1": must be positive'),
-    ),
-    (
-        "HorizontalPodAutoscaler",
-        "spec|metrics|0|type",
-        "Odd",
-        (
-            'spec.metrics[0].type: Unsupported value: "Odd": supported values: "ContainerResource", '
-            '"External", "Object", "Pods", "Resource"'
-        ),
     ),
     (
         "HorizontalPodAutoscaler",
@@ -451,80 +227,15 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
     ),
     (
         "RuntimeClass",
-        "handler",
-        "Big",
-        (
-            'handler: Invalid value: "Big": a lowercase RFC 1123 label must consist of lower case '
-            "alphanumeric characters or '-', and must start and end with an alphanumeric character (e.g. "
-            "'my-name',  or '123-abc', regex used for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?')"
-        ),
-    ),
-    (
-        "RuntimeClass",
         "overhead|podFixed|cpu",
         "-1",
         ('overhead.limits[cpu]: Invalid value: "-1": must be greater than or equal to 0'),
-    ),
-    (
-        "RuntimeClass",
-        "scheduling|nodeSelector",
-        {"a": "-"},
-        (
-            'scheduling.nodeSelector: Invalid value: "-": a valid label must be an empty string or consist '
-            "of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric "
-            "character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is "
-            "'(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"
-        ),
-    ),
-    (
-        "Ingress",
-        "spec|rules|0|host",
-        "*",
-        (
-            "spec.rules[0].host: Invalid value: \"*\": a wildcard DNS-1123 subdomain must start with '*.', "
-            "followed by a valid DNS subdomain, which must consist of lower case alphanumeric characters, "
-            "'-' or '.' and end with an alphanumeric character (e.g. '*.example.com', regex used for "
-            "validation is '\\*\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-        ),
-    ),
-    (
-        "Ingress",
-        "spec|rules|0|http|paths|0|path",
-        "a",
-        ('spec.rules[0].http.paths[0].path: Invalid value: "a": must be an absolute path'),
-    ),
-    (
-        "Ingress",
-        "spec|rules|0|http|paths|0|pathType",
-        "Odd",
-        (
-            'spec.rules[0].http.paths[0].pathType: Unsupported value: "Odd": supported values: "Exact", '
-            '"ImplementationSpecific", "Prefix"'
-        ),
-    ),
-    (
-        "Ingress",
-        "spec|rules|0|http|paths|0|backend",
-        {},
-        ('spec.rules[0].http.paths[0].backend: Invalid value: "": resource or service backend is required'),
-    ),
-    (
-        "IngressClass",
-        "spec|controller",
-        "me",
-        ('spec.controller: Invalid value: "me": must be a domain-prefixed path (such as "acme.io/foo")'),
     ),
     (
         "IngressClass",
         "spec|parameters|scope",
         "World",
         ('spec.parameters.scope: Unsupported value: "World": supported values: "Cluster", "Namespace"'),
-    ),
-    (
-        "NetworkPolicy",
-        "spec|policyTypes",
-        ["Odd"],
-        ('spec.policyTypes[0]: Unsupported value: "Odd": supported values: "Ingress", "Egress"'),
     ),
     (
         "NetworkPolicy",
@@ -541,50 +252,10 @@ REFUSALS: list[tuple[str, str, Any, str]] = [
         ["11.0.0.0/16"],
         ('spec.egress[0].to[0].ipBlock.except[0]: Invalid value: "11.0.0.0/16": must be a strict subset of `cidr`'),
     ),
-    (
-        "NetworkPolicy",
-        "spec|ingress|0|ports|0|endPort",
-        70,
-        ("spec.ingress[0].ports[0].endPort: Invalid value: 80: must be greater than or equal to `port`"),
-    ),
-    ("NetworkPolicy", "spec|ingress|0|from|0", {}, ("spec.ingress[0].from[0]: Required value: must specify a peer")),
 ]
 
 
 SETTLED: list[tuple[str, str, Any, str]] = [
-    (
-        "Deployment",
-        "spec|selector|matchLabels",
-        {"app": "web", "a": "b"},
-        (
-            '[spec.template.metadata.labels: Invalid value: {"app":"web"}: `selector` does not match '
-            'template `labels`, spec.selector: Invalid value: {"matchLabels":{"a":"b","app":"web"}}: field '
-            "is immutable]"
-        ),
-    ),
-    ("ControllerRevision", "data", {"a": 1}, 'data: Invalid value: {"a":1}: field is immutable'),
-    (
-        "Job",
-        "spec|completions",
-        5,
-        ("spec.completions: Invalid value: 5: can only be modified in tandem with spec.parallelism"),
-    ),
-    ("Job", "spec|backoffLimitPerIndex", 5, ("spec.backoffLimitPerIndex: Invalid value: 5: field is immutable")),
-    ("Job", "spec|podFailurePolicy", ..., ("spec.podFailurePolicy: Invalid value: null: field is immutable")),
-    ("Job", "spec|successPolicy", ..., "spec.successPolicy: Invalid value: null: field is immutable"),
-    (
-        "ResourceQuota",
-        "spec|scopes",
-        ["Terminating"],
-        ('spec.scopes: Invalid value: ["Terminating"]: field is immutable'),
-    ),
-    ("RuntimeClass", "handler", "kata", 'handler: Invalid value: "kata": field is immutable'),
-    (
-        "IngressClass",
-        "spec|controller",
-        "example.com/out",
-        ('spec.controller: Invalid value: "example.com/out": field is immutable'),
-    ),
     (
         "CronJob",
         "spec|timeZone",

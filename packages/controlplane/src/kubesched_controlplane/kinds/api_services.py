@@ -8,26 +8,26 @@ API services of this server are local; aggregated ones are stored, but the serve
 
 from base64 import b64decode
 
-from kubesched.api.field_errors import as_json, index, invalid, required
+from kubesched.api.field_errors import as_json, invalid, required
 from kubesched.api.go_text import quote
-from kubesched.api.labels import subdomain_problems
 from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.api.statuses import ApiError
 from kubesched_controlplane.api.times import timestamp
-from kubesched_controlplane.kinds.checks import dns_1035_problems, one_of, part, port_problems, text_problems
+from kubesched_controlplane.kinds.checks import dns_1035_problems, path_segment_problems, text_problems
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
-from kubesched_controlplane.kinds.rbac import path_segment_problems
+from kubesched_controlplane.kinds.marks import Fields, Marks
 from kubesched_controlplane.registry.strategy import StrategyContext
 from kubesched_controlplane.storage.store import Store
 
+MARKS = Marks()
 API_SERVICES = "apiservices.apiregistration.k8s.io"
 UNREACHABLE = "there is no network to services here, so the API server behind it cannot be reached"
-_HTTPS = 443
 
 
 class APIServiceStrategy(KindStrategy):
     """The strategy of API services."""
 
+    marks = MARKS
     unconditional_update = False
     qualifies_finalizers = False
     status_keeps_metadata = True
@@ -35,12 +35,6 @@ class APIServiceStrategy(KindStrategy):
     def name_problems(self, name: str) -> tuple[str, ...]:
         """Return the problems of a name."""
         return path_segment_problems(name)
-
-    def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Set defaults."""
-        service = part(document, "spec").get("service")
-        if service is not None and service.get("port") is None:
-            service["port"] = _HTTPS
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Set defaults and the condition Available."""
@@ -60,28 +54,19 @@ class APIServiceStrategy(KindStrategy):
         if name != f"{version}.{group}" and not path_segment_problems(name):
             why = f'must be `spec.version+"."+spec.group`: {quote(f"{version}.{group}")}'
             problems.append(invalid("metadata.name", name, why))
-        if not group and version != "v1":
-            why = "only v1 may have an empty group and it better be legacy kube"
-            problems.append(required("spec.group", why))
-        if group:
-            problems += text_problems("spec.group", group, subdomain_problems)
-        problems += text_problems("spec.version", version, dns_1035_problems)
-        for field, most in (("groupPriorityMinimum", 20_000), ("versionPriority", 1000)):
-            value = spec.get(field) or 0
-            if not 0 < value <= most:
-                problems.append(invalid(f"spec.{field}", value, f"must be positive and less than {most}"))
-        return problems + _service_problems(spec)
-
-    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change of status."""
-        problems = []
-        for number, condition in enumerate((new.get("status") or {}).get("conditions") or ()):
-            here = index("status.conditions", number) + ".status"
-            problems += one_of(here, condition.get("status") or "", ("True", "False", "Unknown"))
-        return problems
+        return problems + super().problems(document, context)
 
 
-def _service_problems(spec: Document) -> list[str]:
+@MARKS.rule("APIServiceSpec")
+def _spec_problems(path: str, spec: Document, fields: Fields) -> list[str]:
+    version, problems = spec.get("version") or "", fields("group")
+    if not spec.get("group") and version != "v1":
+        problems.append(required("spec.group", "only v1 may have an empty group and it better be legacy kube"))
+    problems += text_problems("spec.version", version, dns_1035_problems)
+    return problems + fields("groupPriorityMinimum", "versionPriority") + _service_problems(spec, fields)
+
+
+def _service_problems(spec: Document, fields: Fields) -> list[str]:
     service, bundle = spec.get("service"), b64decode(spec.get("caBundle") or "")
     unchecked, path = bool(spec.get("insecureSkipTLSVerify")), "spec.insecureSkipTLSVerify"
     problems = []
@@ -93,10 +78,7 @@ def _service_problems(spec: Document) -> list[str]:
             why = "local APIServices may not have insecureSkipTLSVerify"
             problems.append(invalid(path, as_json(True), why))
         return problems
-    problems += [required(f"spec.service.{field}") for field in ("namespace", "name") if not service.get(field)]
-    if wrong := port_problems("", service["port"]):
-        why = wrong[0].partition(f"{service['port']}: ")[2]
-        problems.append(invalid("spec.service.port", service["port"], f"port is not valid: {why}"))
+    problems += fields("service")
     if unchecked and bundle:
         problems.append(invalid(path, as_json(True), "may not be true if caBundle is present"))
     return problems

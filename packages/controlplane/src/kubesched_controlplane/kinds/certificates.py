@@ -4,7 +4,6 @@
 # plugin/pkg/admission/certificates/{approval,signing,subjectrestriction} (v1.36)
 
 from base64 import b64decode
-from collections.abc import Sequence
 
 from cryptography import x509
 from cryptography.x509.oid import NameOID
@@ -17,45 +16,23 @@ from kubesched_controlplane.api.statuses import forbidden as not_allowed
 from kubesched_controlplane.api.times import timestamp
 from kubesched_controlplane.kinds.checks import dns_label_problems, one_of, part, too_long
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
+from kubesched_controlplane.kinds.marks import Fields, Marks
 from kubesched_controlplane.registry.strategy import StrategyContext
 
+MARKS = Marks()
 REQUESTS = "certificatesigningrequests.certificates.k8s.io"
 CLIENT_SIGNER = "kubernetes.io/kube-apiserver-client"
 APPROVED, DENIED, FAILED = "Approved", "Denied", "Failed"
 _DECISIONS = (APPROVED, DENIED)
 _FINAL = (*_DECISIONS, FAILED)
 _LEGACY = "kubernetes.io/legacy-unknown"
-_SHORTEST = 600
 _MASTERS = "system:masters"
-_USAGES = (
-    "any",
-    "cert sign",
-    "client auth",
-    "code signing",
-    "content commitment",
-    "crl sign",
-    "data encipherment",
-    "decipher only",
-    "digital signature",
-    "email protection",
-    "encipher only",
-    "ipsec end system",
-    "ipsec tunnel",
-    "ipsec user",
-    "key agreement",
-    "key encipherment",
-    "microsoft sgc",
-    "netscape sgc",
-    "ocsp signing",
-    "s/mime",
-    "server auth",
-    "signing",
-    "timestamping",
-)
 
 
 class CertificateSigningRequestStrategy(KindStrategy):
     """The strategy of certificate signing requests; after their creation only their status changes."""
+
+    marks = MARKS
 
     def name_problems(self, name: str) -> tuple[str, ...]:
         """Return no problems: any name is valid."""
@@ -74,7 +51,7 @@ class CertificateSigningRequestStrategy(KindStrategy):
 
     def validate_create(self, new: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a new object. Raises ApiError 403 for a client certificate of system:masters."""
-        problems = _request_problems(new)
+        problems = super().validate_create(new, context)
         if not problems and new["spec"]["signerName"] == CLIENT_SIGNER and _MASTERS in _organizations(new):
             why = f"use of {CLIENT_SIGNER} signer with {_MASTERS} group is not allowed"
             raise not_allowed(context.resource, new["metadata"].get("name", ""), why)
@@ -156,32 +133,21 @@ def _organizations(document: Document) -> list[str]:
     return [str(each.value) for each in names]
 
 
-def _request_problems(document: Document) -> list[str]:
-    spec = document["spec"]
+@MARKS.rule("CertificateSigningRequestSpec")
+def _request_problems(path: str, spec: Document, fields: Fields) -> list[str]:
     problems = []
     try:
-        read_request(document)
+        read_request({"spec": spec})
     except ValueError as error:
         problems.append(invalid("spec.request", spec.get("request"), str(error)))
-    usages: Sequence[str] = spec.get("usages") or ()
-    if not usages:
-        problems.append(required("spec.usages"))
-    for number, usage in enumerate(usages):
-        problems += one_of(index("spec.usages", number), usage, _USAGES)
-    for number, usage in enumerate(usages):
-        if usage in usages[:number]:
-            problems.append(duplicate(index("spec.usages", number), usage))
+    problems += fields("usages")
     signer = spec.get("signerName") or ""
     if signer == _LEGACY:
         why = "the legacy signerName is not allowed via this API version"
         problems.append(invalid("spec.signerName", signer, why))
     else:
         problems += signer_problems("spec.signerName", signer)
-    seconds = spec.get("expirationSeconds")
-    if seconds is not None and seconds < _SHORTEST:
-        why = "may not specify a duration less than 600 seconds (10 minutes)"
-        problems.append(invalid("spec.expirationSeconds", seconds, why))
-    return problems
+    return problems + fields("expirationSeconds")
 
 
 def signer_problems(path: str, signer: str) -> list[str]:

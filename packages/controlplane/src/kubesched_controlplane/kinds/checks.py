@@ -79,6 +79,8 @@ _DNS_LABEL_PATTERN = re.compile(_DNS_LABEL)
 _HTTP_PATH_PATTERN = re.compile(_HTTP_PATH)
 _CONFIG_KEY_PATTERN = re.compile(_CONFIG_KEY)
 _PERCENT_PATTERN = re.compile(_PERCENT, re.ASCII)
+_PORT_NAME_PATTERN = re.compile("[-a-z0-9]+")
+_LETTER_PATTERN = re.compile("[a-z]")
 _REASON_PATTERN = re.compile(_REASON)
 
 
@@ -140,6 +142,29 @@ def config_key_problems(text: str) -> list[str]:
 def percent_problems(text: str) -> list[str]:
     """Return the reasons why a text is not a valid percentage."""
     return [] if _PERCENT_PATTERN.fullmatch(text) else [_PERCENT_RULE]
+
+
+def path_segment_problems(name: str) -> tuple[str, ...]:
+    """Return the problems of a name as a path segment."""
+    if name in (".", ".."):
+        return (f"may not be '{name}'",)
+    return tuple(f"may not contain '{part}'" for part in ("/", "%") if part in name)
+
+
+def port_name_problems(text: str) -> list[str]:
+    """Return the reasons why a text is not a valid port name."""
+    problems = []
+    if len(text) > 15:
+        problems.append("must be no more than 15 characters")
+    if not _PORT_NAME_PATTERN.fullmatch(text):
+        problems.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
+    if not _LETTER_PATTERN.search(text):
+        problems.append("must contain at least one letter (a-z)")
+    if "--" in text:
+        problems.append("must not contain consecutive hyphens")
+    if text.startswith("-") or text.endswith("-"):
+        problems.append("must not begin or end with a hyphen")
+    return problems
 
 
 def text_problems(path: str, text: str, problems: TextProblems) -> list[str]:

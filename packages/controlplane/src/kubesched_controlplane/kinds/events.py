@@ -9,9 +9,8 @@ from kubesched.api.field_errors import invalid, required
 from kubesched.api.labels import label_key_problems, subdomain_problems
 from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.api.resources import Resource
-from kubesched_controlplane.kinds.checks import immutable, text_problems
+from kubesched_controlplane.kinds.checks import immutable, path_segment_problems, text_problems
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
-from kubesched_controlplane.kinds.rbac import path_segment_problems
 from kubesched_controlplane.registry.strategy import StrategyContext
 
 _LONGEST_NOTE = 1024

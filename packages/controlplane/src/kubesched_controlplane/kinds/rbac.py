@@ -12,15 +12,17 @@ from kubesched.api.field_errors import as_json, child, index, invalid, not_suppo
 from kubesched.api.go_text import quote
 from kubesched.api.labels import subdomain_problems
 from kubesched_controlplane.access.identities import MASTERS
-from kubesched_controlplane.access.policy import (
-    GROUP,
-    RbacPolicy,
-    rules_in,
-)
+from kubesched_controlplane.access.policy import GROUP, RbacPolicy, rules_in
 from kubesched_controlplane.access.rules import EVERYTHING, Attributes, Rule, missing, quoted
 from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.api.statuses import forbidden, not_found
-from kubesched_controlplane.kinds.checks import label_selector_problems, one_of, part, text_problems
+from kubesched_controlplane.kinds.checks import (
+    label_selector_problems,
+    one_of,
+    part,
+    path_segment_problems,
+    text_problems,
+)
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
 from kubesched_controlplane.registry.strategy import StrategyContext
 
@@ -28,13 +30,6 @@ _SUBJECTS = ("ServiceAccount", "User", "Group")
 _PLURALS = {"Role": "roles", "ClusterRole": "clusterroles"}
 # metadata that does not affect the granted permissions
 _HOUSEKEEPING = ("ownerReferences", "finalizers", "selfLink", "managedFields", "resourceVersion")
-
-
-def path_segment_problems(name: str) -> tuple[str, ...]:
-    """Return the problems of a name as a path segment."""
-    if name in (".", ".."):
-        return (f"may not be '{name}'",)
-    return tuple(f"may not contain '{part}'" for part in ("/", "%") if part in name)
 
 
 class _GrantingStrategy(KindStrategy):

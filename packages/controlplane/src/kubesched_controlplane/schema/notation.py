@@ -5,7 +5,8 @@ From the texts in `data` to shapes, each made at first use. A text is for one gr
     string: PodPhase, DNSPolicy                             named texts
     ResourceList = map[ResourceName]Quantity                another name for a type
     Pod kind: spec=2 PodSpec, status=3 PodStatus            a kind: +TypeMeta and metadata=1 are implied
-    LabelSelector atomic: matchLabels=1 map[string]string   a type with fields; further lines are indented
+    LabelSelector atomic: matchLabels=1 map[string]string   a type with fields; further lines are indented, and twice
+                                                            if they continue a field
     Volume: name=1!, +VolumeSource=2                        the fields of another type among its own
 
 A field is `name=NUMBER type words`; without a type it is a text. NUMBER is the field's number in Protocol Buffers; an
@@ -15,13 +16,32 @@ number: required, and written even when zero; `*` before the type: absent differ
 `retainKeys` the strategy for strategic merge patches; `by(KEY)` is `map(KEY) merge(KEY)`; `optional` and `required`
 override whether `!` makes a field required; `omitzero` leaves out a zero that Go would write. A type is looked up in
 its own text, then in the core group, then in meta.k8s.io; or it is written with its group and version.
+
+After these words come the marks, which are rules about the value in the order in which they are applied:
+
+    default(V)      the value of a missing field
+    nonempty        a value must be given; nonempty(WHY) has a reason for the message
+    enum(A|B)       one of these texts
+    format(NAME)    a text or number of this form, such as `subdomain` or `port`
+    length(N)       at most N bytes
+    min(N), max(N)  bounds of a number; min(N WHY) has another message
+    range(N M)      both bounds, in one message; range(N M WHY) has another one
+    most(N)         at most N items
+    distinct(KEY)   no two objects of the list have the same value of a field
+    unique          no item of the list occurs twice
+    wildcard(WHAT)  an item `*` stands alone
+    conditions      the list has valid conditions
+    immutable       an update may not change the value
+
+`enum` and `format` of a list or map of texts hold for each item. A missing text has no format, and a missing pointer
+needs only to be there if it is `nonempty`.
 """
 
 import re
 
 from msgspec.structs import replace
 
-from kubesched_controlplane.schema.shapes import Field, ListType, MapType, Scalar, ScalarType, Shape, Type
+from kubesched_controlplane.schema.shapes import Field, ListType, MapType, Mark, Scalar, ScalarType, Shape, Type
 
 CORE, META = "v1", "meta.k8s.io/v1"
 
@@ -51,10 +71,17 @@ _NAMED_TEXTS = re.compile(r"string: (.+)")
 _ALIAS = re.compile(r"(\w+) = (\S+)")
 _SHAPE = re.compile(r"(\w+)( kind)?( atomic)?:(.*)")
 _EMBEDDED = re.compile(r"\+([\w./]+)=(\d+)")
-_FIELD = re.compile(r"([\w$-]+)=(\d+)(!?)(?: (\*?)((?:map\[\w+\]|\[\])*[\w./]+))?((?: [a-zA-Z]+(?:\([\w ]+\))?)*)")
-_WORD = re.compile(r"([a-zA-Z]+)(?:\(([\w ]+)\))?")
+# an argument of words may have parentheses of its own
+_ARGUMENT = r"\((?:[^()]|\([^()]*\))+\)"
+_TYPED = r"(\*?)((?:map\[\w+\]|\[\])*[\w./]+)"
+_FIELD = re.compile(rf"([\w$-]+)=(\d+)(!?)(?: {_TYPED})?((?: [a-zA-Z]+(?:{_ARGUMENT})?)*)")
+_WORD = re.compile(rf"([a-zA-Z]+)({_ARGUMENT})?")
+# commas between fields, not in the words of marks
+_COMMA = re.compile(r", (?![^()]*\))")
 _TYPE_META = "+TypeMeta"
 _OWNERSHIP = ("atomic", "set", "granular", "map")
+_VALUE_MARKS = ("enum", "format", "length", "min", "max", "range", "unique", "wildcard", "conditions")
+_MARKS = ("default", "nonempty", "most", "distinct", *_VALUE_MARKS, "immutable")
 
 
 class NotationError(ValueError):
@@ -94,7 +121,7 @@ class Library:
         return self._shape(version, name) if declared is not None and declared.kind else None
 
     def _declare(self, version: str, text: str) -> None:
-        for line in re.sub(r"\n +", ", ", text).splitlines():
+        for line in re.sub(r"\n +", ", ", re.sub(r"\n {8}", " ", text)).splitlines():
             if not line:
                 continue
             if found := _NAMED_TEXTS.fullmatch(line):
@@ -104,7 +131,7 @@ class Library:
             elif found := _ALIAS.fullmatch(line):
                 self._aliases[version, found[1]] = found[2]
             elif found := _SHAPE.fullmatch(line):
-                self._declared[version, found[1]] = _Declaration(bool(found[2]), bool(found[3]), found[4].strip())
+                self._declared[version, found[1]] = _Declaration(bool(found[2]), bool(found[3]), found[4].strip(", "))
             else:
                 raise NotationError(f"{version}: {line}")
 
@@ -121,7 +148,7 @@ class Library:
 
     def _fill(self, shape: Shape, declared: _Declaration) -> None:
         """Read the fields of a shape; raises NotationError if two of them have the same Protocol Buffers number."""
-        texts = declared.text.split(", ") if declared.text else []
+        texts = _COMMA.split(declared.text) if declared.text else []
         if declared.kind and texts[:1] != [_TYPE_META]:
             texts = [_TYPE_META, "metadata=1 ObjectMeta", *texts]
         for text in texts:
@@ -150,7 +177,8 @@ class Library:
         if found is None:
             raise NotationError(f"{version}: {text}")
         name, number, mark, pointer, type_text, rest = found.groups()
-        words = {word: (key or "").split() for word, key in _WORD.findall(rest)}
+        pairs = [(word, argument[1:-1]) for word, argument in _WORD.findall(rest)]
+        words = {word: key.split() for word, key in pairs if word not in _MARKS}
         if by := words.pop("by", None):
             words |= {"map": by, "merge": by}
         owned = next((word for word in _OWNERSHIP if word in words), "")
@@ -166,6 +194,7 @@ class Library:
             map_keys=tuple(words.get("map", ())),
             merge_key=" ".join(words.get("merge", ())),
             strategies=frozenset(words) & {"merge", "replace", "retainKeys"},
+            marks=tuple(Mark(word, argument) for word, argument in pairs if word in _MARKS),
         )
 
     def _type(self, version: str, text: str) -> Type:

@@ -53,13 +53,23 @@ class MapType(msgspec.Struct, frozen=True):
     go: str
 
 
+class Mark(msgspec.Struct, frozen=True):
+    """A rule about the value of one field: `kinds.marks` applies it."""
+
+    name: str
+    argument: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}({self.argument})" if self.argument else self.name
+
+
 class Field(msgspec.Struct, frozen=True):
     """One field; `number` is its number in Protocol Buffers.
 
     `pointer`: absent differs from zero. `always`: written even when zero. `omit_zero`: left out when absent, though Go
     writes other fields of such a type always. `list_type` (atomic, set, map, or granular for maps) and `map_keys` are
     for server-side apply; `merge_key` and `strategies` (merge, replace, retainKeys) for strategic merge patches.
-    `embedded` names the Go structs through which the field is promoted.
+    `embedded` names the Go structs through which the field is promoted. `marks` are the rules about its value.
     """
 
     name: str
@@ -74,6 +84,7 @@ class Field(msgspec.Struct, frozen=True):
     merge_key: str = ""
     strategies: frozenset[str] = frozenset()
     embedded: tuple[str, ...] = ()
+    marks: tuple[Mark, ...] = ()
 
 
 class Shape(msgspec.Struct, frozen=True, eq=False):

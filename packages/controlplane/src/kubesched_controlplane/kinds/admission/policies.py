@@ -23,17 +23,16 @@ from kubesched_controlplane.kinds.admission.expressions import (
     compiled,
     variable_type,
 )
-from kubesched_controlplane.kinds.admission.rules import condition_problems, expression_problems, rule_problems
+from kubesched_controlplane.kinds.admission.rules import MARKS, condition_problems, expression_problems, rule_problems
 from kubesched_controlplane.kinds.checks import (
     conditions_problems,
     dns_1035_problems,
-    label_selector_problems,
     one_of,
-    part,
+    path_segment_problems,
     text_problems,
 )
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
-from kubesched_controlplane.kinds.rbac import path_segment_problems
+from kubesched_controlplane.kinds.marks import Fields
 from kubesched_controlplane.registry.strategy import StrategyContext
 
 _MOST_ANNOTATIONS, _LONGEST_VALUE = 20, 5 * 1024
@@ -47,33 +46,20 @@ _IDENTIFIER = re.compile("[_a-zA-Z][_a-zA-Z0-9]*")
 class _PolicyStrategy(KindStrategy):
     """The base class of the strategies of validating and mutating policies."""
 
+    marks = MARKS
     unconditional_update = False
     qualifies_finalizers = False
     has_generation = True
     status_keeps_metadata = True
 
-    def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Set defaults."""
-        spec = part(document, "spec")
-        if spec.get("failurePolicy") is None:
-            spec["failurePolicy"] = "Fail"
-        if spec.get("matchConstraints") is not None:
-            _fill_in_match(spec["matchConstraints"])
 
-    def _shared_problems(self, spec: Document) -> list[str]:
-        problems = one_of("spec.failurePolicy", spec["failurePolicy"], ("Fail", "Ignore"))
-        params = spec.get("paramKind")
-        if params is not None:
-            problems += _param_kind_problems("spec.paramKind", params)
-        match = spec.get("matchConstraints")
-        if match is None:
-            problems.append(required("spec.matchConstraints"))
-        else:
-            problems += match_problems("spec.matchConstraints", match)
-            if not match.get("resourceRules"):
-                problems.append(required("spec.matchConstraints.resourceRules"))
-        conditions = spec.get("matchConditions") or ()
-        return problems + condition_problems("spec.matchConditions", conditions, params=params is not None)
+@MARKS.rule("ValidatingAdmissionPolicySpec", "MutatingAdmissionPolicySpec")
+def _shared_problems(path: str, spec: Document, fields: Fields) -> list[str]:
+    problems, match = fields("failurePolicy", "paramKind", "matchConstraints"), spec.get("matchConstraints")
+    if match is not None and not match.get("resourceRules"):
+        problems.append(required("spec.matchConstraints.resourceRules"))
+    conditions, has_params = spec.get("matchConditions") or (), spec.get("paramKind") is not None
+    return problems + condition_problems("spec.matchConditions", conditions, params=has_params)
 
 
 class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
@@ -83,7 +69,7 @@ class ValidatingAdmissionPolicyStrategy(_PolicyStrategy):
         """Return the problems of a policy."""
         spec = document["spec"]
         names, problems = variables_of(spec)
-        problems = self._shared_problems(spec) + problems
+        problems = super().problems(document, context) + problems
         validations, annotations = spec.get("validations") or (), spec.get("auditAnnotations") or ()
         if not validations and not annotations:
             problems += [required(f"spec.{field}", _ONE_NEEDED) for field in ("validations", "auditAnnotations")]
@@ -119,7 +105,7 @@ class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
         """Return the problems of a policy."""
         spec = document["spec"]
         names, wrong = variables_of(spec, always=True)
-        problems = self._shared_problems(spec)
+        problems = super().problems(document, context)
         problems += _operation_problems("spec.matchConstraints", spec.get("matchConstraints")) + wrong
         if not spec.get("mutations"):
             problems.append(required("spec.mutations", "mutations must contain at least one item"))
@@ -134,67 +120,42 @@ class MutatingAdmissionPolicyStrategy(_PolicyStrategy):
 
 
 class PolicyBindingStrategy(KindStrategy):
-    """The strategy of bindings of both kinds of policies; bindings of validating policies have validation actions."""
+    """The strategy of bindings of both kinds of policies."""
 
+    marks = MARKS
     unconditional_update = False
     qualifies_finalizers = False
     has_generation = True
 
-    def __init__(self, *, validating: bool) -> None:
-        self._validating = validating
 
-    def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Set defaults."""
-        match = part(document, "spec").get("matchResources")
-        if match is not None:
-            _fill_in_match(match)
+@MARKS.rule("ValidatingAdmissionPolicyBindingSpec")
+def _validating_problems(path: str, spec: Document, fields: Fields) -> list[str]:
+    return fields() + _action_problems("spec.validationActions", spec.get("validationActions") or [])
 
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a binding."""
-        spec = document["spec"]
-        policy = spec.get("policyName") or ""
-        here = "spec.policyName"
-        problems = text_problems(here, policy, subdomain_problems) if policy else [required(here)]
-        if spec.get("paramRef") is not None:
-            problems += _param_problems("spec.paramRef", spec["paramRef"])
-        if spec.get("matchResources") is not None:
-            problems += match_problems("spec.matchResources", spec["matchResources"])
-        if not self._validating:
-            return problems + _operation_problems("spec.matchResources", spec.get("matchResources"))
-        return problems + _action_problems("spec.validationActions", spec.get("validationActions") or [])
+
+@MARKS.rule("MutatingAdmissionPolicyBindingSpec")
+def _mutating_problems(path: str, spec: Document, fields: Fields) -> list[str]:
+    return fields() + _operation_problems("spec.matchResources", spec.get("matchResources"))
 
 
 # -- matching
 
 
-def _fill_in_match(match: Document) -> None:
-    if match.get("matchPolicy") is None:
-        match["matchPolicy"] = "Equivalent"
-    for field in ("namespaceSelector", "objectSelector"):
-        if match.get(field) is None:
-            match[field] = {}
-    for field in ("resourceRules", "excludeResourceRules"):
-        for rule in match.get(field) or ():
-            if rule.get("scope") is None:
-                rule["scope"] = "*"
+@MARKS.rule("MatchResources")
+def _match_problems(path: str, match: Document, fields: Fields) -> list[str]:
+    return fields("matchPolicy", "namespaceSelector", "objectSelector", "resourceRules", "excludeResourceRules")
 
 
-def match_problems(path: str, match: Document) -> list[str]:
-    """Return the problems of the match constraints of a policy or binding."""
-    problems = one_of(child(path, "matchPolicy"), match["matchPolicy"], ("Equivalent", "Exact"))
-    for field in ("namespaceSelector", "objectSelector"):
-        problems += label_selector_problems(child(path, field), match[field])
-    for field in ("resourceRules", "excludeResourceRules"):
-        for number, rule in enumerate(match.get(field) or ()):
-            here = index(child(path, field), number)
-            names = rule.get("resourceNames") or []
-            for place, name in enumerate(names):
-                where = index(child(here, "resourceNames"), place)
-                problems += text_problems(where, name, path_segment_problems)
-                if name in names[:place]:
-                    problems.append(duplicate(where, name))
-            problems += rule_problems(here, rule)
-    return problems
+@MARKS.rule("NamedRuleWithOperations")
+def _named_rule_problems(path: str, rule: Document, fields: Fields) -> list[str]:
+    problems = []
+    names = rule.get("resourceNames") or []
+    for place, name in enumerate(names):
+        where = index(child(path, "resourceNames"), place)
+        problems += text_problems(where, name, path_segment_problems)
+        if name in names[:place]:
+            problems.append(duplicate(where, name))
+    return problems + rule_problems(path, rule, fields)
 
 
 def _operation_problems(path: str, match: Document | None) -> list[str]:
@@ -208,7 +169,8 @@ def _operation_problems(path: str, match: Document | None) -> list[str]:
 # -- parameters
 
 
-def _param_kind_problems(path: str, kind: Document) -> list[str]:
+@MARKS.rule("ParamKind")
+def _param_kind_problems(path: str, kind: Document, fields: Fields) -> list[str]:
     here, version = child(path, "apiVersion"), kind.get("apiVersion") or ""
     problems = []
     group, slash, number = version.partition("/") if "/" in version else ("", "", version)
@@ -232,19 +194,21 @@ def _param_kind_problems(path: str, kind: Document) -> list[str]:
     return problems
 
 
-def _param_problems(path: str, reference: Document) -> list[str]:
+@MARKS.rule("ParamRef")
+def _param_problems(path: str, reference: Document, fields: Fields) -> list[str]:
     name, selector = reference.get("name") or "", reference.get("selector")
     exclusive = "name and selector are mutually exclusive"
-    problems = text_problems(child(path, "name"), name, path_segment_problems) if name else []
+    problems = fields("name")
     if name and selector is not None:
         problems.append(forbidden(child(path, "name"), exclusive))
-    problems += label_selector_problems(child(path, "selector"), selector)
+    problems += fields("selector")
     if name and selector is not None:
         problems.append(forbidden(child(path, "selector"), exclusive))
     if not name and selector is None:
         problems.append(required(path, "one of name or selector must be specified"))
-    here, action = child(path, "parameterNotFoundAction"), reference.get("parameterNotFoundAction") or ""
-    return problems + (one_of(here, action, ("Deny", "Allow")) if action else [required(here)])
+    if not reference.get("parameterNotFoundAction"):
+        return [*problems, required(child(path, "parameterNotFoundAction"))]
+    return problems + fields("parameterNotFoundAction")
 
 
 def _action_problems(path: str, actions: list[str]) -> list[str]:

@@ -13,32 +13,18 @@ from kubesched.cel.errors import CelCompileError
 from kubesched.cel.types import Type
 from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.kinds.admission.expressions import CONDITION, Names, compiled
-from kubesched_controlplane.kinds.checks import one_of, text_problems, too_many
+from kubesched_controlplane.kinds.checks import text_problems, too_many
+from kubesched_controlplane.kinds.marks import Fields, Marks
 
+MARKS = Marks()
 _MOST_CONDITIONS = 64
-_OPERATIONS = ("*", "CONNECT", "CREATE", "DELETE", "UPDATE")
 
 
-def rule_problems(path: str, rule: Document) -> list[str]:
+@MARKS.rule("RuleWithOperations")
+def rule_problems(path: str, rule: Document, fields: Fields) -> list[str]:
     """Return the problems of a rule with operations and resources."""
-    problems = _wildcard_problems(child(path, "operations"), rule.get("operations"), "operations")
-    for number, operation in enumerate(rule.get("operations") or ()):
-        problems += one_of(index(child(path, "operations"), number), operation, _OPERATIONS)
-    problems += _wildcard_problems(child(path, "apiGroups"), rule.get("apiGroups"), "API groups")
-    problems += _wildcard_problems(child(path, "apiVersions"), rule.get("apiVersions"), "API versions")
-    for number, version in enumerate(rule.get("apiVersions") or ()):
-        if not version:
-            problems.append(required(index(child(path, "apiVersions"), number)))
-    problems += _resource_problems(child(path, "resources"), rule.get("resources") or [])
-    return problems + one_of(child(path, "scope"), rule["scope"], ("*", "Cluster", "Namespaced"))
-
-
-def _wildcard_problems(path: str, values: list[str] | None, what: str) -> list[str]:
-    if not values:
-        return [required(path)]
-    if len(values) > 1 and "*" in values:
-        return [invalid(path, as_json(values), f"if '*' is present, must not specify other {what}")]
-    return []
+    problems = fields("operations", "apiGroups", "apiVersions")
+    return [*problems, *_resource_problems(child(path, "resources"), rule.get("resources") or []), *fields("scope")]
 
 
 def _resource_problems(path: str, resources: list[str]) -> list[str]:

@@ -8,56 +8,24 @@ from urllib.parse import urlsplit
 from kubesched.api.field_errors import as_json, child, duplicate, index, invalid, required
 from kubesched.api.labels import subdomain_problems
 from kubesched_controlplane.api.documents import Document
-from kubesched_controlplane.kinds.admission.rules import condition_problems, rule_problems
-from kubesched_controlplane.kinds.checks import (
-    dns_1035_problems,
-    label_selector_problems,
-    one_of,
-    port_problems,
-    text_problems,
-)
+from kubesched_controlplane.kinds.admission.rules import MARKS, condition_problems
+from kubesched_controlplane.kinds.checks import dns_1035_problems, port_problems, text_problems
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
+from kubesched_controlplane.kinds.marks import Fields
 from kubesched_controlplane.registry.strategy import StrategyContext
 
-_TIMEOUT, _TIMEOUTS = 10, range(1, 31)
 _HTTPS = 443
 _REVIEWS = ("v1", "v1beta1")
-_SIDE_EFFECTS = ("None", "NoneOnDryRun")
-_POLICIES = {
-    "failurePolicy": ("Fail", "Ignore"),
-    "matchPolicy": ("Equivalent", "Exact"),
-    "reinvocationPolicy": ("IfNeeded", "Never"),
-}
 _FORM = "; desired format: https://host[/path]"
 
 
 class WebhookConfigurationStrategy(KindStrategy):
-    """The strategy of validating and mutating webhook configurations; mutating ones have a reinvocationPolicy."""
+    """The strategy of validating and mutating webhook configurations."""
 
+    marks = MARKS
     unconditional_update = False
     qualifies_finalizers = False
     has_generation = True
-
-    def __init__(self, *, mutating: bool) -> None:
-        self._defaults: Document = {"failurePolicy": "Fail", "matchPolicy": "Equivalent", "timeoutSeconds": _TIMEOUT}
-        if mutating:
-            self._defaults["reinvocationPolicy"] = "Never"
-
-    def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Set defaults."""
-        for hook in document.get("webhooks") or ():
-            for field, value in self._defaults.items():
-                if hook.get(field) is None:
-                    hook[field] = value
-            for field in ("namespaceSelector", "objectSelector"):
-                if hook.get(field) is None:
-                    hook[field] = {}
-            for rule in hook.get("rules") or ():
-                if rule.get("scope") is None:
-                    rule["scope"] = "*"
-            service = (hook.get("clientConfig") or {}).get("service")
-            if service is not None and service.get("port") is None:
-                service["port"] = _HTTPS
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Set defaults, and raise the generation if the webhooks change."""
@@ -65,45 +33,36 @@ class WebhookConfigurationStrategy(KindStrategy):
         if new.get("webhooks") != old.get("webhooks"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
 
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a configuration."""
-        problems = []
-        names = set()
-        for number, hook in enumerate(document.get("webhooks") or ()):
-            path = index("webhooks", number)
-            problems += _hook_problems(path, hook)
-            problems += _review_problems(child(path, "admissionReviewVersions"), hook.get("admissionReviewVersions"))
-            name = hook.get("name") or ""
-            if name and name in names:
-                problems.append(duplicate(child(path, "name"), name))
-            names.add(name)
-        return problems
+
+@MARKS.rule("ValidatingWebhookConfiguration", "MutatingWebhookConfiguration")
+def _configuration_problems(path: str, document: Document, fields: Fields) -> list[str]:
+    problems = []
+    names = set()
+    for number, hook in enumerate(document.get("webhooks") or ()):
+        problems += fields.item("webhooks", number)
+        name = hook.get("name") or ""
+        if name and name in names:
+            problems.append(duplicate(child(index("webhooks", number), "name"), name))
+        names.add(name)
+    return problems
 
 
-def _hook_problems(path: str, hook: Document) -> list[str]:
-    problems = _name_problems(child(path, "name"), hook.get("name") or "")
-    for number, rule in enumerate(hook.get("rules") or ()):
-        problems += rule_problems(index(child(path, "rules"), number), rule)
-    for field, supported in _POLICIES.items():
-        if field in hook:
-            problems += one_of(child(path, field), hook[field], supported)
-    here, effects = child(path, "sideEffects"), hook.get("sideEffects")
-    if effects is None:
-        problems.append(required(here, f"must specify one of {', '.join(_SIDE_EFFECTS)}"))
-    else:
-        problems += one_of(here, effects, _SIDE_EFFECTS)
-    if hook["timeoutSeconds"] not in _TIMEOUTS:
-        why = "the timeout value must be between 1 and 30 seconds"
-        problems.append(invalid(child(path, "timeoutSeconds"), hook["timeoutSeconds"], why))
-    for field in ("namespaceSelector", "objectSelector"):
-        problems += label_selector_problems(child(path, field), hook[field])
-    problems += client_problems(child(path, "clientConfig"), hook.get("clientConfig") or {})
-    return problems + condition_problems(child(path, "matchConditions"), hook.get("matchConditions") or ())
+@MARKS.rule("ValidatingWebhook", "MutatingWebhook")
+def _hook_problems(path: str, hook: Document, fields: Fields) -> list[str]:
+    problems = fields("name", "rules", "failurePolicy", "matchPolicy", "reinvocationPolicy", "sideEffects")
+    problems += fields("timeoutSeconds", "namespaceSelector", "objectSelector", "clientConfig")
+    problems += condition_problems(child(path, "matchConditions"), hook.get("matchConditions") or ())
+    versions = hook.get("admissionReviewVersions")
+    return problems + _review_problems(child(path, "admissionReviewVersions"), versions)
 
 
+@MARKS.rule("WebhookClientConfig")
+def _client_problems(path: str, client: Document, fields: Fields) -> list[str]:
+    return client_problems(path, client)
+
+
+@MARKS.format("hook")
 def _name_problems(path: str, name: str) -> list[str]:
-    if not name:
-        return [required(path)]
     wrong = subdomain_problems(name)
     if wrong:
         return [invalid(path, name, ",".join(wrong))]

@@ -43,12 +43,12 @@ DECLARATIONS: tuple[Declaration, ...] = (
     Declaration(
         _admission("validatingwebhookconfigurations", "ValidatingWebhookConfiguration", WEBHOOK_CONFIGURATION_PRINTER),
         "webhooks with a URL are called; services are not reached",
-        WebhookConfigurationStrategy(mutating=False),
+        WebhookConfigurationStrategy(),
     ),
     Declaration(
         _admission("mutatingwebhookconfigurations", "MutatingWebhookConfiguration", WEBHOOK_CONFIGURATION_PRINTER),
         "webhooks with a URL are called; services are not reached",
-        WebhookConfigurationStrategy(mutating=True),
+        WebhookConfigurationStrategy(),
     ),
     Declaration(
         _admission(
@@ -63,7 +63,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
     Declaration(
         _admission("validatingadmissionpolicybindings", "ValidatingAdmissionPolicyBinding", POLICY_BINDING_PRINTER),
         "applies a policy: Deny and Warn; Audit has no audit log",
-        PolicyBindingStrategy(validating=True),
+        PolicyBindingStrategy(),
     ),
     Declaration(
         _admission("mutatingadmissionpolicies", "MutatingAdmissionPolicy", MUTATING_ADMISSION_POLICY_PRINTER),
@@ -73,7 +73,7 @@ DECLARATIONS: tuple[Declaration, ...] = (
     Declaration(
         _admission("mutatingadmissionpolicybindings", "MutatingAdmissionPolicyBinding", POLICY_BINDING_PRINTER),
         "applies a policy",
-        PolicyBindingStrategy(validating=False),
+        PolicyBindingStrategy(),
     ),
     Declaration(
         Resource(

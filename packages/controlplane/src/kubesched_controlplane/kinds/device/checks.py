@@ -14,7 +14,9 @@ from kubesched.api.labels import label_key_problems, label_value_problems, subdo
 from kubesched.cel import compile_selector
 from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.kinds.checks import dns_label_problems, driver_problems, text_problems, too_long, too_many
+from kubesched_controlplane.kinds.marks import Fields, Marks
 
+MARKS = Marks()
 MOST_SELECTORS = 32
 MOST_CONFIGS = 32
 MOST_REQUESTS = 32
@@ -66,6 +68,7 @@ def named(item: Document) -> str:
 # -- names
 
 
+@MARKS.format("pool")
 def pool_problems(path: str, name: str) -> list[str]:
     """Return the problems of the name of a pool."""
     if not name:
@@ -156,6 +159,21 @@ def itself(item: Any) -> Hashable:
 
 
 # -- selectors, configurations, taints
+
+
+@MARKS.rule("DeviceSelector")
+def _selector_problems(path: str, selector: Document, fields: Fields) -> list[str]:
+    return selector_problems(path, selector)
+
+
+@MARKS.rule("DeviceClassConfiguration")
+def _configuration_problems(path: str, configuration: Document, fields: Fields) -> list[str]:
+    return configuration_problems(path, configuration)
+
+
+@MARKS.rule("DeviceTaint")
+def _taint_problems(path: str, taint: Document, fields: Fields) -> list[str]:
+    return taint_problems(path, taint)
 
 
 def selector_problems(path: str, selector: Document) -> list[str]:

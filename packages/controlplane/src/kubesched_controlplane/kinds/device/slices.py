@@ -26,19 +26,16 @@ from kubesched_controlplane.kinds.checks import (
 )
 from kubesched_controlplane.kinds.device.capacity_policies import policy_problems
 from kubesched_controlplane.kinds.device.checks import (
-    MOST_CONFIGS,
-    MOST_SELECTORS,
+    MARKS,
     binding_condition_problems,
-    configuration_problems,
     device_name_problems,
     list_problems,
     named,
-    pool_problems,
     qualified_name_problems,
-    selector_problems,
     taint_problems,
 )
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
+from kubesched_controlplane.kinds.marks import Fields
 from kubesched_controlplane.registry.strategy import StrategyContext
 
 MOST_DEVICES = 128
@@ -69,27 +66,20 @@ _ONE_OF_DEVICE = (
 class DeviceClassStrategy(KindStrategy):
     """The strategy of device classes."""
 
+    marks = MARKS
     returns_deleted = True
     has_generation = True
 
-    def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Add a missing spec."""
-        part(document, "spec")
 
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a class."""
-        spec = document["spec"]
-        problems = list_problems("spec.selectors", spec.get("selectors"), MOST_SELECTORS, selector_problems)
-        problems += list_problems("spec.config", spec.get("config"), MOST_CONFIGS, configuration_problems)
-        name = spec.get("extendedResourceName")
-        if name is not None and not is_extended_resource(name):
-            problems.append(invalid("spec.extendedResourceName", name, "must be a valid extended resource name"))
-        return problems
+@MARKS.format("extendedresource")
+def _extended_resource_problems(path: str, name: str) -> list[str]:
+    return [] if is_extended_resource(name) else [invalid(path, name, "must be a valid extended resource name")]
 
 
 class DeviceTaintRuleStrategy(KindStrategy):
     """The strategy of device taint rules."""
 
+    marks = MARKS
     returns_deleted = True
     has_generation = True
     status_keeps_metadata = True
@@ -105,19 +95,6 @@ class DeviceTaintRuleStrategy(KindStrategy):
             taint["timeAdded"] = timestamp(context.now)
         self.fill_in(new, context)
 
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a rule."""
-        spec = document["spec"]
-        chosen, path = spec.get("deviceSelector") or {}, "spec.deviceSelector"
-        problems = []
-        if chosen.get("driver") is not None:
-            problems += driver_problems(child(path, "driver"), chosen["driver"])
-        if chosen.get("pool") is not None:
-            problems += pool_problems(child(path, "pool"), chosen["pool"])
-        if chosen.get("device") is not None:
-            problems += device_name_problems(child(path, "device"), chosen["device"])
-        return problems + taint_problems("spec.taint", spec["taint"])
-
     def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         conditions = (new.get("status") or {}).get("conditions") or []
@@ -130,6 +107,7 @@ class DeviceTaintRuleStrategy(KindStrategy):
 class ResourceSliceStrategy(KindStrategy):
     """The strategy of resource slices."""
 
+    marks = MARKS
     returns_deleted = True
     has_generation = True
 
@@ -139,24 +117,6 @@ class ResourceSliceStrategy(KindStrategy):
         for device in document["spec"].get("devices") or ():
             for taint in device.get("taints") or ():
                 _note_time(taint, context)
-
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a slice."""
-        spec = document["spec"]
-        problems = driver_problems("spec.driver", spec.get("driver") or "")
-        problems += _pool_problems("spec.pool", spec["pool"])
-        problems += _where_problems("spec", spec)
-        if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
-            problems.append(invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed"))
-
-        def device_problems(path: str, device: Any) -> list[str]:
-            return _device_problems(path, device, per_device=bool(spec.get("perDeviceNodeSelection")))
-
-        devices = spec.get("devices") or []
-        most = MOST_ADVANCED_DEVICES if any(map(_is_advanced, devices)) else MOST_DEVICES
-        problems += list_problems("spec.devices", devices, most, device_problems, named)
-        counters = spec.get("sharedCounters")
-        return problems + list_problems("spec.sharedCounters", counters, _MOST_COUNTER_SETS, _counter_problems, named)
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
@@ -173,19 +133,31 @@ class ResourceSliceStrategy(KindStrategy):
         return {"spec.nodeName": spec.get("nodeName") or "", "spec.driver": spec.get("driver") or ""}
 
 
+@MARKS.rule("ResourceSliceSpec")
+def _slice_problems(path: str, spec: Document, fields: Fields) -> list[str]:
+    problems = driver_problems("spec.driver", spec.get("driver") or "")
+    problems += fields("pool") + _where_problems("spec", spec)
+    if spec.get("sharedCounters") is not None and spec.get("devices") is not None:
+        problems.append(invalid("spec", "", "only one of `sharedCounters` or `devices` is allowed"))
+
+    def device_problems(path: str, device: Any) -> list[str]:
+        return _device_problems(path, device, per_device=bool(spec.get("perDeviceNodeSelection")))
+
+    devices = spec.get("devices") or []
+    most = MOST_ADVANCED_DEVICES if any(map(_is_advanced, devices)) else MOST_DEVICES
+    problems += list_problems("spec.devices", devices, most, device_problems, named)
+    counters = spec.get("sharedCounters")
+    return problems + list_problems("spec.sharedCounters", counters, _MOST_COUNTER_SETS, _counter_problems, named)
+
+
 def _note_time(taint: Document, context: StrategyContext) -> None:
     if taint.get("timeAdded") is None:
         taint["timeAdded"] = timestamp(context.now)
 
 
-def _pool_problems(path: str, pool: Document) -> list[str]:
-    problems = pool_problems(child(path, "name"), pool.get("name") or "")
-    slices, generation = pool.get("resourceSliceCount") or 0, pool.get("generation") or 0
-    if slices <= 0:
-        problems.append(invalid(child(path, "resourceSliceCount"), slices, "must be greater than zero"))
-    if generation < 0:
-        problems.append(invalid(child(path, "generation"), generation, "must be greater than or equal to zero"))
-    return problems
+@MARKS.rule("ResourcePool")
+def _pool_problems(path: str, pool: Document, fields: Fields) -> list[str]:
+    return fields("name", "resourceSliceCount", "generation")
 
 
 def _where_problems(path: str, spec: Document) -> list[str]:

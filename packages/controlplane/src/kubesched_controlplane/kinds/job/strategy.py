@@ -148,15 +148,8 @@ class CronJobStrategy(TemplateStrategy):
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
-        spec = part(document, "spec")
-        spec["concurrencyPolicy"] = spec.get("concurrencyPolicy") or ALLOW
-        for field, value in (
-            ("suspend", False),
-            ("successfulJobsHistoryLimit", 3),
-            ("failedJobsHistoryLimit", 1),
-        ):
-            if spec.get(field) is None:
-                spec[field] = value
+        super().fill_in(document, context)
+        spec = document["spec"]
         # other defaults of the job are set when it is created
         default_template(part(part(spec, "jobTemplate"), "spec"))
 

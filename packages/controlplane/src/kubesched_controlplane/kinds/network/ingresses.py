@@ -2,32 +2,25 @@
 
 # upstream: pkg/registry/networking, pkg/apis/networking/{v1/defaults.go,validation/validation.go} (v1.36)
 
-from collections.abc import Iterator
 from ipaddress import ip_address, ip_network
 
-from kubesched.api.field_errors import as_json, child, forbidden, invalid, not_supported, required
+from kubesched.api.field_errors import as_json, child, forbidden, invalid, required
 from kubesched.api.labels import subdomain_problems
 from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.kinds.addresses import network_problems
 from kubesched_controlplane.kinds.checks import (
     dns_label_problems,
-    domain_path_problems,
-    immutable,
-    label_selector_problems,
-    one_of,
     part,
+    port_name_problems,
     port_problems,
     text_problems,
-    too_long,
 )
 from kubesched_controlplane.kinds.default_classes import default_class_of
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
-from kubesched_controlplane.kinds.pod.probes import port_name_problems
+from kubesched_controlplane.kinds.marks import Fields, Marks
 from kubesched_controlplane.registry.strategy import StrategyContext
 
-_LONGEST_CONTROLLER = 250
-_PROTOCOLS = ("TCP", "UDP", "SCTP")
-_PATH_TYPES = ("Exact", "ImplementationSpecific", "Prefix")
+MARKS = Marks()
 _NOT_IN_PATHS = ("//", "/./", "/../", "%2f", "%2F")
 _NOT_AT_ENDS = ("/..", "/.")
 # the deprecated annotation that names a class, and the annotation that marks the default class
@@ -39,40 +32,29 @@ _NO_ADDRESS = "must be a DNS name, not an IP address"
 class NetworkPolicyStrategy(KindStrategy):
     """The strategy of network policies."""
 
+    marks = MARKS
     has_generation = True
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
         spec = part(document, "spec")
         part(spec, "podSelector")
-        for rule in (*(spec.get("ingress") or ()), *(spec.get("egress") or ())):
-            for port in rule.get("ports") or ():
-                if port.get("protocol") is None:
-                    port["protocol"] = "TCP"
+        super().fill_in(document, context)
         if not spec.get("policyTypes"):
             spec["policyTypes"] = ["Ingress", *(["Egress"] if spec.get("egress") else ())]
 
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a network policy."""
-        spec = document["spec"]
-        problems = label_selector_problems("spec.podSelector", spec["podSelector"])
-        for direction, peers in (("ingress", "from"), ("egress", "to")):
-            for number, rule in enumerate(spec.get(direction) or ()):
-                path = f"spec.{direction}[{number}]"
-                for place, port in enumerate(rule.get("ports") or ()):
-                    problems += _policy_port_problems(f"{path}.ports[{place}]", port)
-                for place, peer in enumerate(rule.get(peers) or ()):
-                    problems += _peer_problems(f"{path}.{peers}[{place}]", peer)
-        types = spec["policyTypes"]
-        if len(types) > 2:
-            return [*problems, invalid("spec.policyTypes", types, "may not specify more than two policyTypes")]
-        for number, kind in enumerate(types):
-            problems += one_of(f"spec.policyTypes[{number}]", kind, ("Ingress", "Egress"))
-        return problems
+
+@MARKS.rule("NetworkPolicySpec")
+def _policy_problems(path: str, spec: Document, fields: Fields) -> list[str]:
+    problems, types = fields("podSelector", "ingress", "egress"), spec["policyTypes"]
+    if len(types) > 2:
+        return [*problems, invalid("spec.policyTypes", types, "may not specify more than two policyTypes")]
+    return problems + fields("policyTypes")
 
 
-def _policy_port_problems(path: str, port: Document) -> list[str]:
-    problems = one_of(child(path, "protocol"), port["protocol"], _PROTOCOLS)
+@MARKS.rule("NetworkPolicyPort")
+def _policy_port_problems(path: str, port: Document, fields: Fields) -> list[str]:
+    problems = fields()
     number, end = port.get("port"), port.get("endPort")
     if isinstance(number, int):
         problems += port_problems(child(path, "port"), number)
@@ -87,29 +69,22 @@ def _policy_port_problems(path: str, port: Document) -> list[str]:
     return problems + (text_problems(child(path, "port"), number, port_name_problems) if number is not None else [])
 
 
-def _peer_problems(path: str, peer: Document) -> list[str]:
-    problems = []
-    for field in ("podSelector", "namespaceSelector"):
-        problems += label_selector_problems(child(path, field), peer.get(field))
-    block = peer.get("ipBlock")
-    if block is not None:
-        problems += _block_problems(child(path, "ipBlock"), block)
+@MARKS.rule("NetworkPolicyPeer")
+def _peer_problems(path: str, peer: Document, fields: Fields) -> list[str]:
+    problems = fields()
     given = [field for field in ("podSelector", "namespaceSelector", "ipBlock") if peer.get(field) is not None]
     if not given:
         problems.append(required(path, "must specify a peer"))
-    elif len(given) > 1 and block is not None:
+    elif len(given) > 1 and "ipBlock" in given:
         problems.append(forbidden(path, "may not specify both ipBlock and another peer"))
     return problems
 
 
-def _block_problems(path: str, block: Document) -> list[str]:
-    text = block.get("cidr") or ""
-    if not text:
-        return [required(child(path, "cidr"))]
-    problems = network_problems(child(path, "cidr"), text)
-    if problems:
+@MARKS.rule("IPBlock")
+def _block_problems(path: str, block: Document, fields: Fields) -> list[str]:
+    if problems := fields("cidr"):
         return problems
-    network = ip_network(text, strict=False)
+    network = ip_network(block["cidr"], strict=False)
     for number, each in enumerate(block.get("except") or ()):
         here = f"{path}.except[{number}]"
         wrong = network_problems(here, each)
@@ -126,6 +101,7 @@ def _block_problems(path: str, block: Document) -> list[str]:
 class IngressStrategy(KindStrategy):
     """The strategy of ingresses."""
 
+    marks = MARKS
     has_generation = True
 
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
@@ -138,46 +114,27 @@ class IngressStrategy(KindStrategy):
                 spec["ingressClassName"] = name
         new["status"] = {"loadBalancer": {}}
 
-    def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Add a missing spec."""
-        part(document, "spec")
 
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of an ingress."""
-        spec = document["spec"]
-        problems = []
-        if not spec.get("rules") and spec.get("defaultBackend") is None:
-            why = "either `defaultBackend` or `rules` must be specified"
-            problems.append(invalid("spec", as_json(spec.get("rules")), why))
-        if spec.get("defaultBackend") is not None:
-            problems += _backend_problems("spec.defaultBackend", spec["defaultBackend"])
-        for number, rule in enumerate(spec.get("rules") or ()):
-            problems += _rule_problems(f"spec.rules[{number}]", rule)
-        for number, tls in enumerate(spec.get("tls") or ()):
-            path = f"spec.tls[{number}]"
-            for place, host in enumerate(tls.get("hosts") or ()):
-                problems += _host_problems(f"{path}.hosts[{place}]", host)
-            if tls.get("secretName"):
-                problems += text_problems(f"{path}.secretName", tls["secretName"], subdomain_problems)
-        if spec.get("ingressClassName") is not None:
-            problems += text_problems("spec.ingressClassName", spec["ingressClassName"], subdomain_problems)
-        return problems
-
-    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change of status."""
-        return list(_address_problems((new.get("status") or {}).get("loadBalancer") or {}))
+@MARKS.rule("IngressSpec")
+def _ingress_problems(path: str, spec: Document, fields: Fields) -> list[str]:
+    problems = []
+    if not spec.get("rules") and spec.get("defaultBackend") is None:
+        why = "either `defaultBackend` or `rules` must be specified"
+        problems.append(invalid(path, as_json(spec.get("rules")), why))
+    return problems + fields("defaultBackend", "rules", "tls", "ingressClassName")
 
 
-def _address_problems(status: Document) -> Iterator[str]:
-    for number, point in enumerate(status.get("ingress") or ()):
-        path = f"status.loadBalancer.ingress[{number}]"
-        if point.get("ip") and not _is_address(point["ip"]):
-            why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
-            yield invalid(f"{path}.ip", point["ip"], why)
-        if host := point.get("hostname"):
-            yield from text_problems(f"{path}.hostname", host, subdomain_problems)
-            if _is_address(host):
-                yield invalid(f"{path}.hostname", host, _NO_ADDRESS)
+@MARKS.rule("IngressLoadBalancerIngress")
+def _address_problems(path: str, point: Document, fields: Fields) -> list[str]:
+    problems = []
+    if point.get("ip") and not _is_address(point["ip"]):
+        why = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
+        problems.append(invalid(f"{path}.ip", point["ip"], why))
+    if host := point.get("hostname"):
+        problems += text_problems(f"{path}.hostname", host, subdomain_problems)
+        if _is_address(host):
+            problems.append(invalid(f"{path}.hostname", host, _NO_ADDRESS))
+    return problems
 
 
 def _is_address(text: str) -> bool:
@@ -188,6 +145,7 @@ def _is_address(text: str) -> bool:
     return True
 
 
+@MARKS.format("host")
 def _host_problems(path: str, host: str) -> list[str]:
     if "*" not in host:
         return text_problems(path, host, subdomain_problems)
@@ -202,53 +160,37 @@ def _host_problems(path: str, host: str) -> list[str]:
     return [invalid(path, host, why)]
 
 
-def _rule_problems(path: str, rule: Document) -> list[str]:
-    problems = []
-    if host := rule.get("host"):
-        if _is_address(host):
-            problems.append(invalid(child(path, "host"), host, _NO_ADDRESS))
-        problems += _host_problems(child(path, "host"), host)
-    http = rule.get("http")
-    if http is not None:
-        path = child(path, "http", "paths")
-        if not http.get("paths"):
-            problems.append(required(path))
-        for number, entry in enumerate(http.get("paths") or ()):
-            problems += _path_problems(f"{path}[{number}]", entry)
-    return problems
+@MARKS.rule("IngressRule")
+def _rule_problems(path: str, rule: Document, fields: Fields) -> list[str]:
+    host = rule.get("host") or ""
+    return [*([invalid(child(path, "host"), host, _NO_ADDRESS)] if _is_address(host) else ()), *fields()]
 
 
-def _path_problems(path: str, entry: Document) -> list[str]:
+@MARKS.rule("HTTPIngressPath")
+def _path_problems(path: str, entry: Document, fields: Fields) -> list[str]:
     kind, text = entry.get("pathType"), entry.get("path") or ""
     here = child(path, "path")
+    problems = fields("pathType")
     if kind is None:
-        return [required(child(path, "pathType"), "pathType must be specified")]
-    problems = []
-    if kind not in _PATH_TYPES:
-        problems.append(not_supported(child(path, "pathType"), kind, _PATH_TYPES))
-    elif (text or kind != "ImplementationSpecific") and not text.startswith("/"):
+        return problems
+    if not problems and (text or kind != "ImplementationSpecific") and not text.startswith("/"):
         problems.append(invalid(here, text, "must be an absolute path"))
     if kind in ("Exact", "Prefix"):
         problems += [invalid(here, text, f"must not contain '{each}'") for each in _NOT_IN_PATHS if each in text]
         problems += [invalid(here, text, f"cannot end with '{each}'") for each in _NOT_AT_ENDS if text.endswith(each)]
-    return problems + _backend_problems(child(path, "backend"), entry.get("backend") or {})
+    return problems + fields("backend")
 
 
-def _backend_problems(path: str, backend: Document) -> list[str]:
+@MARKS.rule("IngressBackend")
+def _backend_problems(path: str, backend: Document, fields: Fields) -> list[str]:
     service, resource = backend.get("service"), backend.get("resource")
     if service is not None and resource is not None:
         return [invalid(path, "", "cannot set both resource and service backends")]
     if resource is not None:
-        problems = []
-        if resource.get("apiGroup") is not None:
-            problems += text_problems(f"{path}.resource.apiGroup", resource["apiGroup"], subdomain_problems)
-        missing = [field for field in ("kind", "name") if not resource.get(field)]
-        return problems + [required(f"{path}.resource.{field}") for field in missing]
+        return fields("resource")
     if service is None:
         return [invalid(path, "", "resource or service backend is required")]
-    name = service.get("name") or ""
-    here = f"{path}.service.name"
-    problems = text_problems(here, name, dns_label_problems) if name else [required(here)]
+    problems = fields("service")
     port = service.get("port") or {}
     if port.get("name") and port.get("number"):
         problems.append(invalid(path, "", "cannot set both port name & port number"))
@@ -264,6 +206,7 @@ def _backend_problems(path: str, backend: Document) -> list[str]:
 class IngressClassStrategy(KindStrategy):
     """The strategy of ingress classes."""
 
+    marks = MARKS
     change_first = True
 
     has_generation = True
@@ -274,25 +217,11 @@ class IngressClassStrategy(KindStrategy):
         if parameters is not None:
             parameters["scope"] = parameters.get("scope") or "Cluster"
 
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a class."""
-        controller = document["spec"].get("controller") or ""
-        path = "spec.controller"
-        problems = [too_long(path, _LONGEST_CONTROLLER)] if len(controller.encode()) > _LONGEST_CONTROLLER else []
-        problems += domain_path_problems(path, controller)
-        parameters = document["spec"].get("parameters")
-        return problems + (_parameters_problems("spec.parameters", parameters) if parameters is not None else [])
 
-    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change."""
-        now, then = (each["spec"].get("controller") or "" for each in (new, old))
-        return immutable("spec.controller", now, then)
-
-
-def _parameters_problems(path: str, parameters: Document) -> list[str]:
-    problems = [required(child(path, field)) for field in ("kind", "name") if not parameters.get(field)]
+@MARKS.rule("IngressClassParametersReference")
+def _parameters_problems(path: str, parameters: Document, fields: Fields) -> list[str]:
+    problems = fields()
     scope, namespace = parameters["scope"], parameters.get("namespace")
-    problems += one_of(child(path, "scope"), scope, ("Cluster", "Namespace"))
     here = child(path, "namespace")
     if scope == "Namespace" and namespace is None:
         problems.append(required(here, "`parameters.scope` is set to 'Namespace'"))

@@ -17,11 +17,11 @@ from kubesched_controlplane.kinds.checks import (
     dns_label_problems,
     labels_problems,
     one_of,
+    port_name_problems,
     port_problems,
     text_problems,
 )
 from kubesched_controlplane.kinds.network.service_addresses import EXTERNAL, NO_ADDRESS
-from kubesched_controlplane.kinds.pod.probes import port_name_problems
 
 PROTOCOLS: Final = ("SCTP", "TCP", "UDP")
 _TYPES = ("ClusterIP", "ExternalName", "LoadBalancer", "NodePort")

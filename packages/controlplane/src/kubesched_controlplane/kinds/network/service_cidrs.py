@@ -4,17 +4,16 @@
 
 from ipaddress import ip_address, ip_network
 
-from kubesched.api.field_errors import as_json, child, index, invalid, required
+from kubesched.api.field_errors import as_json, index, invalid, required
 from kubesched.api.go_text import quote
-from kubesched.api.labels import subdomain_problems
 from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.api.object_meta import IMMUTABLE
 from kubesched_controlplane.api.times import timestamp
-from kubesched_controlplane.kinds.checks import conditions_problems, immutable, text_problems
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
-from kubesched_controlplane.kinds.rbac import path_segment_problems
+from kubesched_controlplane.kinds.marks import Fields, Marks
 from kubesched_controlplane.registry.strategy import StrategyContext
 
+MARKS = Marks()
 _NO_NETWORK = "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"
 _NO_ADDRESS = "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 _ONE_EACH = "may specify no more than one IP for each IP family, i.e 192.168.0.0/24 and 2001:db8::/64"
@@ -69,13 +68,11 @@ class ServiceCIDRStrategy(KindStrategy):
         problems = [] if now[0] == then[0] else [invalid("spec.cidrs[0]", now[0], IMMUTABLE)]
         return problems + self.problems(new, context)
 
-    def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change of status."""
-        return conditions_problems("status.conditions", (new.get("status") or {}).get("conditions"))
-
 
 class IPAddressStrategy(KindStrategy):
     """The strategy of IPAddresses."""
+
+    marks = MARKS
 
     has_generation = True
 
@@ -87,22 +84,7 @@ class IPAddressStrategy(KindStrategy):
             return (_NO_ADDRESS,)
         return () if str(found) == name else (f"must be in canonical form ({quote(str(found))})",)
 
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of an IPAddress."""
-        parent, path = (document.get("spec") or {}).get("parentRef"), "spec.parentRef"
-        if parent is None:
-            return [required(path)]
-        problems = []
-        if parent.get("group"):
-            problems += text_problems(child(path, "group"), parent["group"], subdomain_problems)
-        for field in ("resource", "name"):
-            here, text = child(path, field), parent.get(field) or ""
-            problems += text_problems(here, text, path_segment_problems) if text else [required(here)]
-        if parent.get("namespace"):
-            problems += text_problems(child(path, "namespace"), parent["namespace"], path_segment_problems)
-        return problems
 
-    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change."""
-        now, then = ((each.get("spec") or {}).get("parentRef") for each in (new, old))
-        return immutable("spec.parentRef", now, then)
+@MARKS.rule("ParentReference")
+def _parent_problems(path: str, parent: Document, fields: Fields) -> list[str]:
+    return fields("group", "resource", "name", "namespace")

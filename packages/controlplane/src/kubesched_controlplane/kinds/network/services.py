@@ -64,17 +64,14 @@ class ServiceStrategy(KindStrategy):
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
-        spec = part(document, "spec")
-        kind = spec.setdefault("type", "ClusterIP") or "ClusterIP"
-        spec["type"] = kind
-        if not spec.get("sessionAffinity"):
-            spec["sessionAffinity"] = "None"
+        super().fill_in(document, context)
+        spec = document["spec"]
+        kind = spec["type"]
         if spec["sessionAffinity"] == "None":
             spec.pop("sessionAffinityConfig", None)
         elif ((spec.get("sessionAffinityConfig") or {}).get("clientIP") or {}).get("timeoutSeconds") is None:
             spec["sessionAffinityConfig"] = {"clientIP": {"timeoutSeconds": 10800}}
         for port in spec.get("ports") or ():
-            port["protocol"] = port.get("protocol") or "TCP"
             port["targetPort"] = port.get("targetPort") or port.get("port", 0)
         if is_externally_accessible(spec):
             spec["externalTrafficPolicy"] = spec.get("externalTrafficPolicy") or "Cluster"

@@ -15,12 +15,13 @@ from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.kinds.checks import (
     dns_label_problems,
     one_of,
+    port_name_problems,
     port_problems,
     text_problems,
     too_many,
 )
 from kubesched_controlplane.kinds.pod.mounts import environment_problems, mounts_problems, not_found
-from kubesched_controlplane.kinds.pod.probes import PROBES, lifecycle_problems, port_name_problems, probes_problems
+from kubesched_controlplane.kinds.pod.probes import PROBES, lifecycle_problems, probes_problems
 from kubesched_controlplane.kinds.pod.requirements import requirements_problems
 from kubesched_controlplane.kinds.pod.security import container_security_problems
 from kubesched_controlplane.kinds.pod.volumes import PULL_POLICIES

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from kubesched.api.field_errors import forbidden, invalid, required
 from kubesched_controlplane.api.documents import Document
-from kubesched_controlplane.kinds.checks import not_negative, one_of, port_problems, text_problems
+from kubesched_controlplane.kinds.checks import not_negative, one_of, port_name_problems, port_problems, text_problems
 
 PROBES: Final = ("livenessProbe", "readinessProbe", "startupProbe")
 _SECONDS = ("initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold")
@@ -21,24 +21,6 @@ _HEADER_RULE: Final = (
     "a valid HTTP header must consist of alphanumeric characters or '-' (e.g. 'X-Header-Name', regex used for"
     f" validation is '{_HEADER}')"
 )
-_PORT_NAME_PATTERN = re.compile("[-a-z0-9]+")
-_LETTER_PATTERN = re.compile("[a-z]")
-
-
-def port_name_problems(text: str) -> list[str]:
-    """Return the reasons why a text is not a valid port name."""
-    problems = []
-    if len(text) > 15:
-        problems.append("must be no more than 15 characters")
-    if not _PORT_NAME_PATTERN.fullmatch(text):
-        problems.append("must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)")
-    if not _LETTER_PATTERN.search(text):
-        problems.append("must contain at least one letter (a-z)")
-    if "--" in text:
-        problems.append("must not contain consecutive hyphens")
-    if text.startswith("-") or text.endswith("-"):
-        problems.append("must not begin or end with a hyphen")
-    return problems
 
 
 def probes_problems(path: str, container: Document, grace: int) -> list[str]:

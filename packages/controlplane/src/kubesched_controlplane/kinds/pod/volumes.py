@@ -5,8 +5,7 @@ From volumes to problems. Common sources are validated in full, rare ones only f
 
 # upstream: pkg/apis/core/validation/validation.go (ValidateVolumes, validateVolumeSource) (v1.36)
 
-from collections.abc import Callable, Sequence
-from typing import Final
+from collections.abc import Sequence
 
 from kubesched.api.field_errors import duplicate, forbidden, invalid, required
 from kubesched.api.go_text import quote
@@ -20,47 +19,19 @@ from kubesched_controlplane.kinds.checks import (
     one_of,
     text_problems,
 )
-from kubesched_controlplane.kinds.pod.references import (
-    FIELDS_OF_VOLUMES,
-    field_problems,
-    resource_reference_problems,
-)
+from kubesched_controlplane.kinds.marks import Fields, Marks
+from kubesched_controlplane.kinds.pod.references import FIELDS_OF_VOLUMES, field_problems, resource_reference_problems
 from kubesched_controlplane.kinds.volume.claims import claim_spec_problems
-from kubesched_controlplane.kinds.volume.sources import SHOWN_SOURCES, SOURCE_RULES, iscsi_problems
+from kubesched_controlplane.kinds.volume.sources import SOURCES, source_problems
 
-# the sources in the order of validation, with their required fields
-_SOURCES: Final[dict[str, tuple[str, ...]]] = {
-    "emptyDir": (),
-    "hostPath": ("path",),
-    "gitRepo": ("repository",),
-    "gcePersistentDisk": ("pdName",),
-    "awsElasticBlockStore": ("volumeID",),
-    "secret": ("secretName",),
-    "nfs": ("server", "path"),
-    "iscsi": ("targetPortal", "iqn"),
-    "glusterfs": ("endpoints", "path"),
-    "flocker": (),
-    "persistentVolumeClaim": ("claimName",),
-    "rbd": ("monitors", "image"),
-    "cinder": ("volumeID",),
-    "cephfs": ("monitors",),
-    "quobyte": ("registry", "volume"),
-    "downwardAPI": (),
-    "fc": (),
-    "flexVolume": ("driver",),
-    "configMap": ("name",),
-    "azureFile": ("secretName", "shareName"),
-    "vsphereVolume": ("volumePath",),
-    "photonPersistentDisk": ("pdID",),
-    "portworxVolume": ("volumeID",),
-    "azureDisk": ("diskName", "diskURI"),
-    "storageos": (),
-    "projected": (),
-    "scaleIO": ("gateway", "system", "volumeName"),
-    "csi": (),
-    "ephemeral": ("volumeClaimTemplate",),
-    "image": ("reference",),
-}
+VOLUMES = Marks(SOURCES)
+# the sources in the order of validation
+_NAMES = (
+    *("emptyDir", "hostPath", "gitRepo", "gcePersistentDisk", "awsElasticBlockStore", "secret", "nfs", "iscsi"),
+    *("glusterfs", "flocker", "persistentVolumeClaim", "rbd", "cinder", "cephfs", "quobyte", "downwardAPI"),
+    *("fc", "flexVolume", "configMap", "azureFile", "vsphereVolume", "photonPersistentDisk", "portworxVolume"),
+    *("azureDisk", "storageos", "projected", "scaleIO", "csi", "ephemeral", "image"),
+)
 _MODE_RULE = "must be a number between 0 and 0777 (octal), both inclusive"
 _HOST_PATH_TYPES = (
     "",
@@ -98,19 +69,10 @@ def judge_volumes(path: str, volumes: Sequence[Document], pod_name: str) -> tupl
 
 
 def _source_problems(path: str, volume: Document, pod_name: str) -> list[str]:
-    given = [field for field in _SOURCES if volume.get(field) is not None]
+    given = [field for field in _NAMES if volume.get(field) is not None]
     if not given:
         return [required(path, "must specify a volume type")]
-    problems = []
-    source, here = volume[given[0]], f"{path}.{SHOWN_SOURCES.get(given[0], given[0])}"
-    for field in _SOURCES[given[0]]:
-        if not source.get(field):
-            problems.append(required(f"{here}.{field}"))
-    rule = _RULES.get(given[0])
-    if rule is not None and not problems:
-        problems += rule(here, source)
-    if given[0] in SOURCE_RULES:
-        problems += SOURCE_RULES[given[0]](here, source)
+    problems = source_problems(VOLUMES, path, "VolumeSource", given[0], volume[given[0]])
     for other in given[1:]:
         problems.append(forbidden(f"{path}.{other}", "may not specify more than 1 volume type"))
     if given[0] == "ephemeral" and pod_name and volume.get("name"):
@@ -142,20 +104,31 @@ def _mode_problems(path: str, mode: int | None) -> list[str]:
     return [] if mode is None or 0 <= mode <= 0o777 else [invalid(path, mode, _MODE_RULE)]
 
 
-def _empty_dir(path: str, source: Document) -> list[str]:
+@VOLUMES.rule("EmptyDirVolumeSource")
+def _empty_dir(path: str, source: Document, fields: Fields) -> list[str]:
     limit = source.get("sizeLimit")
     if limit is not None and quantity_of(limit).sign() < 0:
         return [forbidden(f"{path}.sizeLimit", "SizeLimit field must be a valid resource quantity")]
     return []
 
 
-def _host_path(path: str, source: Document) -> list[str]:
+@VOLUMES.rule("HostPathVolumeSource")
+def _host_path(path: str, source: Document, fields: Fields) -> list[str]:
+    if problems := fields():
+        return problems
     problems = no_backsteps(f"{path}.path", source["path"])
     return problems + one_of(f"{path}.type", source.get("type") or "", _HOST_PATH_TYPES)
 
 
-def _files(path: str, source: Document) -> list[str]:
-    """Return the problems of a config map or secret source."""
+@VOLUMES.rule("ConfigMapVolumeSource")
+def _config_map(path: str, source: Document, fields: Fields) -> list[str]:
+    return _files(path, source, fields) if source.get("name") else [required(f"{path}.name")]
+
+
+@VOLUMES.rule("SecretVolumeSource")
+def _files(path: str, source: Document, fields: Fields) -> list[str]:
+    if problems := fields():
+        return problems
     problems = _mode_problems(f"{path}.defaultMode", source.get("defaultMode"))
     for number, item in enumerate(source.get("items") or ()):
         here = f"{path}.items[{number}]"
@@ -165,7 +138,8 @@ def _files(path: str, source: Document) -> list[str]:
     return problems
 
 
-def _csi(path: str, source: Document) -> list[str]:
+@VOLUMES.rule("CSIVolumeSource")
+def _csi(path: str, source: Document, fields: Fields) -> list[str]:
     problems = driver_problems(f"{path}.driver", source.get("driver") or "")
     secret = source.get("nodePublishSecretRef")
     if secret is not None and not secret.get("name"):
@@ -175,7 +149,8 @@ def _csi(path: str, source: Document) -> list[str]:
     return problems
 
 
-def _downward(path: str, source: Document) -> list[str]:
+@VOLUMES.rule("DownwardAPIVolumeSource")
+def _downward(path: str, source: Document, fields: Fields) -> list[str]:
     problems = _mode_problems(f"{path}.defaultMode", source.get("defaultMode"))
     for item in source.get("items") or ():
         text, field, resource = item.get("path") or "", item.get("fieldRef"), item.get("resourceFieldRef")
@@ -193,23 +168,25 @@ def _downward(path: str, source: Document) -> list[str]:
     return problems
 
 
-def _image(path: str, source: Document) -> list[str]:
-    return one_of(f"{path}.pullPolicy", source["pullPolicy"], PULL_POLICIES)
+@VOLUMES.rule("ImageVolumeSource")
+def _image(path: str, source: Document, fields: Fields) -> list[str]:
+    return fields() or one_of(f"{path}.pullPolicy", source["pullPolicy"], PULL_POLICIES)
 
 
-def _ephemeral(path: str, source: Document) -> list[str]:
-    template = source["volumeClaimTemplate"]
-    meta, here = template.get("metadata") or {}, f"{path}.volumeClaimTemplate"
-    problems = labels_problems(f"{here}.metadata.labels", meta.get("labels"))
+@VOLUMES.rule("PersistentVolumeClaimTemplate")
+def _ephemeral(path: str, template: Document, fields: Fields) -> list[str]:
+    meta = template.get("metadata") or {}
+    problems = labels_problems(f"{path}.metadata.labels", meta.get("labels"))
     problems += [
-        forbidden(f"{here}.metadata.{field}", "cannot be set")
+        forbidden(f"{path}.metadata.{field}", "cannot be set")
         for field, value in meta.items()
         if field not in ("labels", "annotations") and value
     ]
-    return problems + claim_spec_problems(f"{here}.spec", template["spec"])
+    return problems + claim_spec_problems(f"{path}.spec", template["spec"])
 
 
-def _projected(path: str, source: Document) -> list[str]:
+@VOLUMES.rule("ProjectedVolumeSource")
+def _projected(path: str, source: Document, fields: Fields) -> list[str]:
     problems = _mode_problems(f"{path}.defaultMode", source.get("defaultMode"))
     for number, each in enumerate(source.get("sources") or ()):
         here = f"{path}.sources[{number}]"
@@ -238,17 +215,3 @@ def _token(path: str, volume_path: str, token: Document) -> list[str]:
     if not token.get("path"):
         return [*problems, required(f"{volume_path}.path")]
     return problems + _not_reserved(f"{volume_path}.path", token["path"])
-
-
-_RULES: Final[dict[str, Callable[[str, Document], list[str]]]] = {
-    "emptyDir": _empty_dir,
-    "hostPath": _host_path,
-    "secret": _files,
-    "iscsi": iscsi_problems,
-    "downwardAPI": _downward,
-    "configMap": _files,
-    "csi": _csi,
-    "image": _image,
-    "projected": _projected,
-    "ephemeral": _ephemeral,
-}

@@ -13,53 +13,29 @@ from kubesched_controlplane.kinds.checks import (
     amount,
     driver_problems,
     immutable,
-    label_selector_problems,
-    not_negative,
     one_of,
     part,
     text_problems,
     too_long,
 )
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
+from kubesched_controlplane.kinds.marks import Fields, Marks
 from kubesched_controlplane.kinds.volume.volumes import add_finalizer, volume_spec_problems
 from kubesched_controlplane.registry.strategy import StrategyContext
 
+MARKS = Marks()
 IMMEDIATE, WAIT_FOR_FIRST_CONSUMER = "Immediate", "WaitForFirstConsumer"
 _MOST_PARAMETERS = 512
 _LARGEST_PARAMETERS = 256 * 1024
 _ATTRIBUTES_CLASS_PROTECTION = "kubernetes.io/vac-protection"
 _EXACTLY_ONE = "must specify exactly one of inlineVolumeSpec and persistentVolumeName"
-_DRIVER_DEFAULTS: Document = {
-    "attachRequired": True,
-    "podInfoOnMount": False,
-    "storageCapacity": False,
-    "fsGroupPolicy": "ReadWriteOnceWithFSType",
-    "requiresRepublish": False,
-    "seLinuxMount": False,
-}
 
 
 class StorageClassStrategy(KindStrategy):
     """The strategy of storage classes."""
 
+    marks = MARKS
     returns_deleted = True
-
-    def fill_in(self, document: Document, context: StrategyContext) -> None:
-        """Set defaults."""
-        if document.get("reclaimPolicy") is None:
-            document["reclaimPolicy"] = "Delete"
-        if document.get("volumeBindingMode") is None:
-            document["volumeBindingMode"] = IMMEDIATE
-
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a class."""
-        problems = _provisioner_problems("provisioner", document.get("provisioner") or "")
-        problems += _parameter_problems("parameters", document.get("parameters") or {})
-        if document["reclaimPolicy"]:
-            problems += one_of("reclaimPolicy", document["reclaimPolicy"], ("Delete", "Retain"))
-        modes = (IMMEDIATE, WAIT_FOR_FIRST_CONSUMER)
-        problems += one_of("volumeBindingMode", document["volumeBindingMode"], modes)
-        return problems + _topology_problems("allowedTopologies", document.get("allowedTopologies"))
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
@@ -68,6 +44,15 @@ class StorageClassStrategy(KindStrategy):
             empty: object = {} if field == "parameters" else ""
             problems += immutable(field, new.get(field) or empty, old.get(field) or empty)
         return problems
+
+
+@MARKS.rule("StorageClass")
+def _class_problems(path: str, document: Document, fields: Fields) -> list[str]:
+    problems = _provisioner_problems("provisioner", document.get("provisioner") or "")
+    problems += _parameter_problems("parameters", document.get("parameters") or {})
+    if document["reclaimPolicy"]:
+        problems += fields("reclaimPolicy")
+    return problems + fields("volumeBindingMode") + _topology_problems(document.get("allowedTopologies"))
 
 
 class VolumeAttributesClassStrategy(KindStrategy):
@@ -101,15 +86,14 @@ class VolumeAttributesClassStrategy(KindStrategy):
 class CSIDriverStrategy(KindStrategy):
     """The strategy of CSIDrivers."""
 
+    marks = MARKS
     returns_deleted = True
     unconditional_update = False
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
-        spec = part(document, "spec")
-        for field, value in _DRIVER_DEFAULTS.items():
-            if spec.get(field) is None:
-                spec[field] = value
+        super().fill_in(document, context)
+        spec = document["spec"]
         spec["volumeLifecycleModes"] = spec.get("volumeLifecycleModes") or ["Persistent"]
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
@@ -118,33 +102,6 @@ class CSIDriverStrategy(KindStrategy):
         # CSIDrivers have no generation until their first change
         if new["spec"] != old.get("spec"):
             new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
-
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a driver."""
-        spec = document["spec"]
-        policies = ("File", "None", "ReadWriteOnceWithFSType")
-        problems = one_of("spec.fsGroupPolicy", spec["fsGroupPolicy"], policies)
-        audiences = set()
-        for number, request in enumerate(spec.get("tokenRequests") or ()):
-            here = index("spec.tokenRequests", number)
-            audience, seconds = request.get("audience") or "", request.get("expirationSeconds")
-            if audience in audiences:
-                problems.append(duplicate(child(here, "audience"), audience))
-                continue
-            audiences.add(audience)
-            if seconds is not None and seconds < 600:
-                why = "may not specify a duration less than 10 minutes"
-                problems.append(invalid(child(here, "expirationSeconds"), seconds, why))
-            if seconds is not None and seconds > 1 << 32:
-                why = "may not specify a duration larger than 2^32 seconds"
-                problems.append(invalid(child(here, "expirationSeconds"), seconds, why))
-        for mode in spec["volumeLifecycleModes"]:
-            problems += one_of("spec.volumeLifecycleModes", mode, ("Persistent", "Ephemeral"))
-        period = spec.get("nodeAllocatableUpdatePeriodSeconds")
-        if period is not None and period < 10:
-            path, why = "spec.nodeAllocatableUpdatePeriodSeconds", "must be greater than or equal to 10 seconds"
-            problems.append(invalid(path, period, why))
-        return problems
 
     def warnings(self, new: Document, old: Document | None) -> list[str]:
         """Return the warning about a driver that gets tokens where they may be logged."""
@@ -160,17 +117,30 @@ class CSIDriverStrategy(KindStrategy):
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""
-        spec, before = new["spec"], old["spec"]
-        modes = "volumeLifecycleModes"
-        return [
-            *immutable("spec.attachedRequired", spec["attachRequired"], before.get("attachRequired")),
-            *immutable(f"spec.{modes}", spec[modes], before.get(modes)),
-        ]
+        # the reference misspells the path
+        now, then = (each["spec"].get("attachRequired") for each in (new, old))
+        return immutable("spec.attachedRequired", now, then) + super().change_problems(new, old, context)
+
+
+@MARKS.rule("CSIDriverSpec")
+def _driver_problems(path: str, spec: Document, fields: Fields) -> list[str]:
+    problems, audiences = fields("fsGroupPolicy"), set()
+    for number, request in enumerate(spec.get("tokenRequests") or ()):
+        audience = request.get("audience") or ""
+        if audience in audiences:
+            problems.append(duplicate(child(index("spec.tokenRequests", number), "audience"), audience))
+        else:
+            problems += fields.item("tokenRequests", number)
+        audiences.add(audience)
+    for mode in spec["volumeLifecycleModes"]:
+        problems += one_of("spec.volumeLifecycleModes", mode, ("Persistent", "Ephemeral"))
+    return problems + fields("nodeAllocatableUpdatePeriodSeconds")
 
 
 class CSINodeStrategy(KindStrategy):
     """The strategy of CSINodes."""
 
+    marks = MARKS
     returns_deleted = True
     unconditional_update = False
 
@@ -179,26 +149,6 @@ class CSINodeStrategy(KindStrategy):
         spec = part(document, "spec")
         if spec.get("drivers") is None:
             spec["drivers"] = []
-
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of the drivers of a node."""
-        problems = []
-        names = set()
-        for number, driver in enumerate(document["spec"]["drivers"]):
-            here = index("spec.drivers", number)
-            name, node = driver.get("name") or "", driver.get("nodeID") or ""
-            problems += driver_problems(child(here, "name"), name)
-            if not node:
-                problems.append(required(child(here, "nodeID")))
-            elif len(node.encode()) > 256:
-                problems.append(invalid(child(here, "nodeID"), node, "must be 256 characters or less"))
-            count = (driver.get("allocatable") or {}).get("count")
-            problems += not_negative(child(here, "allocatable.count"), count)
-            if name in names:
-                problems.append(duplicate(child(here, "name"), name))
-            names.add(name)
-            problems += _topology_key_problems(here, driver.get("topologyKeys") or ())
-        return problems
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change: only `allocatable` of an existing driver may change."""
@@ -211,25 +161,39 @@ class CSINodeStrategy(KindStrategy):
         return problems
 
 
+@MARKS.rule("CSINodeSpec")
+def _node_problems(path: str, spec: Document, fields: Fields) -> list[str]:
+    problems = []
+    names = set()
+    for number, driver in enumerate(spec["drivers"]):
+        here, name = index("spec.drivers", number), driver.get("name") or ""
+        problems += fields.item("drivers", number)
+        if name in names:
+            problems.append(duplicate(child(here, "name"), name))
+        names.add(name)
+        problems += _topology_key_problems(here, driver.get("topologyKeys") or ())
+    return problems
+
+
+@MARKS.format("nodeid")
+def _node_id_problems(path: str, text: str) -> list[str]:
+    return [invalid(path, text, "must be 256 characters or less")] if len(text.encode()) > 256 else []
+
+
 class CSIStorageCapacityStrategy(KindStrategy):
     """The strategy of CSIStorageCapacities."""
 
+    marks = MARKS
     unconditional_update = False
 
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a capacity."""
-        problems = label_selector_problems("nodeTopology", document.get("nodeTopology"))
-        problems += text_problems("storageClassName", document.get("storageClassName") or "", subdomain_problems)
-        if document.get("capacity") is not None and amount(document["capacity"]) < ZERO:
-            problems.append(invalid("capacity", str(amount(document["capacity"])), NOT_NEGATIVE))
-        return problems
 
-    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change."""
-        problems = []
-        for field in ("nodeTopology", "storageClassName"):
-            problems += immutable(field, new.get(field), old.get(field))
-        return problems
+@MARKS.rule("CSIStorageCapacity")
+def _capacity_problems(path: str, document: Document, fields: Fields) -> list[str]:
+    problems = fields("nodeTopology")
+    problems += text_problems("storageClassName", document.get("storageClassName") or "", subdomain_problems)
+    if document.get("capacity") is not None and amount(document["capacity"]) < ZERO:
+        problems.append(invalid("capacity", str(amount(document["capacity"])), NOT_NEGATIVE))
+    return problems
 
 
 class VolumeAttachmentStrategy(KindStrategy):
@@ -284,11 +248,11 @@ def _parameter_problems(path: str, parameters: dict[str, str]) -> list[str]:
     return problems
 
 
-def _topology_problems(path: str, terms: Any) -> list[str]:
+def _topology_problems(terms: Any) -> list[str]:
     problems = []
     seen: list[dict[str, set[str]]] = []
     for number, term in enumerate(terms or ()):
-        here = child(index(path, number), "matchLabelExpressions")
+        here = child(index("allowedTopologies", number), "matchLabelExpressions")
         asked: dict[str, set[str]] = {}
         for place, expression in enumerate(term.get("matchLabelExpressions") or ()):
             there = index(here, place)

@@ -7,13 +7,16 @@ From a source and its path to problems. Sources without a rule are validated for
 # validateFCVolumeSource, validateAzureDisk ...) (v1.36)
 
 import re
-from collections.abc import Callable
 from typing import Final
 
 from kubesched.api.field_errors import as_json, invalid, not_supported, required
 from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.kinds.checks import one_of
+from kubesched_controlplane.kinds.marks import Fields, Marks
+from kubesched_controlplane.schema import library
+from kubesched_controlplane.schema.shapes import Shape
 
+SOURCES = Marks()
 _QUALIFIED_NAMES = {
     "iqn": re.compile(r"iqn\.\d{4}-\d{2}\.([A-Za-z0-9\-.]+)(:[^,;*&$|\s]+)$", re.ASCII),
     "eui": re.compile(r"^eui.[A-Za-z0-9]{16}$"),
@@ -27,20 +30,20 @@ def _lun_problems(path: str, lun: int) -> list[str]:
     return [] if 0 <= lun <= 255 else [invalid(f"{path}.lun", lun, "must be between 0 and 255, inclusive")]
 
 
-def nfs_problems(path: str, source: Document) -> list[str]:
-    """Return the problems of an NFS export."""
+@SOURCES.rule("NFSVolumeSource")
+def _nfs_problems(path: str, source: Document, fields: Fields) -> list[str]:
     text = source.get("path") or ""
-    return [] if text.startswith("/") else [invalid(f"{path}.path", text, "must be an absolute path")]
+    return fields() + ([] if text.startswith("/") else [invalid(f"{path}.path", text, "must be an absolute path")])
 
 
-def iscsi_problems(path: str, source: Document) -> list[str]:
-    """Return the problems of the iSCSI disk of a pod."""
-    return _iscsi_problems(path, source, "must be valid format starting with iqn, eui, or naa")
+@SOURCES.rule("ISCSIVolumeSource")
+def _iscsi_pod_problems(path: str, source: Document, fields: Fields) -> list[str]:
+    return fields() or _iscsi_problems(path, source, "must be valid format starting with iqn, eui, or naa")
 
 
-def iscsi_volume_problems(path: str, source: Document) -> list[str]:
-    """Return the problems of the iSCSI disk of a persistent volume."""
-    problems = _iscsi_problems(path, source, "must be valid format")
+@SOURCES.rule("ISCSIPersistentVolumeSource")
+def _iscsi_volume_problems(path: str, source: Document, fields: Fields) -> list[str]:
+    problems = fields() + _iscsi_problems(path, source, "must be valid format")
     secret = source.get("secretRef")
     return problems + ([required(f"{path}.secretRef.name")] if secret is not None and not secret.get("name") else [])
 
@@ -62,8 +65,8 @@ def _qualified_name_problems(path: str, name: str, strange: str) -> list[str]:
     return [] if pattern.search(name) else [invalid(path, name, "must be valid format")]
 
 
-def fibre_channel_problems(path: str, source: Document) -> list[str]:
-    """Return the problems of a Fibre Channel disk."""
+@SOURCES.rule("FCVolumeSource")
+def _fibre_channel_problems(path: str, source: Document, fields: Fields) -> list[str]:
     ports, here = source.get("targetWWNs") or [], f"{path}.targetWWNs"
     if not ports and not source.get("wwids"):
         return [required(here, "must specify either targetWWNs or wwids, but not both")]
@@ -77,17 +80,17 @@ def fibre_channel_problems(path: str, source: Document) -> list[str]:
     return problems + _lun_problems(path, source["lun"])
 
 
-def partition_problems(path: str, source: Document) -> list[str]:
-    """Return the problems of the partition of a disk."""
+@SOURCES.rule("GCEPersistentDiskVolumeSource", "AWSElasticBlockStoreVolumeSource")
+def _partition_problems(path: str, source: Document, fields: Fields) -> list[str]:
     partition = source.get("partition") or 0
     why = "must be between 1 and 255, inclusive"
-    return [] if 0 <= partition <= 255 else [invalid(f"{path}.partition", partition, why)]
+    return fields() + ([] if 0 <= partition <= 255 else [invalid(f"{path}.partition", partition, why)])
 
 
-def azure_disk_problems(path: str, source: Document) -> list[str]:
-    """Return the problems of an Azure disk."""
+@SOURCES.rule("AzureDiskVolumeSource")
+def _azure_disk_problems(path: str, source: Document, fields: Fields) -> list[str]:
     kind, address = source.get("kind") or "Shared", source.get("diskURI") or ""
-    problems = []
+    problems = fields()
     if source.get("cachingMode") is not None:
         problems += one_of(f"{path}.cachingMode", source["cachingMode"], ("None", "ReadOnly", "ReadWrite"))
     problems += one_of(f"{path}.kind", kind, ("Dedicated", "Managed", "Shared"))
@@ -95,12 +98,12 @@ def azure_disk_problems(path: str, source: Document) -> list[str]:
     return problems if address.startswith(start) else [*problems, not_supported(f"{path}.diskURI", address, [form])]
 
 
-SOURCE_RULES: Final[dict[str, Callable[[str, Document], list[str]]]] = {
-    "nfs": nfs_problems,
-    "fc": fibre_channel_problems,
-    "gcePersistentDisk": partition_problems,
-    "awsElasticBlockStore": partition_problems,
-    "azureDisk": azure_disk_problems,
-}
 # the name of a source in paths, where it is another one than that of the field
 SHOWN_SOURCES: Final = {"gcePersistentDisk": "persistentDisk"}
+
+
+def source_problems(marks: Marks, path: str, owner: str, name: str, source: Document) -> list[str]:
+    """Return the problems of a volume source, a field of a type of the core group."""
+    shape = library().named("v1", owner)
+    assert isinstance(shape, Shape)
+    return marks.object_problems(f"{path}.{SHOWN_SOURCES.get(name, name)}", shape.fields[name].type, source)

@@ -13,7 +13,6 @@ from kubesched_controlplane.api.times import timestamp
 from kubesched_controlplane.kinds.checks import (
     amount,
     dns_label_problems,
-    driver_problems,
     immutable,
     node_selector_problems,
     one_of,
@@ -22,8 +21,9 @@ from kubesched_controlplane.kinds.checks import (
     text_problems,
 )
 from kubesched_controlplane.kinds.kind_strategy import KindStrategy
+from kubesched_controlplane.kinds.marks import Fields
 from kubesched_controlplane.kinds.pod.amounts import write_canonically
-from kubesched_controlplane.kinds.volume.sources import SHOWN_SOURCES, SOURCE_RULES, iscsi_volume_problems
+from kubesched_controlplane.kinds.volume.sources import SOURCES, source_problems
 from kubesched_controlplane.registry.strategy import StrategyContext
 
 PENDING = "Pending"
@@ -31,31 +31,12 @@ VOLUME_PROTECTION = "kubernetes.io/pv-protection"
 ACCESS_MODES = ("ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce", "ReadWriteOncePod")
 VOLUME_MODES = ("Block", "Filesystem")
 _RECLAIM_POLICIES = ("Delete", "Recycle", "Retain")
-# the volume sources, with their required fields
-SOURCES: dict[str, tuple[str, ...]] = {
-    "hostPath": ("path",),
-    "gcePersistentDisk": ("pdName",),
-    "awsElasticBlockStore": ("volumeID",),
-    "glusterfs": ("endpoints", "path"),
-    "flocker": (),
-    "nfs": ("server", "path"),
-    "rbd": ("monitors", "image"),
-    "quobyte": ("registry", "volume"),
-    "cephfs": ("monitors",),
-    "iscsi": ("targetPortal", "iqn"),
-    "cinder": ("volumeID",),
-    "fc": (),
-    "flexVolume": ("driver",),
-    "azureFile": ("secretName", "shareName"),
-    "vsphereVolume": ("volumePath",),
-    "photonPersistentDisk": ("pdID",),
-    "portworxVolume": ("volumeID",),
-    "azureDisk": ("diskName", "diskURI"),
-    "scaleIO": ("gateway", "system"),
-    "local": ("path",),
-    "storageos": (),
-    "csi": ("volumeHandle",),
-}
+# the volume sources in the order of validation
+_NAMES = (
+    *("hostPath", "gcePersistentDisk", "awsElasticBlockStore", "glusterfs", "flocker", "nfs", "rbd", "quobyte"),
+    *("cephfs", "iscsi", "cinder", "fc", "flexVolume", "azureFile", "vsphereVolume", "photonPersistentDisk"),
+    *("portworxVolume", "azureDisk", "scaleIO", "local", "storageos", "csi"),
+)
 _CSI_SECRETS = (
     "controllerPublishSecretRef",
     "controllerExpandSecretRef",
@@ -188,22 +169,11 @@ def _affinity_problems(path: str, affinity: Document | None) -> list[str]:
 
 
 def _source_problems(path: str, spec: Document) -> list[str]:
-    given = [source for source in SOURCES if spec.get(source) is not None]
+    given = [source for source in _NAMES if spec.get(source) is not None]
     if not given:
         return [required(path, "must specify a volume type")]
-    problems = []
     first, *more = given
-    here = f"{path}.{SHOWN_SOURCES.get(first, first)}"
-    for field in SOURCES[first]:
-        if not spec[first].get(field):
-            problems.append(required(f"{here}.{field}"))
-    if first == "csi":
-        problems = driver_problems(f"{here}.driver", spec["csi"].get("driver") or "") + problems
-        problems += _secret_problems(here, spec["csi"])
-    if first == "iscsi":
-        problems += iscsi_volume_problems(here, spec["iscsi"])
-    elif first in SOURCE_RULES:
-        problems += SOURCE_RULES[first](here, spec[first])
+    problems = source_problems(SOURCES, path, "PersistentVolumeSource", first, spec[first])
     if first == "local" and spec.get("nodeAffinity") is None:
         problems.append(required(child(path, "nodeAffinity"), "Local volume requires node affinity"))
     if first in ("local", "hostPath") and ".." in (spec[first].get("path") or "").split("/"):
@@ -211,9 +181,9 @@ def _source_problems(path: str, spec: Document) -> list[str]:
     return problems + [forbidden(child(path, each), "may not specify more than 1 volume type") for each in more]
 
 
-def _secret_problems(path: str, source: Document) -> list[str]:
-    """Return the problems of references to secrets of a CSI driver."""
-    problems = []
+@SOURCES.rule("CSIPersistentVolumeSource")
+def _driver_problems(path: str, source: Document, fields: Fields) -> list[str]:
+    problems = fields()
     for field in _CSI_SECRETS:
         secret = source.get(field)
         if secret is not None:
@@ -225,7 +195,7 @@ def _secret_problems(path: str, source: Document) -> list[str]:
 
 def _source_of(spec: Document, before: Document) -> Document:
     """Return the source of a volume, without a controllerExpandSecretRef if the old volume had none."""
-    source: Document = {field: spec[field] for field in SOURCES if spec.get(field) is not None}
+    source: Document = {field: spec[field] for field in _NAMES if spec.get(field) is not None}
     csi, csi_before = source.get("csi"), before.get("csi")
     if csi and csi_before and csi_before.get("controllerExpandSecretRef") is None:
         source["csi"] = {key: value for key, value in csi.items() if key != "controllerExpandSecretRef"}

@@ -11,14 +11,7 @@ from collections.abc import Sequence
 from kubesched.api.field_errors import as_json, child, forbidden, index, invalid, required
 from kubesched.api.labels import selector_from_set
 from kubesched_controlplane.api.documents import Document
-from kubesched_controlplane.kinds.checks import (
-    dns_label_problems,
-    immutable,
-    not_negative,
-    one_of,
-    part,
-    text_problems,
-)
+from kubesched_controlplane.kinds.checks import dns_label_problems, not_negative, one_of, part, text_problems
 from kubesched_controlplane.kinds.pod.defaults import default_spec
 from kubesched_controlplane.kinds.volume.claims import claim_spec_problems, default_claim_spec
 from kubesched_controlplane.kinds.workload.templates import (
@@ -66,9 +59,8 @@ class _ReplicaStrategy(TemplateStrategy):
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
-        spec = part(document, "spec")
-        if spec.get("replicas") is None:
-            spec["replicas"] = 1
+        super().fill_in(document, context)
+        spec = document["spec"]
         if spec.get("template") is not None or self.needs_template:
             default_spec(part(part(spec, "template"), "spec"))
 
@@ -133,10 +125,6 @@ class ReplicaSetStrategy(_ReplicaStrategy):
             problems += lasting_template_problems(spec.get("template"), selector, "ReplicaSet")
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change."""
-        return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
-
 
 class StatefulSetStrategy(_ReplicaStrategy):
     """The strategy of stateful sets."""
@@ -152,18 +140,12 @@ class StatefulSetStrategy(_ReplicaStrategy):
         """Set defaults."""
         super().fill_in(document, context)
         spec = document["spec"]
-        spec["podManagementPolicy"] = spec.get("podManagementPolicy") or "OrderedReady"
         updates = part(spec, "updateStrategy")
         if not updates.get("type"):
             updates["type"] = "RollingUpdate"
             part(updates, "rollingUpdate")
         if updates["type"] == "RollingUpdate" and updates.get("rollingUpdate") is not None:
             updates["rollingUpdate"].setdefault("partition", 0)
-        retention = part(spec, "persistentVolumeClaimRetentionPolicy")
-        for moment in ("whenDeleted", "whenScaled"):
-            retention[moment] = retention.get(moment) or "Retain"
-        if spec.get("revisionHistoryLimit") is None:
-            spec["revisionHistoryLimit"] = 10
         for claim in spec.get("volumeClaimTemplates") or ():
             claim |= {"kind": "PersistentVolumeClaim", "apiVersion": "v1"}
             default_claim_spec(part(claim, "spec"))

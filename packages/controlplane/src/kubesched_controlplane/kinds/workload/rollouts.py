@@ -33,31 +33,9 @@ from kubesched_controlplane.kinds.workload.templates import (
 from kubesched_controlplane.registry.strategy import StrategyContext
 
 ROLLING_UPDATE, RECREATE, ON_DELETE = "RollingUpdate", "Recreate", "OnDelete"
-HISTORY_LIMIT = 10
-PROGRESS_SECONDS = 600
 # the generation of a daemon set's template, for old clients
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"
-_COUNTS = (
-    "observedGeneration",
-    "replicas",
-    "updatedReplicas",
-    "readyReplicas",
-    "availableReplicas",
-    "unavailableReplicas",
-    "terminatingReplicas",
-    "collisionCount",
-)
-_DAEMON_COUNTS = (
-    "currentNumberScheduled",
-    "numberMisscheduled",
-    "desiredNumberScheduled",
-    "numberReady",
-    "observedGeneration",
-    "updatedNumberScheduled",
-    "numberAvailable",
-    "numberUnavailable",
-    "collisionCount",
-)
+_DAEMON_COUNTS = ("currentNumberScheduled", "numberMisscheduled", "desiredNumberScheduled", "numberReady")
 
 
 class DeploymentStrategy(TemplateStrategy):
@@ -78,20 +56,14 @@ class DeploymentStrategy(TemplateStrategy):
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
-        spec = part(document, "spec")
-        if spec.get("replicas") is None:
-            spec["replicas"] = 1
-        strategy = part(spec, "strategy")
-        strategy["type"] = strategy.get("type") or ROLLING_UPDATE
+        super().fill_in(document, context)
+        spec = document["spec"]
+        strategy = spec["strategy"]
         if strategy["type"] == ROLLING_UPDATE:
             rolling = part(strategy, "rollingUpdate")
             for field in ("maxUnavailable", "maxSurge"):
                 if rolling.get(field) is None:
                     rolling[field] = "25%"
-        if spec.get("revisionHistoryLimit") is None:
-            spec["revisionHistoryLimit"] = HISTORY_LIMIT
-        if spec.get("progressDeadlineSeconds") is None:
-            spec["progressDeadlineSeconds"] = PROGRESS_SECONDS
         default_spec(part(part(spec, "template"), "spec"))
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
@@ -109,10 +81,6 @@ class DeploymentStrategy(TemplateStrategy):
             problems.append(invalid("spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds"))
         return problems
 
-    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change."""
-        return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
-
     def prepare_status(self, new: Document, old: Document, context: StrategyContext) -> None:
         """Keep everything but the status and metadata, and keep the labels; annotations hold the revision."""
         super().prepare_status(new, old, context)
@@ -123,7 +91,7 @@ class DeploymentStrategy(TemplateStrategy):
     def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
         status = new.get("status") or {}
-        problems = [problem for field in _COUNTS for problem in not_negative(f"status.{field}", status.get(field))]
+        problems = super().validate_status(new, old, context)
         for field in ("updatedReplicas", "readyReplicas", "availableReplicas"):
             if (count := status.get(field) or 0) > (status.get("replicas") or 0):
                 problems.append(invalid(f"status.{field}", count, "cannot be greater than status.replicas"))
@@ -166,7 +134,7 @@ class DaemonSetStrategy(TemplateStrategy):
     def prepare_create(self, new: Document, context: StrategyContext) -> None:
         """Set defaults and the first status."""
         self.fill_in(new, context)
-        new["status"] = dict.fromkeys(_DAEMON_COUNTS[:4], 0)
+        new["status"] = dict.fromkeys(_DAEMON_COUNTS, 0)
         _set_template_generation(new, max(1, _template_generation(new)))
 
     def prepare_update(self, new: Document, old: Document, context: StrategyContext) -> None:
@@ -182,16 +150,14 @@ class DaemonSetStrategy(TemplateStrategy):
 
     def fill_in(self, document: Document, context: StrategyContext) -> None:
         """Set defaults."""
-        spec = part(document, "spec")
-        updates = part(spec, "updateStrategy")
-        updates["type"] = updates.get("type") or ROLLING_UPDATE
+        super().fill_in(document, context)
+        spec = document["spec"]
+        updates = spec["updateStrategy"]
         if updates["type"] == ROLLING_UPDATE:
             rolling = part(updates, "rollingUpdate")
             for field, share in (("maxUnavailable", 1), ("maxSurge", 0)):
                 if rolling.get(field) is None:
                     rolling[field] = share
-        if spec.get("revisionHistoryLimit") is None:
-            spec["revisionHistoryLimit"] = HISTORY_LIMIT
         default_spec(part(part(spec, "template"), "spec"))
 
     def problems(self, document: Document, context: StrategyContext) -> list[str]:
@@ -207,17 +173,9 @@ class DaemonSetStrategy(TemplateStrategy):
         problems += count_problems(spec, ("minReadySeconds", "revisionHistoryLimit"))
         return problems + _daemon_update_problems("spec.updateStrategy", spec["updateStrategy"])
 
-    def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a change."""
-        return immutable("spec.selector", new["spec"].get("selector"), old["spec"].get("selector"))
-
     def validate_status(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change of status."""
-        status = new.get("status") or {}
-        problems = [
-            problem for field in _DAEMON_COUNTS for problem in not_negative(f"status.{field}", status.get(field))
-        ]
-        return problems + _collision_problems(new, old)
+        return super().validate_status(new, old, context) + _collision_problems(new, old)
 
 
 def _daemon_update_problems(path: str, updates: Document) -> list[str]:
@@ -261,10 +219,6 @@ class ControllerRevisionStrategy(KindStrategy):
         elif not isinstance(data, dict):
             problems.append(required("data", "data must be a valid JSON object"))
         return problems
-
-    def problems(self, document: Document, context: StrategyContext) -> list[str]:
-        """Return the problems of a revision."""
-        return not_negative("revision", document.get("revision"))
 
     def change_problems(self, new: Document, old: Document, context: StrategyContext) -> list[str]:
         """Return the problems of a change."""

@@ -28,9 +28,9 @@ JobCondition: type=1! JobConditionType, status=2! ConditionStatus, lastProbeTime
 UncountedTerminatedPods: succeeded=1 []UID set, failed=2 []UID set
 
 CronJob kind: spec=2 CronJobSpec required, status=3 CronJobStatus
-CronJobSpec: schedule=1!, timeZone=8 *string, startingDeadlineSeconds=2 *int64, concurrencyPolicy=3 ConcurrencyPolicy
-    suspend=4 *bool, jobTemplate=5! JobTemplateSpec, successfulJobsHistoryLimit=6 *int32
-    failedJobsHistoryLimit=7 *int32
+CronJobSpec: schedule=1!, timeZone=8 *string, startingDeadlineSeconds=2 *int64
+    concurrencyPolicy=3 ConcurrencyPolicy default(Allow), suspend=4 *bool default(false), jobTemplate=5! JobTemplateSpec
+    successfulJobsHistoryLimit=6 *int32 default(3), failedJobsHistoryLimit=7 *int32 default(1)
 JobTemplateSpec: metadata=1 ObjectMeta, spec=2 JobSpec
 CronJobStatus: active=1 []ObjectReference atomic, lastScheduleTime=4 *Time, lastSuccessfulTime=5 *Time
 """

@@ -7,8 +7,8 @@ string: DeviceAllocationMode, DeviceTolerationOperator, DeviceTaintEffect, Quali
 string: AllocationConfigSource
 
 DeviceClass kind: spec=2! DeviceClassSpec
-DeviceClassSpec: selectors=1 []DeviceSelector atomic, config=2 []DeviceClassConfiguration atomic
-    extendedResourceName=4 *string
+DeviceClassSpec: selectors=1 []DeviceSelector atomic most(32), config=2 []DeviceClassConfiguration atomic most(32)
+    extendedResourceName=4 *string format(extendedresource)
 DeviceSelector: cel=1 *CELDeviceSelector
 CELDeviceSelector: expression=1!
 DeviceClassConfiguration: +DeviceConfiguration=1
@@ -51,7 +51,8 @@ NetworkDeviceData: interfaceName=1, ips=2 []string atomic, hardwareAddress=3
 ResourceSlice kind: spec=2! ResourceSliceSpec
 ResourceSliceSpec: driver=1!, pool=2! ResourcePool, nodeName=3 *string, nodeSelector=4 *NodeSelector, allNodes=5 *bool
     devices=6 []Device atomic, perDeviceNodeSelection=7 *bool, sharedCounters=8 []CounterSet atomic
-ResourcePool: name=1!, generation=2! int64, resourceSliceCount=3! int64
+ResourcePool: name=1! string nonempty format(pool), generation=2! int64 min(0 must be greater than or equal to zero)
+    resourceSliceCount=3! int64 min(1 must be greater than zero)
 CounterSet: name=1!, counters=2 map[string]Counter required
 Counter: value=1! Quantity
 Device: name=1!, attributes=2 map[QualifiedName]DeviceAttribute, capacity=3 map[QualifiedName]DeviceCapacity
@@ -75,7 +76,7 @@ string: DeviceTaintEffect
 
 DeviceTaintRule kind: spec=2! DeviceTaintRuleSpec, status=3 DeviceTaintRuleStatus
 DeviceTaintRuleSpec: deviceSelector=1 *DeviceTaintSelector, taint=2 DeviceTaint required
-DeviceTaintSelector: driver=2 *string, pool=3 *string, device=4 *string
+DeviceTaintSelector: driver=2 *string format(driver), pool=3 *string format(pool), device=4 *string format(label)
 DeviceTaint: key=1!, value=2, effect=3! DeviceTaintEffect, timeAdded=4 *Time
 DeviceTaintRuleStatus: conditions=1 []Condition by(type)
 """

@@ -18,13 +18,15 @@ NamespaceCondition: type=1! NamespaceConditionType, status=2! ConditionStatus, l
 
 Service kind: spec=2 ServiceSpec, status=3 ServiceStatus
 ServiceSpec: ports=1 []ServicePort map(port protocol) merge(port), selector=2 map[string]string atomic, clusterIP=3
-    clusterIPs=18 []string atomic, type=4 ServiceType, externalIPs=5 []string atomic
-    sessionAffinity=7 ServiceAffinity, loadBalancerIP=8, loadBalancerSourceRanges=9 []string atomic, externalName=10
+    clusterIPs=18 []string atomic, type=4 ServiceType default(ClusterIP), externalIPs=5 []string atomic
+    sessionAffinity=7 ServiceAffinity default(None), loadBalancerIP=8, loadBalancerSourceRanges=9 []string atomic
+    externalName=10
     externalTrafficPolicy=11 ServiceExternalTrafficPolicy, healthCheckNodePort=12 int32
     publishNotReadyAddresses=13 bool, sessionAffinityConfig=14 *SessionAffinityConfig, ipFamilies=19 []IPFamily atomic
     ipFamilyPolicy=17 *IPFamilyPolicy, allocateLoadBalancerNodePorts=20 *bool, loadBalancerClass=21 *string
     internalTrafficPolicy=22 *ServiceInternalTrafficPolicy, trafficDistribution=23 *string
-ServicePort: name=1, protocol=2 Protocol, appProtocol=6 *string, port=3! int32, targetPort=4 IntOrString
+ServicePort: name=1, protocol=2 Protocol default(TCP), appProtocol=6 *string, port=3! int32
+    targetPort=4 IntOrString
     nodePort=5 int32
 SessionAffinityConfig: clientIP=1 *ClientIPConfig
 ClientIPConfig: timeoutSeconds=1 *int32
@@ -36,11 +38,13 @@ PortStatus: port=1! int32, protocol=2! Protocol, error=3 *string
 Endpoints kind: subsets=2 []EndpointSubset atomic
 EndpointSubset: addresses=1 []EndpointAddress atomic, notReadyAddresses=2 []EndpointAddress atomic
     ports=3 []EndpointPort atomic
-EndpointAddress atomic: ip=1!, hostname=3, nodeName=4 *string, targetRef=2 *ObjectReference
-EndpointPort atomic: name=1, port=2! int32, protocol=3 Protocol, appProtocol=4 *string
+EndpointAddress atomic: ip=1!, hostname=3 string format(label)
+    nodeName=4 *string format(subdomain), targetRef=2 *ObjectReference
+EndpointPort atomic: name=1 string format(label), port=2! int32
+    protocol=3 Protocol default(TCP) enum(SCTP|TCP|UDP), appProtocol=4 *string
 
 ReplicationController kind: spec=2 ReplicationControllerSpec, status=3 ReplicationControllerStatus
-ReplicationControllerSpec: replicas=1 *int32, minReadySeconds=4 int32, selector=2 map[string]string atomic
+ReplicationControllerSpec: replicas=1 *int32 default(1), minReadySeconds=4 int32, selector=2 map[string]string atomic
     template=3 *PodTemplateSpec
 ReplicationControllerStatus: replicas=1! int32, fullyLabeledReplicas=2 int32, readyReplicas=4 int32
     availableReplicas=5 int32, observedGeneration=3 int64, conditions=6 []ReplicationControllerCondition by(type)
