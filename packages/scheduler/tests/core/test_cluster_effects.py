@@ -8,7 +8,7 @@ from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster_effects import ClusterEffects, run
-from kubesched.core.framework.effects import Bind, ConflictError, Delete, Effect, EffectError, Emit, Patch, Read, Write
+from kubesched.core.framework.effects import Bind, ConflictError, Delete, Effect, EffectError, Emit, Patch, Write
 from kubesched.core.framework.waiting import NoWaits
 from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import a_resource_claim
@@ -16,6 +16,14 @@ from kubesched.testing.devices import a_resource_claim
 
 def perform(cluster: ClusterState, effect: Effect) -> object:
     return run(ClusterEffects(cluster).perform(effect))
+
+
+PODS = (
+    a_pod("p"),
+    a_pod("bound", node="n"),
+    a_pod("gated", gates=["g"]),
+    a_pod("going", terminating=True),
+)
 
 
 def claim_of(cluster: ClusterState, name: str = "default/claim") -> ResourceClaim:
@@ -31,9 +39,9 @@ def test_names_are_generated_and_never_twice() -> None:
     first, second = (run(effects.perform(Write(unnamed, create=True))) for _ in range(2))
     assert first is not None
     assert second is not None
-    assert (first.name, second.name) == ("p-x", "p-x2")
+    assert (first.name, second.name) == ("p-0", "p-1")
     assert first.uid != second.uid
-    assert cluster.claims.get("default/p-x") == first
+    assert cluster.claims.get("default/p-0") == first
 
 
 def test_a_write_on_an_old_version_is_a_conflict() -> None:
@@ -78,18 +86,24 @@ def test_what_has_a_finalizer_is_only_marked_when_it_is_deleted() -> None:
 @pytest.mark.parametrize(
     ("effect", "problem"),
     [
-        (Read("ResourceClaim", "default", "gone"), 'resourceclaims "gone" not found'),
-        (Delete("ResourceClaim", "default", "claim", "other"), "UID in precondition: other"),
+        (Delete("ResourceClaim", "default", "claim", "other"), 'resourceclaims "claim" with the UID other not found'),
         (Bind("default", "p", "other", "n"), "UID in precondition: other"),
         (Bind("default", "gone", "u", "n"), 'pods "gone" not found'),
-        (Patch("ResourceClaim", "default", "claim", {"metadata": {"uid": "other"}}), "UID in precondition: other"),
+        (Patch("ResourceClaim", "default", "claim", {"metadata": {"uid": "other"}}), "field is immutable"),
+        (
+            Patch("ResourceClaim", "default", "claim", {"metadata": {"resourceVersion": "7"}}),
+            "the object has been modified",
+        ),
         (Write(a_resource_claim(), create=True), 'resourceclaims "claim" already exists'),
-        (Read("Node", "", "gone"), 'nodes "gone" not found'),
+        (Delete("Node", "", "gone", "u"), 'nodes "gone" not found'),
+        (Bind("default", "bound", "default-bound", "m"), 'already assigned to node "n"'),
+        (Bind("default", "gated", "default-gated", "n"), "non-empty .spec.schedulingGates"),
+        (Bind("default", "going", "default-going", "n"), "is being deleted"),
     ],
 )
 def test_refusals(effect: Effect, problem: str) -> None:
     with pytest.raises(EffectError, match=problem):
-        perform(a_cluster(a_resource_claim(), a_pod("p")), effect)
+        perform(a_cluster(a_node("n"), a_resource_claim(), *PODS), effect)
 
 
 def test_pods_are_bound_and_patched_wherever_they_are() -> None:
@@ -104,7 +118,7 @@ def test_pods_are_bound_and_patched_wherever_they_are() -> None:
 def test_submitting_stops_at_the_first_refusal() -> None:
     cluster = a_cluster(a_resource_claim())
     effects = ClusterEffects(cluster)
-    gone = Read("ResourceClaim", "default", "gone")
+    gone = Delete("ResourceClaim", "default", "gone", "u")
     delete = Delete("ResourceClaim", "default", "claim", "default/claim")
     effects.submit(Emit(a_pod("p"), "Normal", "R", "A", "n"), gone, delete)
     assert cluster.claims.get("default/claim") is not None

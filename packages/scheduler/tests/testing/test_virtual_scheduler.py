@@ -5,6 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from kubesched import (
     Background,
@@ -25,7 +26,7 @@ from kubesched import (
     unschedulable,
 )
 from kubesched.common.virtual_time import BEGINNING
-from kubesched.core.framework.effects import Bind
+from kubesched.core.framework.effects import Bind, Patch
 from kubesched.testing import FakeHttp, SchedulerFactory, VirtualScheduler, a_node, a_pod
 
 
@@ -138,6 +139,23 @@ def test_pods_terminate_for_a_while_if_asked_to(scheduler: SchedulerFactory) -> 
     assert (world.evicted, world.node_of("high"), world.node_of("low")) == (["low"], "", "n")
     world.run(30)
     assert (world.node_of("high"), world.pod("low")) == ("n", None)
+
+
+def test_a_pod_stays_until_its_grace_period_is_over_and_its_last_finalizer_is_removed(
+    scheduler: SchedulerFactory,
+) -> None:
+    world = scheduler()
+    world.grace_seconds = 20
+    pod = a_pod("p", node="n")
+    world.put(a_node("n"), replace(pod, metadata=replace(pod.metadata, finalizers=("f",))))
+    world.call(world.delete, "Pod", "default/p")
+    world.run(30)
+    found = world.pod("p")
+    assert found is not None
+    assert found.terminating
+    body = {"metadata": {"uid": pod.uid, "$deleteFromPrimitiveList/finalizers": ["f"]}}
+    world.wait_for(world.perform(Patch("Pod", "default", "p", body)))
+    assert world.pod("p") is None
 
 
 def test_a_hook_that_raises_is_in_the_log_with_its_traceback(

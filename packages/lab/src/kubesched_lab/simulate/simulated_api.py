@@ -1,39 +1,27 @@
 """The cluster around a simulated scheduler: it stores objects, ends pods when their time is over, and reports changes.
 
-From the trace and the scheduler's effects to reports, in virtual time. It stands for the API server (one binding a pod,
-versions, deletions), for kubelets (a pod ends when its time is over), and for controllers (an evicted pod, or a pod of
+From the trace and the scheduler's effects to reports, in virtual time. It stands for the API server (`object_store` has
+the rules), for kubelets (a pod ends when its time is over), and for controllers (an evicted pod, or a pod of
 a deleted node, is created again).
 """
 
 import asyncio
 from collections import Counter
-from collections.abc import Mapping
 from datetime import datetime, timedelta
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, cast
 
 import msgspec
 
 from kubesched.api.devices import ResourceClaim
-from kubesched.api.meta import ApiObject, Condition
+from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
-from kubesched.api.patching import patched
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.common.virtual_time import BEGINNING
-from kubesched.core.framework.effects import (
-    Bind,
-    ConflictError,
-    Delete,
-    Effect,
-    EffectError,
-    Evict,
-    NotFoundError,
-    Patch,
-    Read,
-    Write,
-)
+from kubesched.core.framework.effects import Effect, EffectError
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_events import Dropped, Put
+from kubesched.core.object_store import ObjectStore
 from kubesched_lab.simulate.claims import claims_of, owning_pod, released, with_decisions
 from kubesched_lab.simulate.traces.trace import ClusterEvent, ObjectDeletion, ObjectPut, PodArrival, Trace
 from kubesched_lab.simulate.volumes import volumes_after
@@ -86,16 +74,17 @@ class _Running(msgspec.Struct):
     lives: int = 0
 
 
-class SimulatedApi:
+class SimulatedApi(ObjectStore):
     """Objects by kind and name, with their life cycles; carries out the scheduler's effects."""
 
     def __init__(self, pace: Pace, watcher: PodsWatcher, inbox: Inbox) -> None:
+        super().__init__()
+        self.grace_seconds = pace.stopping_seconds
         self._pace = pace
         self._watcher = watcher
         self._inbox = inbox
         self._loop = asyncio.get_running_loop()
         self._began = self._loop.time()
-        self._version = 0
         self.pods: dict[str, Pod] = {}
         self._objects: dict[tuple[str, str], ApiObject] = {}
         self._claims: dict[str, PersistentVolumeClaim] = {}
@@ -125,7 +114,7 @@ class SimulatedApi:
                 known = self._objects.get((type(event.obj).__name__, event.obj.full_name))
                 self.put(with_decisions(known, event.obj))
         elif not self._is_in_use(event):
-            self._delete(event)
+            self._remove(event.kind, event.full_name)
 
     def _is_in_use(self, event: ObjectDeletion) -> bool:
         """Return whether an object was created for an existing pod; then it is deleted with the pod."""
@@ -140,7 +129,7 @@ class SimulatedApi:
         metadata = replace(known.metadata, labels=pod.metadata.labels, annotations=pod.metadata.annotations)
         spec = replace(pod.spec, node_name=known.spec.node_name)
         status = replace(known.status, resource_claim_statuses=pod.status.resource_claim_statuses)
-        self._store(replace(known, metadata=metadata, spec=spec, status=status))
+        self._put(replace(known, metadata=metadata, spec=spec, status=status))
 
     def _arrive(self, pod: Pod, runs: float | None, lives: int) -> None:
         known = self.pods.get(pod.full_name)
@@ -148,72 +137,86 @@ class SimulatedApi:
             if pod.metadata.uid in ("", known.metadata.uid):
                 return
             # in the recorded cluster, the former pod of that name had ended by now
-            self._remove(known)
+            self._remove_pod(known)
             self._watcher.ended(known)
         self._running[pod.full_name] = _Running(runs, None, lives)
         if pod.spec.scheduling_group is not None and not lives:
             self._group_sizes[_group_of(pod)] += 1
         uid = pod.metadata.uid or (f"{pod.full_name}#{lives}" if lives else pod.full_name)
-        stored = self._store(pod, uid=uid, creation_timestamp=self.date)
+        stored = self._put(pod, uid=uid, creation_timestamp=self.date)
         self._watcher.arrived(stored)
         if stored.spec.node_name:
-            self._start(stored)
+            self._pod_bound(stored)
 
     def run_seconds(self, full_name: str) -> float | None:
         """Return the run time of a pod after its binding; None without an end, or without such a pod."""
         running = self._running.get(full_name)
         return running.runs if running is not None else None
 
-    def put(self, obj: ApiObject) -> ApiObject:
+    def put(self, obj: ApiObject) -> None:
         """Create or replace an object."""
+        self._put(obj)
+
+    def _put(self, obj: T, **metadata: Any) -> T:
+        is_dated = isinstance(obj, Pod) or obj.metadata.creation_timestamp is not None
+        if not is_dated and self._find(type(obj).__name__, obj.full_name) is None:
+            metadata["creation_timestamp"] = self.date
+        return super()._put(obj, **metadata)
+
+    def _remove(self, kind: str, full_name: str) -> None:
+        """Remove an object that the trace deletes, if it exists."""
+        obj = self._find(kind, full_name)
         if isinstance(obj, Pod):
-            return self._store(obj)
+            self._remove_pod(obj)
+            self._watcher.ended(obj)
+            self._leave_group(obj)
+        elif obj is not None:
+            self._drop(obj)
+
+    # -- objects
+
+    def _find(self, kind: str, full_name: str) -> ApiObject | None:
+        return self.pods.get(full_name) if kind == "Pod" else self._objects.get((kind, full_name))
+
+    def _keep(self, obj: ApiObject) -> None:
+        if isinstance(obj, Pod):
+            self.pods[obj.full_name] = obj
+            self._inbox.post(Put(obj))
+            return
         key = (type(obj).__name__, obj.full_name)
-        old = self._objects.get(key)
-        if old is None and obj.metadata.creation_timestamp is None:
-            obj = replace(obj, metadata=replace(obj.metadata, creation_timestamp=self.date))
-        stored = self._objects[key] = self._versioned(obj)
-        if isinstance(stored, Node):
-            self._watcher.node_changed(old if isinstance(old, Node) else None, stored)
-        self._inbox.post(Put(stored))
-        if isinstance(stored, PersistentVolumeClaim):
-            self._claims[stored.full_name] = stored
-        for follow_up in volumes_after(stored, self._claims):
-            self.put(follow_up)
-        return stored
+        if isinstance(obj, Node):
+            self._watcher.node_changed(cast(Node | None, self._objects.get(key)), obj)
+        self._objects[key] = obj
+        self._inbox.post(Put(obj))
+        if isinstance(obj, PersistentVolumeClaim):
+            self._claims[obj.full_name] = obj
+        for follow_up in volumes_after(obj, self._claims):
+            self._put(follow_up)
 
-    def _store(self, pod: Pod, **metadata: Any) -> Pod:
-        stored = self.pods[pod.full_name] = self._versioned(pod, **metadata)
-        self._inbox.post(Put(stored))
-        return stored
-
-    def _versioned(self, obj: T, **metadata: Any) -> T:
-        """Return an object with the next version, and with other metadata."""
-        self._version += 1
-        return replace(obj, metadata=replace(obj.metadata, resource_version=str(self._version), **metadata))
-
-    def _delete(self, event: ObjectDeletion) -> None:
-        if event.kind == "Pod":
-            pod = self.pods.get(event.full_name)
-            if pod is not None:
-                self._remove(pod)
-                self._watcher.ended(pod)
-                self._leave_group(pod)
+    def _drop(self, obj: ApiObject) -> None:
+        if isinstance(obj, Pod):
+            self._lose_pod(obj)
             return
-        gone = self._objects.pop((event.kind, event.full_name), None)
-        if gone is None:
-            return
-        if isinstance(gone, PersistentVolumeClaim):
-            self._claims.pop(gone.full_name, None)
-        self._inbox.post(Dropped(gone))
-        if isinstance(gone, Node):
-            self._watcher.node_changed(gone, None)
-            for full_name in list(self._on_node.get(gone.name, ())):
+        del self._objects[type(obj).__name__, obj.full_name]
+        if isinstance(obj, PersistentVolumeClaim):
+            self._claims.pop(obj.full_name, None)
+        self._inbox.post(Dropped(obj))
+        if isinstance(obj, Node):
+            self._watcher.node_changed(obj, None)
+            for full_name in list(self._on_node.get(obj.name, ())):
                 self._lose_pod(self.pods[full_name])
 
-    # -- the lives of pods
+    def _now(self) -> datetime:
+        return self.date
 
-    def _start(self, pod: Pod) -> None:
+    def _is_held(self, obj: ApiObject) -> bool:
+        # the controllers of pods remove their finalizers at once
+        return not isinstance(obj, Pod) and super()._is_held(obj)
+
+    def _bound_status(self, pod: Pod) -> PodStatus:
+        return replace(pod.status, nominated_node_name="", conditions=(), start_time=self.date)
+
+    def _pod_bound(self, pod: Pod) -> None:
         """Let a bound pod run."""
         self._on_node.setdefault(pod.spec.node_name, {})[pod.full_name] = None
         self._watcher.bound(pod)
@@ -221,14 +224,16 @@ class SimulatedApi:
         if running.runs is not None:
             self.ends_to_come += 1
             seconds = running.runs + self._pace.starting_seconds
-            running.timer = self._loop.call_later(seconds, self._end, pod.full_name)
+            running.timer = self._loop.call_later(seconds, self._end_life, pod.full_name)
 
-    def _end(self, full_name: str) -> None:
+    # -- the lives of pods
+
+    def _end_life(self, full_name: str) -> None:
         """End a pod whose time is over."""
         self._running[full_name].timer = None
         self._one_less_to_come()
         pod = self.pods[full_name]
-        self._remove(pod)
+        self._remove_pod(pod)
         self._watcher.ended(pod)
         if pod.spec.scheduling_group is not None:
             self._leave_group(pod)
@@ -236,7 +241,7 @@ class SimulatedApi:
     def _lose_pod(self, pod: Pod) -> None:
         """Remove a pod that was evicted or lost its node; its controller creates it again."""
         running = self._running[pod.full_name]
-        self._remove(pod)
+        self._remove_pod(pod)
         self._watcher.lost(pod)
         if self._pace.recreate is not False:
             spec = replace(pod.spec, node_name="")
@@ -251,11 +256,11 @@ class SimulatedApi:
         for kind, full_name in claims_of(pod):
             claim = self._objects.get((kind, full_name))
             if isinstance(claim, ResourceClaim) and claim.status.allocation is not None:
-                claim = self.put(released(claim, pod))
+                claim = self._put(released(claim, pod))
             if claim is not None and owning_pod(claim) == pod.full_name and pod.full_name not in self.pods:
-                self._delete(ObjectDeletion(0.0, kind, full_name))
+                self._remove(kind, full_name)
 
-    def _remove(self, pod: Pod) -> None:
+    def _remove_pod(self, pod: Pod) -> None:
         del self.pods[pod.full_name]
         running = self._running.pop(pod.full_name)
         if running.timer is not None:
@@ -278,7 +283,7 @@ class SimulatedApi:
             self._group_sizes[key] -= 1
             if not self._group_sizes[key]:
                 del self._group_sizes[key]
-                self._delete(ObjectDeletion(0.0, "PodGroup", key))
+                self._remove("PodGroup", key)
 
     def _one_less_to_come(self) -> None:
         self.ends_to_come -= 1
@@ -311,95 +316,8 @@ class SimulatedApi:
             except EffectError:
                 return
 
-    def _carry_out(self, effect: Effect) -> ApiObject | None:
-        if isinstance(effect, Bind):
-            self._bind(effect)
-        elif isinstance(effect, Patch):
-            return self._patch(effect)
-        elif isinstance(effect, Delete):
-            self._evict(effect)
-        elif isinstance(effect, Evict):
-            self._evict(Delete("Pod", effect.namespace, effect.name, effect.uid))
-        elif isinstance(effect, Read):
-            return self._get(effect.kind, f"{effect.namespace}/{effect.name}")
-        elif isinstance(effect, Write):
-            return self._write(effect)
-        return None
-
-    def _get(self, kind: str, full_name: str) -> ApiObject | None:
-        return self.pods.get(full_name) if kind == "Pod" else self._objects.get((kind, full_name))
-
-    def _bind(self, bind: Bind) -> None:
-        pod = self.pods.get(f"{bind.namespace}/{bind.name}")
-        if pod is None or pod.uid != bind.uid:
-            raise NotFoundError(f'pods "{bind.name}" not found')
-        if pod.spec.node_name:
-            raise EffectError(f"pod {bind.name} is already assigned to node {pod.spec.node_name!r}", final=True)
-        spec = replace(pod.spec, node_name=bind.node_name)
-        status = replace(pod.status, nominated_node_name="", conditions=(), start_time=self.date)
-        self._start(self._store(replace(pod, spec=spec, status=status)))
-
-    def _evict(self, effect: Delete) -> None:
-        found = self._get(effect.kind, f"{effect.namespace}/{effect.name}")
-        if found is None or found.uid != effect.uid:
-            raise NotFoundError(f'{effect.kind} "{effect.name}" not found')
-        if not isinstance(found, Pod):
-            self._delete(ObjectDeletion(0.0, effect.kind, found.full_name))
-        elif self._pace.stopping_seconds and not found.terminating:
-            self._store(found, deletion_timestamp=self.date)
-            self._loop.call_later(self._pace.stopping_seconds, self._stopped, found.full_name, found.uid)
-        elif not found.terminating:
-            self._lose_pod(found)
-
-    def _stopped(self, full_name: str, uid: str) -> None:
-        pod = self.pods.get(full_name)
-        if pod is not None and pod.uid == uid:
-            self._lose_pod(pod)
-
-    def _patch(self, patch: Patch) -> ApiObject:
-        full_name = f"{patch.namespace}/{patch.name}" if patch.namespace else patch.name
-        found = self._get(patch.kind, full_name)
-        uid = patch.body.get("metadata", {}).get("uid")
-        if found is None or (uid and uid != found.uid):
-            raise NotFoundError(f'{patch.kind} "{patch.name}" not found')
-        if isinstance(found, Pod) and set(patch.body) <= {"metadata", "status"} and set(patch.body["status"]) <= _FAST:
-            return self._store(replace(found, status=_with_status(found, patch.body["status"])))
-        metadata = {key: value for key, value in patch.body.get("metadata", {}).items() if key in _MERGED}
-        return self.put(patched(found, {**patch.body, "metadata": metadata}))
-
-    def _write(self, write: Write) -> ApiObject:
-        obj = write.obj
-        if write.create and not obj.name:
-            name = f"{obj.metadata.generate_name}{self._version}"
-            obj = replace(obj, metadata=replace(obj.metadata, name=name))
-        found = self._get(type(obj).__name__, obj.full_name)
-        if write.create:
-            return self.put(replace(obj, metadata=replace(obj.metadata, uid=f"uid-of-{obj.full_name}")))
-        if found is None:
-            raise NotFoundError(f'{type(obj).__name__} "{obj.full_name}" not found')
-        if obj.metadata.resource_version != found.metadata.resource_version:
-            raise ConflictError(f"{type(obj).__name__} {obj.full_name} has been modified")
-        return self.put(obj)
-
 
 def _group_of(pod: Pod) -> str:
     """Return namespace and name of a pod's group."""
     group = pod.spec.scheduling_group
     return f"{pod.metadata.namespace}/{group.pod_group_name}" if group is not None else ""
-
-
-# metadata that a patch changes; the rest names the object
-_MERGED = frozenset({"annotations", "labels", "finalizers"})
-# the status that the scheduler writes for an unschedulable pod
-_FAST = frozenset({"conditions", "nominatedNodeName"})
-
-
-def _with_status(pod: Pod, body: Mapping[str, Any]) -> PodStatus:
-    """Return a pod's status with the condition and the nomination of a patch."""
-    status = pod.status
-    for condition in msgspec.convert(body.get("conditions", ()), tuple[Condition, ...]):
-        others = tuple(each for each in status.conditions if each.type != condition.type)
-        status = replace(status, conditions=(*others, condition))
-    if "nominatedNodeName" in body:
-        status = replace(status, nominated_node_name=body["nominatedNodeName"] or "")
-    return status

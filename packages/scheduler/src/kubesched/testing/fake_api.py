@@ -1,45 +1,33 @@
 """The API of a cluster in memory: objects, bindings with their preconditions, and reports, good and bad.
 
-From the effects of a scheduler to objects and back to reports. It keeps the promises of an API server that scheduling
-relies on (one binding per pod, by UID). On request it is slow, refuses requests, loses responses, and reports late,
-twice or not at all. It has no controllers and no kubelets: only the test creates and ends pods.
+From the effects of a scheduler to objects, by the rules of `object_store`, and back to reports. On request it is slow,
+refuses requests, loses responses, and reports late, twice or not at all. It has no controllers and no kubelets: only
+the test creates and ends pods.
 """
 
 import asyncio
 from collections import deque
 from collections.abc import Callable
+from datetime import datetime
 from random import Random
 
-import msgspec
-
 from kubesched.api.meta import ApiObject
-from kubesched.api.patching import patched
 from kubesched.api.pods import Pod
-from kubesched.core.framework.effects import (
-    Bind,
-    ConflictError,
-    Delete,
-    Effect,
-    EffectError,
-    Emit,
-    Evict,
-    NotFoundError,
-    Patch,
-    Read,
-    Write,
-)
+from kubesched.core.framework.effects import Bind, Delete, Effect, EffectError, Emit, Evict
 from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.object_store import ObjectStore
 from kubesched.testing.builders import DELETED_AT
 from kubesched.testing.pod_lookup import PodEvent, PodLookup
 
 
-class FakeApi(PodLookup):
+class FakeApi(ObjectStore, PodLookup):
     """Objects by (kind, namespace/name), and the scheduler that they are reported to.
 
     The kind of a custom object is in the notation of plugins: `foos.v1.example.com`.
     """
 
     def __init__(self, seed: int = 0) -> None:
+        super().__init__()
         self.objects: dict[tuple[str, str], ApiObject] = {}
         # the recorded events
         self.events: list[Emit] = []
@@ -52,11 +40,8 @@ class FakeApi(PodLookup):
         self.bindings: dict[str, str] = {}
         self.scheduler: Scheduler | None = None
         self.random = Random(seed)
-        self._version = 0
         self._reports: deque[Callable[[], None]] = deque()
         self._reported_until = 0.0
-        # termination time of a deleted pod
-        self.grace_seconds = 0.0
         # faults, all off at first: why an effect is refused
         self.refuse: Callable[[Effect], str] = lambda effect: ""
         # whether the response to a completed effect is lost
@@ -69,35 +54,21 @@ class FakeApi(PodLookup):
         self.lose_report: Callable[[ApiObject], bool] = lambda obj: False
         self.repeat_report: Callable[[ApiObject], bool] = lambda obj: False
 
-    def _timers(self) -> asyncio.AbstractEventLoop:
-        return asyncio.get_running_loop()
-
     # -- actions of the test
 
     def put(self, *objects: ApiObject) -> None:
         """Create or replace objects; every write gives an object a new version."""
         for obj in objects:
-            self._version += 1
-            metadata = msgspec.structs.replace(obj.metadata, resource_version=str(self._version))
-            stored = msgspec.structs.replace(obj, metadata=metadata)
-            self.objects[type(obj).__name__, obj.full_name] = stored
-            self._report(stored, gone=False)
+            self._put(obj)
 
     def delete(self, kind: str, full_name: str) -> None:
         """Delete an object, if it exists: `delete("Pod", "default/web")`; a pod may terminate for a while."""
         obj = self.objects.get((kind, full_name))
-        if isinstance(obj, Pod) and self.grace_seconds:
-            if not obj.terminating:
-                metadata = msgspec.structs.replace(obj.metadata, deletion_timestamp=DELETED_AT)
-                self.put(msgspec.structs.replace(obj, metadata=metadata))
-                self._timers().call_later(self.grace_seconds, self._vanish, kind, full_name)
-        else:
-            self._vanish(kind, full_name)
-
-    def _vanish(self, kind: str, full_name: str) -> None:
-        obj = self.objects.pop((kind, full_name), None)
-        if obj is not None:
-            self._report(obj, gone=True)
+        if obj is not None and obj.metadata.deletion_timestamp is not None and not self.grace_seconds:
+            # the test created it as terminating, and ends it as a kubelet does
+            self._drop(obj)
+        elif obj is not None:
+            super()._end(obj)
 
     def pod(self, name: str, namespace: str = "default") -> Pod | None:
         """Return the current state of a pod, None if it does not exist."""
@@ -190,63 +161,28 @@ class FakeApi(PodLookup):
         task = asyncio.get_running_loop().create_task(work())
         task.add_done_callback(lambda done: done.cancelled() or done.exception())
 
-    def _carry_out(self, effect: Effect) -> ApiObject | None:
-        if isinstance(effect, Bind):
-            self._bind(effect)
-        elif isinstance(effect, Patch):
-            return self._patch(effect)
-        elif isinstance(effect, Delete):
-            found = self.objects.get((effect.kind, f"{effect.namespace}/{effect.name}"))
-            if found is not None and found.uid == effect.uid:
-                self.delete(effect.kind, found.full_name)
-        elif isinstance(effect, Evict):
-            return self._carry_out(Delete("Pod", effect.namespace, effect.name, effect.uid))
-        elif isinstance(effect, Read):
-            return self.objects.get((effect.kind, f"{effect.namespace}/{effect.name}"))
-        elif isinstance(effect, Emit):
-            self.events.append(effect)
-        elif isinstance(effect, Write):
-            return self._write(effect)
-        return None
+    # -- objects
 
-    def _write(self, write: Write) -> ApiObject:
-        obj = write.obj
-        if write.create and not obj.name:
-            made_up = f"{obj.metadata.generate_name}{self._version}"
-            meta = msgspec.structs.replace(obj.metadata, name=made_up, uid=f"uid-of-{made_up}")
-            obj = msgspec.structs.replace(obj, metadata=meta)
-        key = type(obj).__name__, obj.full_name
-        found = self.objects.get(key)
-        if not write.create:
-            if found is None:
-                raise NotFoundError(f"{key[0]} {obj.full_name} not found")
-            if obj.metadata.resource_version != found.metadata.resource_version:
-                raise ConflictError(f"{key[0]} {obj.full_name} has been modified")
-        self.put(obj)
-        return self.objects[key]
+    def _find(self, kind: str, full_name: str) -> ApiObject | None:
+        return self.objects.get((kind, full_name))
 
-    def _bind(self, bind: Bind) -> None:
-        pod = self.pod(bind.name, bind.namespace)
-        if pod is None or pod.uid != bind.uid:
-            raise NotFoundError(f"pods {bind.name!r} not found")
-        if pod.spec.node_name:
-            raise EffectError(f"pod {bind.name} is already assigned to node {pod.spec.node_name!r}", final=True)
-        if pod.terminating or pod.spec.scheduling_gates:
-            raise EffectError(f"pod {bind.name} cannot be bound", final=True)
-        assert bind.uid not in self.bindings, "an API server binds a pod once"
-        self.bindings[bind.uid] = bind.node_name
-        spec = msgspec.structs.replace(pod.spec, node_name=bind.node_name)
-        status = msgspec.structs.replace(pod.status, nominated_node_name="")
-        self.put(msgspec.structs.replace(pod, spec=spec, status=status))
+    def _keep(self, obj: ApiObject) -> None:
+        self.objects[type(obj).__name__, obj.full_name] = obj
+        self._report(obj, gone=False)
 
-    def _patch(self, patch: Patch) -> ApiObject:
-        full_name = f"{patch.namespace}/{patch.name}" if patch.namespace else patch.name
-        found = self.objects.get((patch.kind, full_name))
-        uid = patch.body.get("metadata", {}).get("uid")
-        if found is None or (uid and uid != found.uid):
-            raise NotFoundError(f"{patch.kind.lower()}s {patch.name!r} not found")
-        body = {key: value for key, value in patch.body.items() if key != "metadata"}
-        metadata = {key: value for key, value in patch.body.get("metadata", {}).items() if key in ("annotations",)}
-        change = {**body, "metadata": metadata}
-        self.put(patched(found, change))
-        return self.objects[patch.kind, full_name]
+    def _drop(self, obj: ApiObject) -> None:
+        self._report(self.objects.pop((type(obj).__name__, obj.full_name)), gone=True)
+
+    def _end(self, obj: ApiObject) -> None:
+        # tests replace `delete`, for example to create evicted pods again
+        self.delete(type(obj).__name__, obj.full_name)
+
+    def _now(self) -> datetime:
+        return DELETED_AT
+
+    def _pod_bound(self, pod: Pod) -> None:
+        assert pod.uid not in self.bindings, "an API server binds a pod once"
+        self.bindings[pod.uid] = pod.spec.node_name
+
+    def _record(self, emit: Emit) -> None:
+        self.events.append(emit)

@@ -268,7 +268,7 @@ def test_the_claim_for_extended_resources_is_made_and_named_in_the_pod() -> None
     placed = Placed(a_pod("p", requests={GPU: "1"}), EXTENDED)
     assert placed.reserved is None
     assert placed.bind() is None
-    claim = placed.claim("p-extended-resources-x")
+    claim = placed.claim("p-extended-resources-0")
     assert devices(claim) == ["n1/d0"]
     assert claim.metadata.annotations == {"resource.kubernetes.io/extended-resource-claim": "true"}
     assert [(owner.name, owner.uid, owner.controller) for owner in claim.metadata.owner_references] == [
@@ -277,7 +277,7 @@ def test_the_claim_for_extended_resources_is_made_and_named_in_the_pod() -> None
     assert claim.metadata.finalizers == (FINALIZER,)
     status = placed.cluster.as_reported(placed.pod).status.extended_resource_claim_status
     assert status is not None
-    assert status.resource_claim_name == "p-extended-resources-x"
+    assert status.resource_claim_name == "p-extended-resources-0"
     assert [(m.resource_name, m.request_name) for m in status.request_mappings] == [(GPU, "container-0-request-0")]
     assert placed.told.created == [True]
     # only the real claim holds the device now
