@@ -12,8 +12,8 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import load_config
 from kubesched.core.framework.registry import Registry
 from kubesched.testing import a_node, a_pod
+from kubesched_lab.page.simulation.page_run import PageRun
 from kubesched_lab.page.simulation.scenario import PageScenario, SimulatedConfiguration
-from kubesched_lab.page.simulation.stepped_run import SteppedRun
 from kubesched_lab.simulate.measuring.figures import Figures
 from kubesched_lab.simulate.measuring.pod_log import PodLog
 from kubesched_lab.simulate.simulated_api import Pace
@@ -95,11 +95,11 @@ def test_a_simulation_on_the_page_takes_the_same_time() -> None:
         Registry(),
         pace=Pace(attempt_seconds=0.1),
     )
-    run = SteppedRun(scenario, lambda *_: None)
-    while not run.api.pods.get("default/p") or not run.api.pods["default/p"].spec.node_name:
+    run = PageRun(scenario, lambda *_: None)
+    while not run.driver.api.pods.get("default/p") or not run.driver.api.pods["default/p"].spec.node_name:
         if run.resting:
             run.jump(run.next_seconds)
-        run.turn()
+        run.step()
     assert run.moment.seconds == pytest.approx(2.1)
     run.close()
 

@@ -16,9 +16,9 @@ from kubesched.model.cluster_model import ClusterModel
 from kubesched_answers.explain.placing_pending import with_pods_placed
 from kubesched_lab.page.shown.shown_cluster import ShownCluster
 from kubesched_lab.page.simulation.commands import SimulationClock
+from kubesched_lab.page.simulation.page_run import ObserverFactory
 from kubesched_lab.page.simulation.page_simulation import PageSimulation
 from kubesched_lab.page.simulation.scenario import PageScenario, SimulatedConfiguration
-from kubesched_lab.page.simulation.stepped_run import ObserverFactory
 from kubesched_lab.page.timeline.seen_marks import SeenMarks
 from kubesched_lab.simulate.traces.manifest_trace import trace_of_objects
 

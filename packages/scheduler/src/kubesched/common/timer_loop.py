@@ -85,7 +85,10 @@ class TimerLoop(asyncio.AbstractEventLoop):
     def __init__(self, start: float = 0.0, turn_seconds: float = 0.0) -> None:
         self._now = start
         self._turn_seconds = turn_seconds
+        # calls for the next turn; the rest of this turn; the rest of a paused turn
         self._ready: deque[_Callback] = deque()
+        self._current: deque[_Callback] = deque()
+        self._paused: list[_Callback] | None = None
         self._timers: list[tuple[float, int, _Timer]] = []
         self._numbers = count()
         self._cancelled = 0
@@ -174,7 +177,7 @@ class TimerLoop(asyncio.AbstractEventLoop):
         """Return the result of a coroutine."""
         task = self.create_task(future)
         try:
-            self._run(task)
+            self.run_until(task)
         except (KeyboardInterrupt, SystemExit):
             # it is raised here, so asyncio must not also log it as never retrieved
             _know(task)
@@ -192,39 +195,48 @@ class TimerLoop(asyncio.AbstractEventLoop):
         for task in left:
             while not task.done():
                 with suppress(KeyboardInterrupt, SystemExit):
-                    self._run(task)
+                    self.run_until(task)
             _know(task)
 
-    def _run(self, task: "asyncio.Task[Any]") -> None:
+    def call(self, function: Callable[..., T], *args: Any) -> T:
+        """Call a function as the loop does; no time passes."""
         self._running = True
         asyncio._set_running_loop(self)
         try:
-            self._run_until_done(task)
+            return function(*args)
         finally:
             asyncio._set_running_loop(None)
             self._running = False
 
-    def _run_until_done(self, task: "asyncio.Task[Any]") -> None:
-        """Run ready calls, then let time pass until the next timer, until a task is done."""
-        ready = self._ready
+    def _run_until(self, task: "asyncio.Future[Any]", until: float) -> None:
         while not task.done():
-            if not ready:
-                self._jump()
+            if not self._current and not self._ready:
+                at = self.next_time()
+                if at > until:
+                    self.advance(until)
+                    return
+                if at == math.inf:
+                    raise RuntimeError("all tasks wait for something that cannot happen in virtual time")
+                self._now = max(self._now, at)
             self._call_ready()
             self._now += self._turn_seconds
 
     def _call_ready(self) -> None:
         """Run the calls that are ready or due now; new calls run after the timers that are due by then."""
-        ready, timers = self._ready, self._timers
-        while timers and timers[0][0] <= self._now:
-            timer = heappop(timers)[2]
-            timer.in_heap = False
-            if timer.function is not None:
-                ready.append(timer)
-            else:
-                self._cancelled -= 1
-        for _ in range(len(ready)):
-            each = ready.popleft()
+        current = self._current
+        if not current:
+            ready, timers = self._ready, self._timers
+            while timers and timers[0][0] <= self._now:
+                timer = heappop(timers)[2]
+                timer.in_heap = False
+                if timer.function is not None:
+                    ready.append(timer)
+                else:
+                    self._cancelled -= 1
+            self._current, self._ready = ready, current
+            current = ready
+        while current:
+            each = current.popleft()
             function, context = each.function, each.context
             if function is None:
                 continue
@@ -232,13 +244,24 @@ class TimerLoop(asyncio.AbstractEventLoop):
                 function(*each.args)
             else:
                 context.run(function, *each.args)
+        if self._paused is not None:
+            # the last new call resumes the task that paused
+            current.append(self._ready.pop())
+            current.extend(self._paused)
+            self._paused = None
 
     # -- running piece by piece
+
+    async def pause(self) -> None:
+        """End this turn here, in the calling task; the next turn is the rest of it, so that the order is the same."""
+        self._paused = list(self._current)
+        self._current.clear()
+        await asyncio.sleep(0)
 
     @property
     def idle(self) -> bool:
         """Return whether nothing more happens at this time."""
-        return not self._ready and self.next_time() > self._now
+        return not self._ready and not self._current and self.next_time() > self._now
 
     def next_time(self) -> float:
         """Return when the next active timer is due, infinity without one."""
@@ -249,28 +272,22 @@ class TimerLoop(asyncio.AbstractEventLoop):
         return timers[0][0] if timers else math.inf
 
     def turn(self) -> None:
-        """Run the calls that are ready or due now, once."""
-        asyncio._set_running_loop(self)
-        try:
-            self._call_ready()
-        finally:
-            asyncio._set_running_loop(None)
+        """Run the calls that are ready or due now, once, or the rest of a paused turn."""
+        self.call(self._call_ready)
+
+    def run_until(self, task: "asyncio.Future[Any]", until: float = math.inf) -> None:
+        """Run until a task is done, or until all events up to a time have happened."""
+        self.call(self._run_until, task, until)
 
     def advance(self, to: float) -> None:
         """Let time pass, at most until the next timer, without running calls."""
         self._now = max(self._now, min(to, self.next_time()))
 
-    def _jump(self) -> None:
-        """Let time pass until the next active timer."""
-        at = self.next_time()
-        if at == math.inf:
-            raise RuntimeError("all tasks wait for something that cannot happen in virtual time")
-        self._now = max(self._now, at)
-
     def close(self) -> None:
         """Drop the remaining calls."""
         self._closed = True
         self._ready.clear()
+        self._current.clear()
         self._timers.clear()
 
 

@@ -95,13 +95,12 @@ def scheduler_of(
     *,
     options: LoopOptions | None = None,
     extender_client: ExtenderClient | None = None,
-    of_class: type[Scheduler] = Scheduler,
 ) -> Scheduler:
     """Return a scheduler around an engine whose plugins use these services."""
     gates = engine.loaded.gates
     hints = gates.enabled("SchedulerQueueingHints")
     pre_check = None if hints else NodePreCheck(engine.cluster, gates).admits
-    return of_class(engine, services, options or LoopOptions(), extender_client, pre_check)
+    return Scheduler(engine, services, options or LoopOptions(), extender_client, pre_check)
 
 
 def build_scheduler(

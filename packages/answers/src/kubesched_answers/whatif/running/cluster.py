@@ -33,7 +33,7 @@ from kubesched.core.framework.observer import Observers
 from kubesched.core.framework.registry import Registry
 from kubesched.core.loop.loop_events import Dropped, Put
 from kubesched.core.loop.loop_waits import LoopServices
-from kubesched.core.loop.scheduler import Scheduler
+from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.core.queue.queued_pod import Place
 from kubesched.model.cluster_model import DEFAULT_SCHEDULER, gates_of
 from kubesched.model.cluster_objects import ClusterObjects
@@ -86,14 +86,6 @@ _WITHOUT_TEMPLATE: Final = ("ReplicaSet", "StatefulSet", "ReplicationController"
 _REVISED: Final = ("Deployment", "StatefulSet", "DaemonSet")
 
 
-class _FirstByName(Scheduler):
-    """Takes the first of equally good nodes."""
-
-    def __init__(self, *arguments: Any) -> None:
-        super().__init__(*arguments)
-        self._context.pick = lambda count: 0
-
-
 class RunningCluster:
     """A control plane with objects of a source, and a scheduler; created on a running loop."""
 
@@ -132,7 +124,7 @@ class RunningCluster:
             observers=Observers([self.record], clock=self._loop.time, note=self.notes.append, timed=False),
             background=services.plugin_tasks,
         )
-        self.scheduler = scheduler_of(self.engine, services, of_class=_FirstByName)
+        self.scheduler = scheduler_of(self.engine, services, options=LoopOptions(seed=None))
         self._fill()
         self._turnover = PodTurnover(self.server.registry.store)
         self._owner_names = OwnerNames(self)

@@ -111,5 +111,5 @@ class SimulatedChanges:
         names = created_again(action)
         if not names:
             return action
-        runs = await self.simulation.ask(lambda run: {name: run.api.run_seconds(name) for name in names})
+        runs = await self.simulation.ask(lambda run: {name: run.driver.api.run_seconds(name) for name in names})
         return with_run_times(action, runs)

@@ -1,6 +1,6 @@
 """A simulation in the page's process: the real scheduler in virtual time, in a separate thread.
 
-    commands (play, pause, step, seek, act) ──▶ SimulationThread: SteppedRun (scheduler, SimulatedApi, observers)
+    commands (play, pause, step, seek, act) ──▶ SimulationThread: PageRun (SimulationRun, mirror, observers)
                                                        │ reports: immutable values, at most ten a second
                                                        ▼
     the page's loop: PageSimulation ──▶ ShownCluster, clock, marks

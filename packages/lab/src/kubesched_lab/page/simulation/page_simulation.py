@@ -20,26 +20,11 @@ from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ADMISSION_KINDS, ClusterObjects
 from kubesched.sources.pod_records import PodRecords
 from kubesched_lab.page.shown.shown_cluster import ShownCluster
-from kubesched_lab.page.simulation.commands import (
-    ENDED,
-    Act,
-    Ask,
-    AwaitRest,
-    Close,
-    Command,
-    Pause,
-    Play,
-    Rerun,
-    RunReport,
-    Seek,
-    SeekCycle,
-    SimulationClock,
-    StepCycle,
-)
+from kubesched_lab.page.simulation.commands import ENDED, RunReport, SimulationClock
 from kubesched_lab.page.simulation.object_mirror import Changes
+from kubesched_lab.page.simulation.page_run import ObserverFactory, PageRun
 from kubesched_lab.page.simulation.scenario import PageScenario, SimulatedConfiguration, UserAction
 from kubesched_lab.page.simulation.simulation_thread import SimulationThread
-from kubesched_lab.page.simulation.stepped_run import ObserverFactory, SteppedRun
 from kubesched_lab.page.timeline.mark_series import MarkSeries
 from kubesched_lab.simulate.traces.trace import TraceEvent
 
@@ -86,7 +71,7 @@ class PageSimulation:
 
     def end(self) -> None:
         """End the thread; abandon it if it does not answer."""
-        self._send(Close())
+        self._thread.post(self._thread.close)
         self._taking.cancel()
 
     async def gone(self) -> None:
@@ -96,32 +81,29 @@ class PageSimulation:
 
     # -- commands
 
-    def _send(self, command: Command) -> None:
-        self._thread.commands.put(command)
-
     def play(self, speed: float) -> None:
         """Let time pass, at a number of simulated seconds a second."""
-        self._send(Play(speed))
+        self._thread.post(self._thread.play, speed)
 
     def pause(self) -> None:
         """Stop the time."""
-        self._send(Pause())
+        self._thread.post(self._thread.pause)
 
     def step(self) -> None:
         """Run one scheduling cycle."""
-        self._send(StepCycle())
+        self._thread.post(self._thread.step)
 
     def seek(self, to: float) -> None:
         """Move to a time, forward or back; infinity is the end."""
-        self._send(Seek(to))
+        self._thread.post(self._thread.seek, to)
 
     def seek_cycle(self, to: int) -> None:
         """Move to the end of a scheduling cycle, forward or back; 0 is the beginning."""
-        self._send(SeekCycle(to))
+        self._thread.post(self._thread.seek_cycle, to)
 
     def rerun(self, scenario: PageScenario) -> None:
         """Run another scenario up to the present moment; `scenario` is a changed scenario of this simulation."""
-        self._send(Rerun(scenario))
+        self._thread.post(self._thread.rerun, scenario)
 
     async def apply(
         self,
@@ -136,16 +118,16 @@ class PageSimulation:
         The times of events are ignored. Another configuration is put in force between two cycles.
         """
         done: Future[UserAction] = Future()
-        self._send(Act(title, tuple(events), configuration, note, done))
+        self._thread.post(self._thread.act, title, tuple(events), configuration, note, done)
         return await self._await_answer(done)
 
-    async def ask(self, function: Callable[[SteppedRun], T], *, anywhere: bool = False) -> T:
+    async def ask(self, function: Callable[[PageRun], T], *, anywhere: bool = False) -> T:
         """Call a function with the run, in its thread, between two turns; return its result, an immutable value.
 
         The run is at the moment on display, unless `anywhere` is true.
         """
         done: Future[T] = Future()
-        self._send(Ask(function, done, anywhere))
+        self._thread.post(self._thread.ask, function, done, anywhere)
         return await self._await_answer(done)
 
     async def _await_answer(self, done: "Future[T]") -> T:
@@ -163,7 +145,7 @@ class PageSimulation:
     async def rested(self) -> SimulationClock:
         """Wait until the simulation neither plays nor seeks and the page shows that; return the clock."""
         done: Future[int] = Future()
-        self._send(AwaitRest(done))
+        self._thread.post(self._thread.await_rest, done)
         number = await asyncio.wrap_future(done)
         while self._thread.reporter.acknowledged < number:
             self._taken.clear()
@@ -180,7 +162,7 @@ class PageSimulation:
 
     def catch_up(self) -> None:
         """Let the run catch up with the moment on display; the clock reports when it arrives."""
-        self._send(Ask(lambda run: None, Future()))
+        self._thread.post(self._thread.ask, lambda run: None, Future(), False)
 
     # -- reports
 

@@ -6,8 +6,8 @@ From the history to the objects of that moment, and to the changes since the las
 from kubesched.api.meta import ApiObject
 from kubesched_lab.page.simulation.history import PastMoment, RunHistory
 from kubesched_lab.page.simulation.object_mirror import ObjectKey
+from kubesched_lab.page.simulation.page_run import PageRun
 from kubesched_lab.page.simulation.scenario import Moment
-from kubesched_lab.page.simulation.stepped_run import SteppedRun
 
 
 class PastView:
@@ -20,24 +20,24 @@ class PastView:
         # the changes from the last report to the moment on display
         self._changes: dict[ObjectKey, ApiObject | None] = {}
 
-    def moment(self, run: SteppedRun | None) -> Moment:
+    def moment(self, run: PageRun | None) -> Moment:
         """Return the moment on display."""
         if self.past is not None:
             return self.past.moment
         return run.moment if run is not None else Moment()
 
-    def cycles(self, run: SteppedRun | None) -> int:
+    def cycles(self, run: PageRun | None) -> int:
         """Return the number of scheduling cycles until the moment on display."""
         if self.past is not None:
             return self.past.point.cycles
         return run.cycles if run is not None else 0
 
-    def reaches(self, run: SteppedRun, found: PastMoment | None) -> bool:
+    def reaches(self, run: PageRun, found: PastMoment | None) -> bool:
         """Return whether the history leads from the moment on display to another one."""
         shown = run.mirror.count if self.past is None else self.past.point.changes
         return found is not None and self._history.has(found.point.changes) and self._history.has(shown)
 
-    def look(self, run: SteppedRun, found: PastMoment) -> None:
+    def look(self, run: PageRun, found: PastMoment) -> None:
         """Display a moment; the run stays where it is."""
         shown = run.mirror.count
         if self.past is None:
@@ -54,7 +54,7 @@ class PastView:
                 self.objects[key] = obj
         self.past = found
 
-    def leave(self, run: SteppedRun) -> bool:
+    def leave(self, run: PageRun) -> bool:
         """Display the moment of the run; return whether the history leads there, else everything has to be reported
         again.
         """
@@ -76,7 +76,7 @@ class PastView:
         changes, self._changes = self._changes, {}
         return changes
 
-    def part_of_the_way(self, run: SteppedRun | None, *, moving: bool) -> float | None:
+    def part_of_the_way(self, run: PageRun | None, *, moving: bool) -> float | None:
         """Return the part of the way to the moment on display that the run has made, None if it has arrived."""
         if self.past is None:
             return None

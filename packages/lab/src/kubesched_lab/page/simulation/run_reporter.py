@@ -14,9 +14,10 @@ import msgspec
 from kubesched.common.virtual_time import BEGINNING
 from kubesched_lab.page.simulation.commands import SEEKING, RunReport, SimulationClock
 from kubesched_lab.page.simulation.object_mirror import Changes
+from kubesched_lab.page.simulation.page_run import PageRun
 from kubesched_lab.page.simulation.past_view import PastView
 from kubesched_lab.page.simulation.scenario import PageScenario, SimulatedConfiguration
-from kubesched_lab.page.simulation.stepped_run import SteppedRun
+from kubesched_lab.page.simulation.states import Broken, CatchingUp, Seeking, State
 from kubesched_lab.page.timeline.marks import TimelineMark
 
 # between two reports
@@ -25,15 +26,12 @@ LAST_SECONDS: Final = (datetime.max.replace(tzinfo=UTC) - BEGINNING).total_secon
 
 
 class RunStatus(msgspec.Struct, frozen=True):
-    """The state of the thread: `target` is the time it seeks, `catching_up` says that commands wait for its run."""
+    """What the thread does, with which run."""
 
     scenario: PageScenario
-    run: SteppedRun | None
-    state: str
+    run: PageRun | None
+    state: State
     speed: float
-    target: float
-    problem: str
-    catching_up: bool
 
 
 class RunReporter:
@@ -65,7 +63,7 @@ class RunReporter:
         del self._marks[count:]
         self._marks_sent = min(self._marks_sent, count)
 
-    def forget_later(self, run: SteppedRun) -> None:
+    def forget_later(self, run: PageRun) -> None:
         """Forget moments later than that of a run."""
         self._furthest, self._furthest_cycles = run.moment.seconds, run.cycles
         self.forget_marks(len(run.marks.marks))
@@ -97,7 +95,7 @@ class RunReporter:
         """Return whether everything has to be reported again, and the changes since the last report."""
         run, past = status.run, self._view.past
         # a run that catches up with the display is not shown until it arrives
-        if run is None or (past is None and self._everything and status.state == SEEKING):
+        if run is None or (past is None and self._everything and status.state.shown == SEEKING):
             return False, {}
         anew = self._everything or configuration is not self._told
         self._everything, self._told = False, configuration
@@ -109,7 +107,9 @@ class RunReporter:
         return False, changes
 
     def _clock(self, status: RunStatus) -> SimulationClock:
-        run, past = status.run, self._view.past
+        run, past, state = status.run, self._view.past, status.state
+        seeking = state.seeking if isinstance(state, CatchingUp) else state
+        target = seeking.seconds if state.shown == SEEKING and isinstance(seeking, Seeking) else math.inf
         seconds, cycles = self._view.moment(run).seconds, self._view.cycles(run)
         self._furthest = max(self._furthest, seconds)
         self._furthest_cycles = max(self._furthest_cycles, cycles)
@@ -120,15 +120,15 @@ class RunReporter:
         return SimulationClock(
             round(seconds, 6),
             _date(seconds),
-            status.state,
+            state.shown,
             status.speed,
             cycles,
             round(self._furthest, 6),
             self._furthest_cycles,
-            status.target if status.state == SEEKING and status.target != math.inf else None,
-            status.problem,
+            target if target != math.inf else None,
+            state.why if isinstance(state, Broken) else "",
             note,
-            self._view.part_of_the_way(run, moving=status.catching_up),
+            self._view.part_of_the_way(run, moving=isinstance(state, CatchingUp)),
         )
 
 

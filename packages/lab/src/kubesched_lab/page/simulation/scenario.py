@@ -59,8 +59,3 @@ class PageScenario(msgspec.Struct, frozen=True):
         """Return the scenario with one more action, after all actions at its moment or before."""
         before = tuple(each for each in self.actions if each.at <= action.at)
         return msgspec.structs.replace(self, actions=(*before, action, *self.actions[len(before) :]))
-
-    def configuration_at(self, moment: Moment) -> SimulatedConfiguration:
-        """Return the configuration that is in force at a moment."""
-        changed = [each.configuration for each in self.actions if each.configuration and each.at <= moment]
-        return changed[-1] if changed else self.configuration

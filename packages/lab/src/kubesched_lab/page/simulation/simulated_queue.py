@@ -10,13 +10,13 @@ from kubesched.common.virtual_time import BEGINNING
 from kubesched.serving.queue.reading import read_queue
 from kubesched_lab.page.queue.answer import answer_of
 from kubesched_lab.page.queue.reading import of_page
-from kubesched_lab.page.simulation.stepped_run import SteppedRun
+from kubesched_lab.page.simulation.page_run import PageRun
 
 
-def simulated_queue(run: SteppedRun) -> dict[str, Any]:
+def simulated_queue(run: PageRun) -> dict[str, Any]:
     """Return the queue of a run."""
     now = run.loop.time()
-    page = read_queue(run.scheduler.queue, now, _date(now))
+    page = read_queue(run.driver.scheduler.queue, now, _date(now))
     run.queue_history.note(page.now.timestamp(), page.counts, page.moves)
     return answer_of(of_page(page), run.queue_history, BEGINNING.timestamp())
 

@@ -11,7 +11,7 @@ unless an extender has to be asked. The loop yields after every slice, so that r
 # upstream: schedule_one.go, scheduler.go (v1.36)
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
 from random import Random
 from typing import Any, TypeVar
@@ -64,6 +64,8 @@ from kubesched.core.scheduling.outcomes import SCHEDULER_ERROR, Failed, Outcome,
 from kubesched.errors import InvalidObjectError
 
 T = TypeVar("T")
+# makes an attempt, if there is a pod for it; returns whether there was one
+AttemptNext = Callable[[], Awaitable[bool]]
 SLICE_SECONDS = 0.005
 TICK_SECONDS = 1.0
 # Attempts of pods that still back off may take this share of the time, and after a pause at most these seconds at once.
@@ -75,12 +77,16 @@ ENDS_OF_BINDINGS = (BindingDone, BindingVerified, BindingFailed)
 
 
 class LoopOptions(msgspec.Struct, frozen=True):
-    """The options of the loop; in virtual time each attempt takes `attempt_seconds`, since virtual time does not pass
-    during an attempt.
+    """The options of the loop.
+
+    `seed` is that of the choice among equally good nodes; None takes the first of them. In virtual time each attempt
+    takes `attempt_seconds`, since virtual time does not pass during an attempt. `around_attempt` is called instead of
+    `Scheduler.attempt_next`, which it gets: simulations pause before an attempt.
     """
 
-    seed: int = 0
+    seed: int | None = 0
     attempt_seconds: float = 0.0
+    around_attempt: Callable[[AttemptNext], Awaitable[bool]] | None = None
     max_in_unschedulable_seconds: float = FLUSH_AFTER_SECONDS
 
 
@@ -100,6 +106,8 @@ class Scheduler:
         settings = partial(_queue_settings, options=options)
         self.configurations = Configurations(engine, extender_client, settings, services.waits.date)
         self._attempt_seconds = options.attempt_seconds
+        around = options.around_attempt
+        self._next: AttemptNext = self.attempt_next if around is None else partial(around, self.attempt_next)
         self._stopping = False
         self._held = False
         # pods are scheduled only while all of these return True
@@ -137,7 +145,7 @@ class Scheduler:
         self._failures = FailureHandler(context, self.evictions)
         bind_by_extender = extender_client.bind if extender_client is not None else None
         self.bindings = Bindings(context, self.event_handlers, self._failures, bind_by_extender)
-        self._context = CycleContext(engine, Random(options.seed).randrange)
+        self._context = CycleContext(engine, _first if options.seed is None else Random(options.seed).randrange)
         self._handlers = self._handlers_of_events()
         self._early_attempts = TimeShare(self.busy_time, EARLY_SHARE, MOST_EARLY_SECONDS)
         self._pod_groups: PodGroupScheduler | None = None
@@ -333,7 +341,7 @@ class Scheduler:
             if self._sending >= MOST_BINDINGS:
                 self._tasks.awaited = True
                 return False
-            if not await self.attempt_next():
+            if not await self._next():
                 return False
             if self.now() >= end:
                 return True
@@ -404,6 +412,11 @@ class Scheduler:
             self._asked_seconds += self.now() - began
             self.asking -= 1
             self.prioritizing -= prioritizing
+
+
+def _first(count: int) -> int:
+    """Return the index of the first of equally good nodes."""
+    return 0
 
 
 def _queue_settings(engine: Engine, options: LoopOptions) -> QueueSettings:
