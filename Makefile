@@ -27,7 +27,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 run: $(READY)
 	@# 3: pods are left that found no node; one of these is meant to
-	$(BIN)/kubesched up --once examples/quickstart/ || [ $$? -eq 3 ]
+	$(BIN)/kubesched try examples/quickstart/ || [ $$? -eq 3 ]
 
 # mypy is one process: the tests need not wait for it
 test: $(READY)

@@ -125,7 +125,7 @@ class Cluster(_WithServer):
 
     def start(self) -> None:
         kubeconfig = self.folder / "kubeconfig"
-        self.process("up", "--stay", "--nodes", "3", "--kubeconfig", str(kubeconfig), environment=_home(self.folder))
+        self.process("up", "--nodes", "3", "--kubeconfig", str(kubeconfig), environment=_home(self.folder))
         self.processes[0].says(lambda text: kubeconfig.exists() or None)
         self.api = api_of(kubeconfig)
         until(lambda: self.api.ask("GET", "/readyz")[0] == 200, "the server is ready", PATIENCE_SECONDS)

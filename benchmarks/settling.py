@@ -3,7 +3,7 @@
     python -m benchmarks.settling [--nodes 5000] [--deployments 500] [--replicas 40]
     python -m benchmarks.settling --one 5000 [--nodes 1000]
 
-The first writes manifests, has `kubesched up --once` settle them in a process of its own and checks where every pod is.
+The first writes manifests, has `kubesched try` settle them in a process of its own and checks where every pod is.
 The second has one large Deployment rolled out, given a new image, scaled and deleted through the API of a cluster that
 stays, and before it one of a quarter of its size: what a pod costs must not depend on how many neighbours it has.
 """
@@ -120,9 +120,9 @@ class Settled(NamedTuple):
 
 
 def settle(folder: Path) -> Settled:
-    """Return what `kubesched up --once` says of the manifests in a folder, and what it took."""
+    """Return what `kubesched try` says of the manifests in a folder, and what it took."""
     output = folder / "report"
-    command = [sys.executable, "-m", "kubesched", "up", "--once", "-o", "json", "--timeout", f"{TIMEOUT_SECONDS}s"]
+    command = [sys.executable, "-m", "kubesched", "try", "-o", "json", "--timeout", f"{TIMEOUT_SECONDS}s"]
     began = time.monotonic()
     with output.open("wb") as out:
         process = subprocess.Popen([*command, str(folder)], stdout=out)
@@ -173,11 +173,11 @@ def many(nodes: int, deployments: int, replicas: int) -> None:
 
 
 class Stays:
-    """`kubesched up --stay` with some nodes, for as long as the block is open."""
+    """`kubesched up` with some nodes, for as long as the block is open."""
 
     def __init__(self, folder: Path) -> None:
         config = folder / "kubeconfig"
-        command = [sys.executable, "-m", "kubesched", "up", "--stay", "--name", f"bench-{os.getpid()}"]
+        command = [sys.executable, "-m", "kubesched", "up", "--name", f"bench-{os.getpid()}"]
         command += ["--kubeconfig", str(config), str(folder)]
         # what happens is told line by line; nobody here reads it
         self._process = subprocess.Popen(command, stdout=subprocess.DEVNULL)

@@ -62,7 +62,7 @@ NOT_RUN = {
     "pip install kubesched": _PYPI,
     "git clone https://github.com/kubesched/kubesched && cd kubesched": "needs the network; CI checks it out",
     # files that are not here
-    "kubesched up --replay nodes.yaml --replay trace.sktrace --speed 100 --once --timeout 1h": (
+    "kubesched try --replay nodes.yaml --replay trace.sktrace --speed 100 --timeout 1h": (
         "a trace of SimKube; packages/lab/tests/simulate/traces/test_foreign.py reads one"
     ),
 }

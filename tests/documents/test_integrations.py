@@ -41,7 +41,7 @@ def test_jobs_of_gitlab_call_commands_that_exist() -> None:
     (text,) = blocks(PAGE, "yaml")
     (line,) = (line for line in yaml.safe_load(text)["test"]["script"] if line.startswith("kubesched "))
     command, given = options_of(shlex.split(line.partition(" -- ")[0])[1:])
-    assert command.name == "up"
+    assert command.name == "with-cluster"
     known = {name for option in command.params for name in option.opts}
     assert {word for word in given if word.startswith("-")} <= known
 

@@ -92,7 +92,7 @@ def test_linux_is_taken_away(folder: Path) -> None:
 
 
 def test_a_cluster_runs_in_the_foreground_and_in_the_background(folder: Path) -> None:
-    assert "1 node, 1 pod: 1 bound" in kubesched(folder, "up", "--once", "objects.yaml")
+    assert "1 node, 1 pod: 1 bound" in kubesched(folder, "try", "objects.yaml")
     kubesched(folder, "up", "--detach", "objects.yaml")
     try:
         assert "Up" in kubesched(folder, "up", "status")

@@ -65,7 +65,7 @@ def test_the_chart_is_rendered_and_comes_up_on_a_cluster(programs: Path, tmp_pat
     rendered = run_helm("template", "kubesched", str(CHART), *IMAGE, home=tmp_path)
     (tmp_path / "chart.yaml").write_text(rendered.stdout)
     # unknown fields are refused; 0: every pod has a node
-    ran = run(programs, tmp_path, "kubesched", "up", "--once", "--nodes", "3", "-o", "json", "chart.yaml")
+    ran = run(programs, tmp_path, "kubesched", "try", "--nodes", "3", "-o", "json", "chart.yaml")
     assert ran.returncode == 0, ran.stdout + ran.stderr
     assert "kubesched-" in ran.stdout
 
@@ -74,7 +74,7 @@ def test_the_chart_is_rendered_and_comes_up_on_a_cluster(programs: Path, tmp_pat
 def test_the_doctor_finds_that_the_identity_of_the_chart_may_take_over(programs: Path, tmp_path: Path) -> None:
     rendered = run_helm("template", "kubesched", str(CHART), *IMAGE, "--namespace", "kube-system", home=tmp_path)
     (tmp_path / "chart.yaml").write_text(rendered.stdout)
-    cluster = ("kubesched", "up", "--nodes", "3", "chart.yaml", "--")
+    cluster = ("kubesched", "with-cluster", "--nodes", "3", "chart.yaml", "--")
     identity = "system:serviceaccount:kube-system:kubesched"
     ran = run(programs, tmp_path, *cluster, "kubesched", "doctor", "--as", identity, "-o", "json")
     assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -68,7 +68,7 @@ def a_control_plane(*arguments: str, **environment: str) -> Iterator[Process]:
 @contextmanager
 def a_local_cluster(*arguments: str, **environment: str) -> Iterator[Process]:
     """Start a cluster that stays and wait until it can be reached; end it when the block is left."""
-    with _started(("up", "--stay", *arguments), environment) as process:
+    with _started(("up", *arguments), environment) as process:
         yield process
 
 

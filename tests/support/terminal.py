@@ -33,7 +33,7 @@ def stays(line: str) -> bool:
     """Return whether a command goes on until it is ended."""
     words = line.split()
     if words[:2] == ["kubesched", "up"]:
-        return not {"--once", "--detach", "--", "status", "down"} & set(words)
+        return not {"--detach", "status", "down"} & set(words)
     return words[0] == "kubesched" and words[1] in ("page", "run", "shadow", "record")
 
 
@@ -91,8 +91,6 @@ class Terminal:
 
     def _start(self, line: str) -> str:
         """Start a command that stays, and wait until it says something, or a cluster where it is."""
-        # where standard output is no terminal, a cluster stays only if that is asked for
-        line = line.replace("kubesched up ", "kubesched up --stay ", 1)
         output = self._folder / f"terminal-{self._started}.log"
         self._started += 1
         with output.open("w") as file:

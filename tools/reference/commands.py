@@ -10,13 +10,14 @@ import click
 
 from kubesched.cli import COMMANDS, main
 from kubesched.cli.command_tree import all_commands
+from kubesched.cli.help_all import COMPLETE
 
 FOLDER = "commands"
 INDEX = """\
 # Commands
 
 `kubectl kubesched COMMAND` is the same as `kubesched COMMAND`, and `kube-scheduler` the same as `kubesched run`.
-`make docs` writes these pages from `kubesched COMMAND --help`.
+`make docs` writes these pages from `kubesched COMMAND --help`, or `--help-all` where a command has it.
 
 """
 # a page of the site shows this number of characters without scrolling
@@ -57,4 +58,5 @@ def _help(name: str, command: click.Command) -> str:
     context = click.Context(
         command, info_name=name, terminal_width=WIDTH, max_content_width=WIDTH, help_option_names=names
     )
+    context.meta[COMPLETE] = True
     return command.get_help(context).rstrip()

@@ -1,4 +1,4 @@
-"""The examples of plugins, run as their pages in docs/guides/plugins/contrib say, with `kubesched up --once`."""
+"""The examples of plugins, run as their pages in docs/guides/plugins/contrib say, with `kubesched try`."""
 
 import json
 import os
@@ -18,7 +18,7 @@ ENTRY_POINTS: dict[str, str] = tomllib.loads((CONTRIB / "pyproject.toml").read_t
 ]
 SECONDS = 120.0
 # how the pages begin the commands that are run here; tests/documents run the page that has others
-UP, SERVER = "kubesched up --once ", "python3 -m http.server 2020 "
+TRY, SERVER = "kubesched try ", "python3 -m http.server 2020 "
 
 
 def commands_of(page: str) -> list[str]:
@@ -71,15 +71,15 @@ def run_example_with_server(page: str, tmp_path: Path) -> dict[str, str]:
 
 
 def run_example(page: str, instead: dict[str, str] | None = None) -> dict[str, str]:
-    """Return the node of each pod (an empty text if it has none) after the `kubesched up --once` of a page.
+    """Return the node of each pod (an empty text if it has none) after the `kubesched try` of a page.
 
     `instead` has words of the command and what takes their place.
     """
-    (command,) = (each for each in commands_of(page) if each.startswith(UP))
+    (command,) = (each for each in commands_of(page) if each.startswith(TRY))
     for words, others in (instead or {}).items():
         assert words in command
         command = command.replace(words, others)
-    command = command.replace(UP, f"{sys.executable} -m {UP}-o json ")
+    command = command.replace(TRY, f"{sys.executable} -m {TRY}-o json ")
     with installed() as path:
         ended = subprocess.run(
             ["sh", "-c", command],

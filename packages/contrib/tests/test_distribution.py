@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from packages.contrib.tests.examples import PAGES, SERVER, UP, commands_of
+from packages.contrib.tests.examples import PAGES, SERVER, TRY, commands_of
 
 CONTRIB = Path(__file__).parents[1]
 SOURCE = CONTRIB / "src" / "kubesched_contrib"
@@ -74,6 +74,6 @@ def test_a_page_shows_commands_that_tests_run(page: str) -> None:
         # tests/documents/test_in_order.py
         assert len(shown) == 2
         return
-    assert all(command.startswith((UP, SERVER)) for command in shown)
+    assert all(command.startswith((TRY, SERVER)) for command in shown)
     tests = "".join(file.read_text() for file in (CONTRIB / "tests").rglob("test_*.py"))
     assert not shown or f'"{page}"' in tests, "no test runs its example"

@@ -93,7 +93,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     folder: Path = tmp_path_factory.mktemp("live")
     file = folder / "cluster.yaml"
     file.write_text(CLUSTER)
-    up = ["up", "--nodes", "4", "--cpu", "4", "--memory", "8Gi", str(file), "--", sys.executable, "-c", STORY]
+    up = ["with-cluster", "--nodes", "4", "--cpu", "4", "--memory", "8Gi", str(file), "--", sys.executable, "-c", STORY]
     found = subprocess.run(
         [sys.executable, "-m", "kubesched", *up], capture_output=True, text=True, timeout=SECONDS, check=False
     )

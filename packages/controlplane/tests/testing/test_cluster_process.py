@@ -142,7 +142,9 @@ def _runs(number: int) -> bool:
 def test_a_cluster_that_cannot_start_ends_the_session_with_its_words(tmp_path: Path) -> None:
     ran = session(tmp_path, UNRELATED, "--kubesched-cluster", "--kubesched-up", "missing.yaml")
     assert ran.returncode == pytest.ExitCode.USAGE_ERROR
-    assert "ERROR: `kubesched up --nodes 3 missing.yaml` has ended with exit code 1; it wrote:\n" in ran.stderr
+    assert (
+        "ERROR: `kubesched with-cluster --nodes 3 missing.yaml` has ended with exit code 1; it wrote:\n" in ran.stderr
+    )
     assert "missing.yaml" in ran.stderr.partition("it wrote:")[2]
 
 

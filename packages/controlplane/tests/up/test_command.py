@@ -4,6 +4,7 @@ import asyncio
 import fcntl
 import os
 import pty
+import re
 import signal
 import ssl
 import stat
@@ -52,17 +53,22 @@ def a_pod(name: str, cpu: str = "100m") -> str:
 
 
 def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "kubesched", "up", *arguments]
+    return [sys.executable, "-m", "kubesched", *arguments]
 
 
 def ran(*arguments: str, given: str | None = None) -> "subprocess.CompletedProcess[str]":
-    """Return what became of a process that ends by itself."""
+    """Return the result of a process that ends without a signal."""
     return subprocess.run(command(*arguments), capture_output=True, text=True, timeout=SECONDS, input=given)
 
 
+def tried(*arguments: str, given: str | None = None) -> "subprocess.CompletedProcess[str]":
+    """Return the result of `kubesched try` in a process."""
+    return ran("try", *arguments, given=given)
+
+
 def invoked(*arguments: str, given: str | None = None) -> Result:
-    """Return what a command line says that ends before a cluster is started."""
-    return CliRunner().invoke(main, ["up", *arguments], input=given)
+    """Return the result of a command line, run in this process."""
+    return CliRunner().invoke(main, arguments, input=given)
 
 
 @pytest.fixture
@@ -82,7 +88,7 @@ def _state(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyP
 
 
 def test_the_quickstart_is_placed_and_the_process_ends() -> None:
-    process = ran("--once", str(QUICKSTART))
+    process = tried(str(QUICKSTART))
     assert (process.returncode, process.stderr) == (3, ""), "a pod is unschedulable"
     lines = process.stdout.splitlines()
     assert lines[0].split() == ["NAMESPACE", "POD", "NODE", "STATUS", "REASON"]
@@ -103,7 +109,7 @@ def test_the_quickstart_is_placed_and_the_process_ends() -> None:
 
 @pytest.mark.slow
 def test_programs_get_json(manifest: Path) -> None:
-    process = ran("-o", "json", str(manifest))
+    process = tried("-o", "json", str(manifest))
     assert (process.returncode, process.stderr) == (3, "")
     document = msgspec.json.decode(process.stdout)
     reason = document["pods"][0].pop("reason")
@@ -123,7 +129,7 @@ def test_programs_get_json(manifest: Path) -> None:
 @pytest.mark.slow
 def test_manifests_come_from_standard_input_too(tmp_path: Path) -> None:
     (tmp_path / "nodes.yaml").write_text(NODE)
-    process = ran("-o", "json", "-", str(tmp_path), given=a_pod("web"))
+    process = tried("-o", "json", "-", str(tmp_path), given=a_pod("web"))
     assert [pod["node"] for pod in msgspec.json.decode(process.stdout)["pods"]] == ["n1"]
 
 
@@ -142,7 +148,7 @@ def test_a_configuration_a_plugin_and_delays_count(manifest: Path, tmp_path: Pat
         "profiles: [{plugins: {multiPoint: {enabled: [{name: Picky}]}}}]\n"
     )
     chosen = ("--config", str(config), "--plugin", str(tmp_path / "picky.py"), "--delay", "node-ready=100ms")
-    process = ran("-o", "json", *chosen, "--seed", "7", str(manifest))
+    process = tried("-o", "json", *chosen, "--seed", "7", str(manifest))
     assert process.returncode == 3, process.stderr
     reasons = {pod["name"]: pod["reason"] for pod in msgspec.json.decode(process.stdout)["pods"]}
     assert "1 node(s) too plain" in reasons["web"]
@@ -150,14 +156,14 @@ def test_a_configuration_a_plugin_and_delays_count(manifest: Path, tmp_path: Pat
 
 @pytest.mark.slow
 def test_what_does_not_settle_in_time_is_an_error_that_says_what_is_under_way() -> None:
-    process = ran("--once", "--delay", "termination=10m", "--timeout", "6s", str(QUICKSTART))
+    process = tried("--delay", "termination=10m", "--timeout", "6s", str(QUICKSTART))
     assert process.returncode == 1
     assert process.stdout.startswith("NAMESPACE"), "how things stand is shown all the same"
     assert "(nominated to node-" in process.stdout
     assert process.stderr.startswith("the cluster has not settled within 6s (--timeout): pod default/batch-")
     assert process.stderr.count("\n") == 1
     # in a process of its own, which a loop that does not end in time would end
-    process = ran("-o", "json", "--delay", "node-ready=10m", "--timeout", "6s", str(QUICKSTART))
+    process = tried("-o", "json", "--delay", "node-ready=10m", "--timeout", "6s", str(QUICKSTART))
     assert msgspec.json.decode(process.stdout)["settled"] is False
 
 
@@ -167,7 +173,7 @@ def test_nodes_need_no_manifests(tmp_path: Path) -> None:
     elsewhere = a_pod("picky").replace("spec: {", "spec: {nodeSelector: {kubesched.io/pool: large}, ")
     file.write_text("---\n".join((gpu, elsewhere, a_pod("giant", "9"))))
     pool = "name=large,nodes=1,taint=example.com/own:NoSchedule,label=example.com/disk=fast"
-    process = ran("-o", "json", "--nodes", "6", "--cpu", "7", "--gpu", "1:1", "--pool", pool, str(file))
+    process = tried("-o", "json", "--nodes", "6", "--cpu", "7", "--gpu", "1:1", "--pool", pool, str(file))
     assert (process.returncode, process.stderr) == (3, "")
     document = msgspec.json.decode(process.stdout)
     assert document["nodes"] == 7
@@ -180,9 +186,9 @@ def test_nodes_need_no_manifests(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_at_the_speed_of_a_real_cluster_things_take_their_time(manifest: Path) -> None:
     # in processes of their own, which a timeout may end at once
-    process = ran("-o", "json", "--speed", "0.001", "--timeout", "6s", str(manifest))
+    process = tried("-o", "json", "--speed", "0.001", "--timeout", "6s", str(manifest))
     assert (process.returncode, msgspec.json.decode(process.stdout)["settled"]) == (1, False)
-    process = ran("-o", "json", "--speed", "1000", str(manifest))
+    process = tried("-o", "json", "--speed", "1000", str(manifest))
     assert (process.returncode, msgspec.json.decode(process.stdout)["settled"]) == (3, True)
 
 
@@ -221,7 +227,7 @@ profiles: [{plugins: {multiPoint: {enabled: [{name: Loads}]}}}]
 @pytest.mark.slow
 def test_time_is_up_whatever_controllers_do(tmp_path: Path) -> None:
     (tmp_path / "endless.yaml").write_text(f"{NODE}---\n{ENDLESS}")
-    process = ran("--once", "--timeout", "6s", "-o", "json", str(tmp_path))
+    process = tried("--timeout", "6s", "-o", "json", str(tmp_path))
     assert process.returncode == 1
     assert process.stderr.startswith("the cluster has not settled within 6s (--timeout): ")
 
@@ -238,7 +244,7 @@ def test_a_signal_ends_it_whatever_controllers_do(number: int, tmp_path: Path) -
 @pytest.mark.slow
 def test_a_pipe_that_nobody_writes_to_does_not_keep_it(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
-    process = ran("--once", "--timeout", "1s", "--nodes", "1", str(tmp_path / "pipe"))
+    process = tried("--timeout", "1s", "--nodes", "1", str(tmp_path / "pipe"))
     assert process.returncode == 1
     assert process.stderr == "the cluster has not settled within 1s (--timeout): objects were still being loaded\n"
 
@@ -247,7 +253,7 @@ def test_a_kind_of_a_plugin_that_is_not_served_is_told_at_once(tmp_path: Path) -
     (tmp_path / "loads.py").write_text(LOADS)
     (tmp_path / "config.yml").write_text(WITH_LOADS)
     chosen = ("--plugin", str(tmp_path / "loads.py"), "--config", str(tmp_path / "config.yml"))
-    result = invoked("--once", "--nodes", "1", *chosen)
+    result = invoked("try", "--nodes", "1", *chosen)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == (
         "Loads: nodeloads.v1.example.com is looked up, but not served: add its CustomResourceDefinition\n"
@@ -256,7 +262,7 @@ def test_a_kind_of_a_plugin_that_is_not_served_is_told_at_once(tmp_path: Path) -
 
 def test_a_plugin_that_nobody_enables_is_told(tmp_path: Path) -> None:
     (tmp_path / "loads.py").write_text(LOADS)
-    result = invoked("--once", "--nodes", "1", "--plugin", str(tmp_path / "loads.py"))
+    result = invoked("try", "--nodes", "1", "--plugin", str(tmp_path / "loads.py"))
     assert result.exit_code == 0
     assert "no profile enables Loads; enable it in the file of --config:  profiles: [{plugins: " in result.stderr
 
@@ -267,16 +273,17 @@ def test_a_plugin_that_nobody_enables_is_told(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_a_command_has_a_cluster_for_as_long_as_it_takes(tmp_path: Path) -> None:
     script = "import os, sys; print(open(os.environ['KUBECONFIG']).readline(), end=''); sys.exit(7)"
-    process = ran("--nodes", "1", "--", sys.executable, "-c", script)
+    process = ran("with-cluster", "--nodes", "1", "--", sys.executable, "-c", script)
     assert process.returncode == 7
     assert process.stdout == "# written by kubesched; replaced when it starts again\n", "the command's own words alone"
-    assert ran("--nodes", "1", "--", str(tmp_path / "none")).returncode == 127
+    assert ran("with-cluster", "--nodes", "1", "--", str(tmp_path / "none")).returncode == 127
 
 
 @pytest.mark.slow
 def test_a_signal_goes_to_the_command() -> None:
     script = "trap 'echo told; exit 9' TERM; echo waits; while true; do sleep 0.1; done"
-    process = subprocess.Popen(command("--nodes", "1", "--", "sh", "-c", script), stdout=subprocess.PIPE, text=True)
+    words = command("with-cluster", "--nodes", "1", "--", "sh", "-c", script)
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == "waits\n"
@@ -290,7 +297,7 @@ def test_a_signal_goes_to_the_command() -> None:
 
 @pytest.mark.slow
 def test_in_the_background_it_is_ready_when_the_command_returns() -> None:
-    process = ran("--detach", "--name", "behind", "--nodes", "2")
+    process = ran("up", "--detach", "--name", "behind", "--nodes", "2")
     try:
         assert process.returncode == 0, process.stderr
         export = process.stdout.splitlines()[-1]
@@ -298,11 +305,11 @@ def test_in_the_background_it_is_ready_when_the_command_returns() -> None:
         nodes = asked(config, "GET", "/api/v1/nodes")["items"]
         ready = [each for node in nodes for each in node["status"]["conditions"] if each["type"] == "Ready"]
         assert [condition["status"] for condition in ready] == ["True", "True"]
-        again = ran("--detach", "--name", "behind", "--nodes", "2")
+        again = ran("up", "--detach", "--name", "behind", "--nodes", "2")
         assert (again.returncode, again.stdout) == (1, "")
         assert "a cluster 'behind' is up already" in again.stderr
     finally:
-        ended = ran("down", "behind")
+        ended = ran("up", "down", "behind")
     assert ended.returncode == 0
 
 
@@ -313,7 +320,7 @@ def test_a_state_folder_that_cannot_be_made_is_told(
     # root may write everywhere, but not below a file
     (tmp_path / "file").touch()
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
-    result = invoked("--stay", "--nodes", "1", *mode)
+    result = invoked("up", "--nodes", "1", *mode)
     assert (result.exit_code, result.stdout) == (1, "")
     assert "Not a directory; set XDG_STATE_HOME to use another folder" in result.stderr
 
@@ -322,7 +329,7 @@ def test_a_log_that_cannot_be_written_is_told(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     log = tmp_path / "kubesched" / "default.log"
     log.mkdir(parents=True)
-    result = invoked("--detach", "--nodes", "1")
+    result = invoked("up", "--detach", "--nodes", "1")
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == f"{log}: Is a directory; set XDG_STATE_HOME to use another folder\n"
 
@@ -346,10 +353,10 @@ def test_nodes_beside_others_are_like_one_of_them_or_in_no_zone(tmp_path: Path) 
     file = tmp_path / "cluster.yaml"
     taken = a_pod("taken", "4").replace("spec: {", "spec: {nodeName: worker, ")
     file.write_text(of_a_cluster(WORKER, taken) + "---\n" + IN_EU)
-    result = invoked("-o", "json", "--nodes", "3", str(file))
+    result = invoked("try", "-o", "json", "--nodes", "3", str(file))
     assert result.exit_code == 3
     assert "the nodes of --nodes have no zone" in result.stderr
-    result = invoked("-o", "json", "--nodes", "3", "--like", "worker", str(file))
+    result = invoked("try", "-o", "json", "--nodes", "3", "--like", "worker", str(file))
     assert (result.exit_code, result.stderr) == (0, "")
     pods = {pod["name"]: pod["node"] for pod in msgspec.json.decode(result.stdout)["pods"]}
     assert pods["picky"].startswith("node-")
@@ -359,7 +366,7 @@ def test_a_cluster_comes_without_its_namespaces_and_with_kinds_that_nobody_knows
     pod = a_pod("web").replace("{name: web}", "{name: web, namespace: shop}").replace("spec: {", "spec: {novelty: 1, ")
     rocket = "{apiVersion: space.example.com/v1, kind: Rocket, metadata: {name: r}}"
     (tmp_path / "cluster.yaml").write_text(of_a_cluster(NODE, pod, rocket))
-    result = invoked("--once", "--no-controllers", str(tmp_path))
+    result = invoked("try", "--no-controllers", str(tmp_path))
     assert result.exit_code == 0
     warning, made, left_out = result.stderr.splitlines()
     assert warning.startswith("Warning: ")
@@ -369,21 +376,21 @@ def test_a_cluster_comes_without_its_namespaces_and_with_kinds_that_nobody_knows
 
 
 def test_a_file_that_is_not_there_is_told_without_a_count_of_what_no_file_has() -> None:
-    result = invoked("--once", "missing.yaml")
+    result = invoked("try", "missing.yaml")
     assert (result.exit_code, result.stderr) == (1, "missing.yaml: No such file or directory\n")
 
 
 def test_a_field_that_does_not_exist_is_refused_unless_it_is_wanted(tmp_path: Path) -> None:
     file = tmp_path / "pod.yaml"
     file.write_text(a_pod("web").replace("spec: {", "spec: {nodeSelectors: {a: b}, "))
-    result = invoked("--once", "--nodes", "1", str(file))
+    result = invoked("try", "--nodes", "1", str(file))
     assert result.exit_code == 1
     assert result.stderr.splitlines() == [
         f'{file}: document 1: Pod "web": unknown field "spec.nodeSelectors"',
         "To load objects with unknown fields, use --validate warn.",
         "2 objects could be loaded, 1 problem",
     ]
-    result = invoked("--once", "--nodes", "1", "--validate", "warn", str(file))
+    result = invoked("try", "--nodes", "1", "--validate", "warn", str(file))
     assert result.exit_code == 0
     assert result.stderr == f'Warning: {file}: document 1: Pod "web": unknown field "spec.nodeSelectors"\n'
 
@@ -397,7 +404,7 @@ spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
 """
     volume = "spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: data}}], "
     (tmp_path / "app.yaml").write_text(claim + "---\n" + a_pod("web").replace("spec: {", volume))
-    assert invoked("--once", "--nodes", "1", str(tmp_path)).exit_code == 0
+    assert invoked("try", "--nodes", "1", str(tmp_path)).exit_code == 0
 
 
 # -- bad input
@@ -419,7 +426,7 @@ BROKEN = "apiVersion: v1\nkind: Pod\nmetadata: {name: broken}\nspec: {containers
 def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], tmp_path: Path) -> None:
     file = tmp_path / "bad.yaml"
     file.write_text(text)
-    result = invoked("--once", str(file))
+    result = invoked("try", str(file))
     assert result.exit_code == 1
     problem, *others = result.stderr.splitlines()
     for word in words:
@@ -430,11 +437,11 @@ def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], 
 
 
 @pytest.mark.parametrize(
-    ("arguments", "code", "words"),
+    ("arguments", "code", "message"),
     [
         pytest.param(["FOLDER"], 1, "no files that end in .yaml, .yml, .json", id="an empty folder"),
         pytest.param(["FOLDER/none.yaml"], 1, "FOLDER/none.yaml: No such file", id="no such file"),
-        pytest.param(["--once"], 1, "there are no nodes", id="nothing at all"),
+        pytest.param([], 1, "there are no nodes", id="nothing at all"),
         pytest.param(["MANIFEST", "--config", "MANIFEST"], 1, "--config MANIFEST: kind:", id="no configuration"),
         pytest.param(["MANIFEST", "--config", "FOLDER/none"], 1, "FOLDER/none: No such file", id="no such config"),
         pytest.param(["MANIFEST", "--feature-gates", "Nope=true"], 1, "Nope", id="no such gate"),
@@ -444,17 +451,24 @@ def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], 
         pytest.param(["MANIFEST", "--delay", "pod-start=-1s"], 2, "'-1s' is not a duration", id="a delay below zero"),
         pytest.param(["--config", "-", "-"], 2, "not both", id="standard input twice"),
         pytest.param(["MANIFEST", "--data", ""], 2, "'--data': is empty; give the path of a folder", id="no folder"),
-        pytest.param(["MANIFEST", "--"], 2, "missing command after --", id="no command"),
-        pytest.param(["--once", "--", "true"], 2, "-- COMMAND and --once", id="a command, once"),
-        pytest.param(["--detach", "--once"], 2, "--detach and --once", id="in the background, once"),
+        pytest.param(["up", "MANIFEST", "--"], 2, "missing command after --", id="no command"),
+        pytest.param(["with-cluster", "MANIFEST"], 2, "missing command: kubesched with-cluster", id="only a cluster"),
         pytest.param(
-            ["--detach", "--no-serve"], 2, "--no-serve exclude each other", id="in the background, without a door"
+            ["up", "-o", "json"], 2, "-o is an option of `kubesched try`", id="a table of a cluster that stays"
         ),
-        pytest.param(["--detach", "--", "true"], 2, "-- COMMAND exclude each other", id="a command in the background"),
+        pytest.param(["up", "--no-serve", "--port", "1"], 2, "serves: leave --no-serve out", id="a port of no server"),
+        pytest.param(["up", "--once", "--", "true"], 2, "-- COMMAND and --once", id="a command, once"),
+        pytest.param(["up", "--detach", "--once"], 2, "--detach and --once", id="in the background, once"),
+        pytest.param(
+            ["up", "--detach", "--no-serve"], 2, "--no-serve exclude each other", id="in the background, without a door"
+        ),
+        pytest.param(
+            ["up", "--detach", "--", "true"], 2, "-- COMMAND exclude each other", id="a command in the background"
+        ),
         pytest.param(["--nodes", "1", "--like", "A b"], 2, "'A b': expected the name of a node", id="no node's name"),
         pytest.param(["--nodes", "1", "--like", "x"], 2, "there is no node 'x'", id="like no node that is there"),
         pytest.param(["MANIFEST", "--validate", "no"], 2, "'--validate': 'no' is not one of", id="no validation"),
-        pytest.param(["MANIFEST", "--port", "1"], 2, "--port needs a cluster that serves: add --stay", id="no door"),
+        pytest.param(["MANIFEST", "--port", "1"], 2, "--port needs a cluster that serves: add --serve", id="no door"),
         pytest.param(["MANIFEST", "--kubeconfig", "x"], 2, "--kubeconfig needs a cluster that serves", id="no key"),
         pytest.param(["MANIFEST", "-o", "yaml"], 2, "'table', 'json'", id="no such output"),
         pytest.param(["--nodes", "many"], 2, "'--nodes': 'many': expected a number from 1 to 100000", id="no number"),
@@ -492,47 +506,98 @@ def test_a_manifest_that_cannot_be_loaded_is_named(text: str, words: list[str], 
         ),
         pytest.param(["--name", "../x"], 2, "'../x' is no name of a cluster", id="a path for a name"),
         pytest.param(
-            ["--name", "dev", "status"], 2, "status comes first: kubesched up status [NAME]", id="the wrong way round"
+            ["up", "--name", "dev", "status"],
+            2,
+            "status comes first: kubesched up status [NAME]",
+            id="the wrong way round",
         ),
-        pytest.param(["status", "a", "b"], 2, "unexpected extra argument", id="two names"),
-        pytest.param(["down", "a", "--all"], 2, "give NAME or --all, not both", id="one and all"),
+        pytest.param(["up", "status", "a", "b"], 2, "unexpected extra argument", id="two names"),
+        pytest.param(["up", "down", "a", "--all"], 2, "give NAME or --all, not both", id="one and all"),
         pytest.param(["MANIFEST", "--data", "MANIFEST"], 1, "MANIFEST: is a file, and no folder", id="a file for data"),
     ],
 )
-def test_what_cannot_work_is_told(arguments: list[str], code: int, words: str, manifest: Path, tmp_path: Path) -> None:
+def test_what_cannot_work_is_told(
+    arguments: list[str], code: int, message: str, manifest: Path, tmp_path: Path
+) -> None:
     empty = tmp_path / "empty"
     empty.mkdir()
 
     def named(text: str) -> str:
         return text.replace("FOLDER", str(empty)).replace("MANIFEST", str(manifest))
 
-    result = invoked(*map(named, arguments))
+    words = arguments if arguments[:1] in (["up"], ["with-cluster"]) else ["try", *arguments]
+    result = invoked(*map(named, words))
     assert result.exit_code == code
-    assert named(words) in result.stderr
+    assert named(message) in result.stderr
     assert result.stdout == ""
 
 
 def test_manifests_without_nodes_say_where_nodes_come_from(tmp_path: Path) -> None:
     (tmp_path / "pod.yaml").write_text(a_pod("web"))
-    result = invoked("--once", str(tmp_path))
+    result = invoked("try", str(tmp_path))
     assert result.exit_code == 1
     assert "examples/quickstart/nodes.yaml" in result.stderr
     assert "kubectl get nodes -o yaml" in result.stderr
 
 
-def test_help_teaches_by_example() -> None:
-    text = invoked("--help").stdout
-    assert "kubesched up --once examples/quickstart/" in text
-    assert "export KUBECONFIG" in text
-    assert f"    {EXPORT}\n" in text, "in one line, for whoever copies it"
+# lines of two screens, and of the terminal of a test
+TWO_SCREENS = 80
+
+
+@pytest.mark.parametrize("name", ["up", "try", "with-cluster"])
+def test_help_teaches_by_example_on_two_screens(name: str) -> None:
+    text = invoked(name, "--help").stdout
+    assert f"  kubesched {name} " in text
+    assert text.count("Example: ") >= 2
+    assert "Exit code: " in text
+    assert len(text.splitlines()) <= TWO_SCREENS
+    assert "--delay" not in text
+    complete = invoked(name, "--help-all").stdout
+    assert "--delay" in complete
+    assert "pod-start" in complete
+    for option in re.findall(r"^  (--[a-z-]+)", text, re.MULTILINE):
+        assert f"  {option}" in complete
+
+
+def test_help_has_the_command_that_exports_a_cluster() -> None:
+    text = invoked("try", "--help").stdout
+    assert "kubesched try examples/quickstart/" in text
+    assert "export KUBECONFIG" in invoked("up", "--help").stdout
+    assert f"    {EXPORT}\n" in text, "in one line, for readers who copy it"
     assert EXPORT in (QUICKSTART.parents[1] / "docs/guides/clusters/up.md").read_text().replace("\\\n", "")
+
+
+def test_old_options_of_up_are_hidden() -> None:
+    text = invoked("up", "--help-all").stdout
+    for option in ("--once", "--stay", "--output", "-- COMMAND"):
+        assert option not in text
+
+
+# -- the spellings before `try` and `with-cluster`
+
+
+def test_up_once_is_try_with_a_hint(manifest: Path) -> None:
+    old = invoked("up", "--once", "-o", "json", "--seed", "3", str(manifest))
+    new = invoked("try", "-o", "json", "--seed", "3", str(manifest))
+    assert (old.exit_code, old.stdout) == (new.exit_code, new.stdout)
+    assert (old.exit_code, new.stderr) == (3, "")
+    assert old.stderr == "`kubesched up --once` is deprecated: use `kubesched try`\n"
+
+
+@pytest.mark.slow
+def test_up_with_a_command_is_with_cluster_with_a_hint() -> None:
+    process = ran("up", "--nodes", "1", "--", "sh", "-c", "test -s $KUBECONFIG && echo own words; exit 7")
+    assert (process.returncode, process.stdout) == (7, "own words\n")
+    hint, *rest = process.stderr.splitlines()
+    assert hint == "`kubesched up ... -- COMMAND` is deprecated: use `kubesched with-cluster ... -- COMMAND`"
+    assert [line.partition("=")[0].partition(" at ")[0] for line in rest] == ["API server", "export KUBECONFIG"]
 
 
 @pytest.mark.slow
 def test_a_port_that_is_taken_is_told(manifest: Path) -> None:
     with staying(str(manifest)) as first:
         taken = first.url.rpartition(":")[2]
-        process = ran("--stay", "--name", "another", "--port", taken, str(manifest))
+        process = ran("up", "--name", "another", "--port", taken, str(manifest))
     assert process.returncode == 1
     assert process.stderr.startswith(f"cannot listen on 127.0.0.1 port {taken}: ")
     assert process.stderr.endswith("Address already in use\n")
@@ -559,7 +624,7 @@ class Staying(NamedTuple):
 def staying(*arguments: str, **environment: str) -> Iterator[Staying]:
     """Start a cluster that stays; end it when the block is left."""
     process = subprocess.Popen(
-        command("--stay", *arguments),
+        command("up", *arguments),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -614,6 +679,23 @@ def test_it_stays_for_others_until_it_is_ended(manifest: Path, tmp_path: Path) -
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("old_option", [(), ("--stay",)], ids=["as it is", "with --stay"])
+def test_it_stays_though_standard_output_is_a_pipe(old_option: tuple[str, ...], manifest: Path) -> None:
+    with staying(*old_option, str(manifest)) as staying_on:
+
+        def node() -> Any:
+            return asked(staying_on.kubeconfig, "GET", "/api/v1/namespaces/default/pods/web")["spec"].get("nodeName")
+
+        assert eventually(node, "the cluster has settled") == "n1"
+        # longer than a cluster that has settled took to end
+        with pytest.raises(subprocess.TimeoutExpired):
+            staying_on.process.wait(3)
+        code, out, err = staying_on.end(signal.SIGTERM)
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == "1 node, 2 pods: 1 bound, 1 unschedulable."
+
+
+@pytest.mark.slow
 def test_a_cluster_may_begin_empty(tmp_path: Path) -> None:
     config = tmp_path / "kubeconfig"
     with staying("--kubeconfig", str(config)) as staying_on:
@@ -633,7 +715,7 @@ def test_a_cluster_may_begin_empty(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_being_ended_before_things_have_settled_is_an_error(tmp_path: Path) -> None:
-    arguments = ("--once", "--serve", "--delay", "node-ready=10m", "--timeout", "10m", str(QUICKSTART))
+    arguments = ("try", "--serve", "--delay", "node-ready=10m", "--timeout", "10m", str(QUICKSTART))
     process = subprocess.Popen(
         command(*arguments),
         stdout=subprocess.PIPE,
@@ -722,7 +804,7 @@ def terminal(tmp_path: Path) -> Iterator[Any]:
 
 @pytest.mark.slow
 def test_on_a_terminal_it_stays_shows_how_things_stand_and_ends_with_ctrl_c(terminal: Any) -> None:
-    shown = terminal(str(QUICKSTART))
+    shown = terminal("up", str(QUICKSTART))
     eventually(lambda: "default/urgent to node-" in shown.read(), "events are shown")
     eventually(lambda: "Job completed" in shown.read(), "controllers are at work")
     eventually(lambda: "14\x1b[0m pods bound" in shown.read(), "pods are counted, those of a finished Job are not")
@@ -745,7 +827,7 @@ def test_a_terminal_that_is_too_narrow_gets_whole_names() -> None:
 
 @pytest.mark.slow
 def test_on_a_terminal_once_ends_with_a_table_that_fits_it(terminal: Any) -> None:
-    shown = terminal("--once", str(QUICKSTART))
+    shown = terminal("try", str(QUICKSTART))
     assert shown.end() == 3
     table = shown.text[shown.text.rindex("NAMESPACE") :]
     assert "12 nodes, 19 pods: 14 bound" in table

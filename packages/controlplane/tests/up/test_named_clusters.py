@@ -186,7 +186,7 @@ def test_what_is_in_the_way_is_named(state: Path) -> None:
 
 def test_a_folder_that_cannot_be_had_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", "/dev/null/state")
-    with pytest.raises(NamedClusterError, match=r"^/dev/null/state/kubesched/dev: Not a directory; XDG_STATE_HOME"):
+    with pytest.raises(NamedClusterError, match=r"^/dev/null/state/kubesched/dev: Not a directory; set XDG_STATE_HOME"):
         locked("dev").__enter__()
     assert (find("dev"), find_all()) == (None, [])
 

@@ -28,7 +28,7 @@ POD = "apiVersion: v1\nkind: Pod\nmetadata: {name: web}\nspec: {containers: [{na
 def test_a_plugin_logs_to_standard_error(tmp_path: Path) -> None:
     for name, text in {"telling.py": PLUGIN, "config.yaml": CONFIG, "pod.yaml": POD}.items():
         (tmp_path / name).write_text(text)
-    command = [sys.executable, "-m", "kubesched", "up", "--once", "--nodes", "1"]
+    command = [sys.executable, "-m", "kubesched", "try", "--nodes", "1"]
     options = ["--plugin", "telling.py", "--config", "config.yaml", "pod.yaml"]
     ended = subprocess.run([*command, *options], capture_output=True, text=True, timeout=60, cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr

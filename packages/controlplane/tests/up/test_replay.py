@@ -151,7 +151,7 @@ def test_what_the_server_refuses_is_told(tmp_path: Path) -> None:
 
 
 def test_the_command_replays_a_trace() -> None:
-    result = CliRunner().invoke(main, ["up", "--once", "--replay", str(EXAMPLE), "--speed", "1000"])
+    result = CliRunner().invoke(main, ["try", "--replay", str(EXAMPLE), "--speed", "1000"])
     assert result.exit_code == 0
     assert "replay: the replay of small.jsonl is over: 50 s of the trace" in result.output
     assert "2 nodes, 5 pods" in result.output
@@ -160,6 +160,6 @@ def test_the_command_replays_a_trace() -> None:
 def test_a_trace_that_cannot_be_read_is_told(tmp_path: Path) -> None:
     trace = tmp_path / "trace.jsonl"
     trace.write_text('{"at": 0, "from": "nothing", "name": "x"}\n')
-    result = CliRunner().invoke(main, ["up", "--once", "--replay", str(trace)])
+    result = CliRunner().invoke(main, ["try", "--replay", str(trace)])
     assert result.exit_code == 1
     assert "trace.jsonl, line 1: there is no template 'nothing' above" in result.output

@@ -50,6 +50,11 @@ def invoked(*arguments: str) -> Result:
     return CliRunner().invoke(main, ["up", *arguments])
 
 
+def tried(*arguments: str) -> Result:
+    """Return the result of `kubesched try`."""
+    return CliRunner().invoke(main, ["try", *arguments])
+
+
 def ran(*arguments: str) -> "subprocess.CompletedProcess[str]":
     """Return what became of a process of its own."""
     command = [sys.executable, "-m", "kubesched", "up", *arguments]
@@ -117,7 +122,7 @@ def test_nobody_is_up() -> None:
     assert (result.exit_code, msgspec.json.decode(result.stdout), result.stderr) == (0, {"clusters": []}, "")
     result = invoked("status", "dev")
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr == "no cluster 'dev' is up; `kubesched up` starts one\n"
+    assert result.stderr == "no cluster 'dev' is up; start one with `kubesched up`\n"
 
 
 def test_one_that_is_being_started_and_one_that_does_not_answer_are_shown(
@@ -146,13 +151,13 @@ def test_one_that_is_being_started_and_one_that_does_not_answer_are_shown(
 
 def test_a_name_that_is_up_is_not_started_again(web: str) -> None:
     with a_local_cluster(web) as process:
-        second = ran("--stay", web)
+        second = ran(web)
         assert (second.returncode, second.stdout) == (1, "")
         (line,) = second.stderr.splitlines()
         assert line.startswith(f"a cluster 'default' is up already, in process {process.process.pid}: ")
         for words in ("`kubesched up status`", "`kubesched up down default`", "--name"):
             assert words in line
-        once = invoked("--once", "--nodes", "3", web)
+        once = tried("--nodes", "3", web)
         assert (once.exit_code, once.stderr) == (0, ""), "whoever serves nobody needs no name"
         assert process.ask("GET", PODS)["kind"] == "PodList"
 
@@ -201,7 +206,7 @@ def test_one_that_does_not_end_in_time_is_told(web: str) -> None:
 def test_a_file_of_that_name_can_still_be_given(web: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     os.rename(web, "status")
-    result = invoked("--once", "--nodes", "1", "./status")
+    result = tried("--nodes", "1", "./status")
     assert result.exit_code == 0
     assert "1 node, 3 pods: 3 bound." in result.stdout
     assert invoked("status").stdout == ""
@@ -237,17 +242,17 @@ def test_a_cluster_goes_on_where_it_was_killed(web: str, tmp_path: Path) -> None
         eventually(lambda: len(pods(process)) == 2, "controllers go on, too")
         code, _, err = process.end()
         assert (code, err) == (0, "3 objects were there already and stay unchanged.\n")
-    once = invoked("--once", "--data", str(data))
+    once = tried("--data", str(data))
     assert (once.exit_code, once.stderr) == (0, "")
     assert once.stdout.splitlines()[-1] == "3 nodes, 2 pods: 2 bound."
 
 
 def test_a_folder_is_for_one_at_a_time_and_a_start_that_fails_leaves_nothing(web: str, tmp_path: Path) -> None:
     data = str(tmp_path / "data")
-    result = invoked("--once", "--data", data, web)
+    result = tried("--data", data, web)
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr.startswith("there are no nodes")
     with a_local_cluster("--data", data) as process:
         assert pods(process) == {}
-        result = invoked("--once", "--data", data, web)
+        result = tried("--data", data, web)
         assert (result.exit_code, result.stderr) == (1, f"{data}/state.db: is in use by another process\n")

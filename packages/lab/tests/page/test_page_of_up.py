@@ -110,7 +110,7 @@ def test_the_page_of_a_cluster_follows_it_and_ends_with_it(tmp_path: Path) -> No
     config, scheduler = tmp_path / "kubeconfig", tmp_path / "scheduler.yaml"
     scheduler.write_text(CONFIGURATION)
     arguments = ("--nodes", "2", "--kubeconfig", str(config), "--config", str(scheduler), str(manifest))
-    with started("up", "--stay", "--page", *arguments, state=tmp_path) as process:
+    with started("up", "--page", *arguments, state=tmp_path) as process:
         assert process.stderr is not None
         line = next(line for line in process.stderr if line.startswith("page: "))
         address = line.removeprefix("page: ").strip()
@@ -167,7 +167,7 @@ def a_page(*arguments: str, state: Path) -> Iterator[str]:
 def test_a_cluster_that_is_started_again_under_its_name_is_shown_again(tmp_path: Path) -> None:
     config, scheduler = tmp_path / "kubeconfig", tmp_path / "scheduler.yaml"
     scheduler.write_text(CONFIGURATION)
-    words = ("up", "--stay", "--name", "again", "--kubeconfig", str(config))
+    words = ("up", "--name", "again", "--kubeconfig", str(config))
 
     def nodes(address: str, count: int) -> Any:
         found = get(address, "/v1/cluster")
@@ -193,7 +193,7 @@ def test_a_cluster_that_is_started_again_under_its_name_is_shown_again(tmp_path:
 @pytest.mark.slow
 def test_a_page_whose_cluster_goes_away_says_so(tmp_path: Path) -> None:
     config = tmp_path / "kubeconfig"
-    with started("up", "--stay", "--nodes", "1", "--kubeconfig", str(config), state=tmp_path) as cluster:
+    with started("up", "--nodes", "1", "--kubeconfig", str(config), state=tmp_path) as cluster:
         eventually(lambda: config.exists() or None, "the cluster serves", seconds=SECONDS)
         with a_page("--kubeconfig", str(config), state=tmp_path) as address:
             assert get(address, "/v1/cluster")["source"]["state"] == "there"

@@ -166,7 +166,7 @@ def test_the_same_run_gives_the_same_figures_and_nothing_is_lost() -> None:
     assert (first.pending_at_end, first.running_at_end) == (0, 0)
 
 
-# -- against `kubesched up --once`
+# -- against `kubesched try`
 
 
 def manifests(seed: int) -> dict[str, Any]:
@@ -202,7 +202,7 @@ def manifests(seed: int) -> dict[str, Any]:
 def test_a_trace_without_time_agrees_with_up_pod_by_pod(seed: int, tmp_path: Path) -> None:
     file = tmp_path / "cluster.json"
     file.write_text(json.dumps(manifests(seed)))
-    upped = CliRunner().invoke(main, ["up", "--once", "-o", "json", str(file)], catch_exceptions=False)
+    upped = CliRunner().invoke(main, ["try", "-o", "json", str(file)], catch_exceptions=False)
     assert upped.exit_code in (0, 3), upped.output
     expected = {each["name"]: each["node"] or "" for each in json.loads(upped.stdout)["pods"]}
     log = PodLog()

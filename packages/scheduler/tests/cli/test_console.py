@@ -1,5 +1,6 @@
 """The console scripts: standard streams that are full, closed or read by nobody, and Ctrl-C, as real processes."""
 
+import os
 import signal
 import subprocess
 import sys
@@ -8,12 +9,13 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 import pytest
+from tests.support.processes import eventually
 
 from kubesched.cli import COMMANDS
 from kubesched.console import INTERRUPTED
 
 KUBESCHED = f"exec {sys.executable} -m kubesched"
-NODES = "up --once --nodes 1"
+NODES = "try --nodes 1"
 
 
 def shell(line: str) -> tuple[int, str, str]:
@@ -48,8 +50,20 @@ def test_closed_streams_are_as_good_as_none(closed: str) -> None:
     assert ("1 node, 0 pods" in out) == (">&-" not in closed.replace("2>&-", ""))
 
 
-def test_whether_anybody_looks_can_be_asked_of_closed_streams() -> None:
-    assert shell(f"{KUBESCHED} up --nodes 1 >&-") == (0, "", "")
+def test_a_cluster_without_standard_output_ends_with_a_signal(tmp_path: Path) -> None:
+    config = tmp_path / "kubeconfig"
+    line = f"{KUBESCHED} up --nodes 1 --kubeconfig {config} >&-"
+    process = subprocess.Popen(
+        ["sh", "-c", line], stderr=subprocess.PIPE, text=True, env={**os.environ, "XDG_STATE_HOME": str(tmp_path)}
+    )
+    try:
+        eventually(config.exists, "the cluster serves")
+        process.send_signal(signal.SIGTERM)
+        _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert (process.returncode, errors) == (0, "")
 
 
 def test_an_interrupted_command_says_nothing() -> None:

@@ -126,14 +126,14 @@ def test_a_program_that_reads_pages_has_no_complaints(program: str, options: lis
 
 @needs("man", "man-db")
 def test_man_shows_a_page(tmp_path: Path) -> None:
-    (tmp_path / "kubesched-up.1").write_text(PAGES["kubesched-up.1"])
+    (tmp_path / "kubesched-try.1").write_text(PAGES["kubesched-try.1"])
     ran = subprocess.run(
-        ["man", "-l", str(tmp_path / "kubesched-up.1")],
+        ["man", "-l", str(tmp_path / "kubesched-try.1")],
         env={"PATH": "/usr/bin:/bin", "MANWIDTH": "100", "LC_ALL": "C.UTF-8", "MANPAGER": "cat"},
         capture_output=True,
         text=True,
         check=True,
         timeout=60,
     )
-    assert "KUBESCHED-UP(1)" in ran.stdout
-    assert "  kubesched up --once examples/quickstart/\n" in ran.stdout
+    assert "KUBESCHED-TRY(1)" in ran.stdout
+    assert "  kubesched try examples/quickstart/\n" in ran.stdout

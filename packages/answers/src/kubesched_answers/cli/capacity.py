@@ -4,9 +4,11 @@ In: a cluster, and manifests of workloads. Out: an answer, and exit code 0 (they
 """
 
 import csv
+import functools
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any, TypeVar
 
 import click
 import msgspec
@@ -30,6 +32,34 @@ from kubesched_answers.templates.reading import WorkloadTemplates, read_template
 DOES_NOT_FIT = 3
 OWN = "own"
 PRICE = "price"
+F = TypeVar("F", bound=Callable[..., Any])
+# options that apply to workloads alone
+_OF_WORKLOADS = ("until", "own_replicas", "weights", "node_files", "price_label", "price_file")
+
+
+def _weight_numbers(ctx: click.Context, option: click.Parameter, text: str | None) -> tuple[int, ...] | str | None:
+    """Return the numbers of --weights, or OWN (a callback of click)."""
+    if text is None or text == OWN:
+        return text
+    try:
+        return tuple(int(part) for part in text.split(","))
+    except ValueError:
+        problem = f"{text!r}: expected whole numbers separated by commas, or {OWN!r}"
+        raise click.BadParameter(problem, ctx, option) from None
+
+
+def _one_target(command: F) -> F:
+    """Check, before the cluster is read, that the options fit together."""
+
+    @functools.wraps(command)
+    def with_one_target(*args: Any, **kwargs: Any) -> Any:
+        if kwargs["until"] is not None and kwargs["own_replicas"]:
+            raise click.UsageError("--until and --own-replicas exclude each other: give one of them")
+        if not kwargs["files"] and any(kwargs[name] for name in _OF_WORKLOADS):
+            raise click.UsageError("no workloads: add -f FILE; without workloads, only --pool-label applies")
+        return command(*args, **kwargs)
+
+    return with_one_target  # type: ignore[return-value]
 
 
 @click.command("capacity")
@@ -53,6 +83,7 @@ PRICE = "price"
     metavar="N,N...",
     help="Place the workloads in rounds, with these numbers of replicas in each round; 'own' takes each workload's own "
     "`replicas`. Without --weights, place one workload after the other, each as often as it fits.",
+    callback=_weight_numbers,
 )
 @click.option("--pool-label", default="", metavar="KEY", help="Node label that holds the name of the node's pool.")
 @click.option(
@@ -62,13 +93,14 @@ PRICE = "price"
 @click.option(
     "--prices", "price_file", metavar="FILE", help="CSV file of prices by the value of a label, such as instance types."
 )
+@_one_target
 @model_options
 @output_option
 def capacity_command(
     files: tuple[str, ...],
     until: int | None,
     own_replicas: bool,
-    weights: str | None,
+    weights: tuple[int, ...] | str | None,
     pool_label: str,
     node_files: tuple[str, ...],
     price_label: str,
@@ -92,11 +124,7 @@ def capacity_command(
       kubesched capacity -f my-app.yaml --until 50              # do 50 fit? if not, which nodes to add?
       kubesched capacity -f web.yaml -f batch.yaml --weights 3,1 --from cluster.snapshot.gz
     """
-    if until is not None and own_replicas:
-        raise click.UsageError("--until and --own-replicas exclude each other: give one of them")
     if not files:
-        if until is not None or own_replicas or weights is not None or node_files or price_label or price_file:
-            raise click.UsageError("no workloads: add -f FILE; without workloads, only --pool-label applies")
         left = remaining(model, pool_label)
         print_answer(left, remaining_report(left), output)
         return
@@ -122,15 +150,10 @@ def _progress() -> Iterator[Progress]:
         yield lambda what, count: status.update(f"{what}: {count:,} pods placed")
 
 
-def _weights(text: str | None, templates: WorkloadTemplates) -> tuple[int, ...]:
-    if text is None:
-        return ()
-    if text == OWN:
+def _weights(given: tuple[int, ...] | str | None, templates: WorkloadTemplates) -> tuple[int, ...]:
+    if isinstance(given, str):
         return tuple(template.replicas for template in templates.templates)
-    try:
-        return tuple(int(part) for part in text.split(","))
-    except ValueError:
-        raise click.BadParameter(f"{text!r}: expected whole numbers separated by commas, or {OWN!r}") from None
+    return given or ()
 
 
 def _nodes(files: tuple[str, ...]) -> tuple[Node, ...]:

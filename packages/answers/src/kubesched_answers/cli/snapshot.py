@@ -3,9 +3,12 @@
 In: a cluster. Out: a file that `--from` reads, written as a whole or not at all, and a line about it.
 """
 
+import functools
 import secrets
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, TypeVar
 
 import click
 
@@ -18,6 +21,19 @@ from kubesched_answers.sources.snapshots import counts_of, snapshot_bytes
 
 # kinds that the line names; the line sums up all other kinds
 _NAMED = ("Node", "Pod")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def _key_of_codes(command: F) -> F:
+    """Check, before the cluster is read, that --key has codes to apply to."""
+
+    @functools.wraps(command)
+    def with_key(*args: Any, **kwargs: Any) -> Any:
+        if kwargs["key"] is not None and not kwargs["anonymise"]:
+            raise click.UsageError("--key needs --anonymise")
+        return command(*args, **kwargs)
+
+    return with_key  # type: ignore[return-value]
 
 
 @click.command("snapshot")
@@ -33,6 +49,7 @@ _NAMED = ("Node", "Pod")
 @click.option(
     "--key", metavar="TEXT", help="Key for --anonymise: the same key gives the same codes; by default codes are random."
 )
+@_key_of_codes
 @source_options
 def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObjects) -> None:
     """Write a cluster to a file, for questions later or elsewhere.
@@ -53,8 +70,6 @@ def snapshot(output: str, anonymise: bool, key: str | None, objects: ClusterObje
       kubesched explain --from cluster.snapshot.gz
       kubesched snapshot -o to-share.snapshot.gz --anonymise
     """
-    if key is not None and not anonymise:
-        raise click.UsageError("--key needs --anonymise")
     if anonymise:
         objects = anonymised(objects, key.encode() if key is not None else secrets.token_bytes(32))
     content = snapshot_bytes(objects)

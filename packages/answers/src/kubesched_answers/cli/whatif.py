@@ -27,7 +27,7 @@ from kubesched_answers.whatif.compare import NamedModel, compare
 from kubesched_answers.whatif.configurations import parse_weight, with_weights
 from kubesched_answers.whatif.consolidate import consolidate
 from kubesched_answers.whatif.operations import Operation
-from kubesched_answers.whatif.requests import operation_of, with_drain_options
+from kubesched_answers.whatif.requests import check_form, operation_of, with_drain_options
 from kubesched_answers.whatif.whatif import whatif
 from kubesched_answers.whatif.workload_operations import RescheduleAll
 
@@ -110,17 +110,19 @@ NODES = "NODES"
 )
 @click.option("--weight", "weights", multiple=True, metavar="PLUGIN=W", help="Weight of a plugin's scores to try.")
 @click.option(
-    "--kubernetes-gates",
+    "--try-gates",
     "new_gates",
     multiple=True,
     metavar="A=true,B=false",
-    help="Feature gates to try, such as A=true,B=false.",
+    help="Feature gates of the scheduler to try; --feature-gates apply to both schedulers.",
 )
+# the name of --try-gates in earlier versions
+@click.option("--kubernetes-gates", "old_gates", multiple=True, hidden=True)
 @click.option(
     "--compare",
     "compared",
     is_flag=True,
-    help="Compare the configuration with and without --weight and --kubernetes-gates.",
+    help="Compare the configuration with and without --weight and --try-gates.",
 )
 @source_option
 @gate_options
@@ -134,6 +136,7 @@ def whatif_command(
     configs: tuple[str, ...],
     weights: tuple[str, ...],
     new_gates: tuple[str, ...],
+    old_gates: tuple[str, ...],
     compared: bool,
     gates: FeatureGates,
     registry: Registry,
@@ -149,10 +152,7 @@ def whatif_command(
     settles without changes. Then the changes are made in the given order, each as a request to the API server.
     Nothing is changed in your cluster.
 
-    Exit code 3: a drain is refused or held up, a rollout hangs, or a pod has no place although it had one, is new, or
-    belongs to a scaled or applied object. With only --add-nodes, a removed taint or another configuration: a pod
-    stays pending. With two configurations: a pod has no node under the second, though it has one now or under the
-    first.
+    Exit code 3: a drain is refused or held up, a rollout hangs, or a pod that should have a node has none.
 
     \b
     Examples:
@@ -163,6 +163,10 @@ def whatif_command(
     """
     if len(configs) > 2:
         raise click.UsageError("give --config once, or twice to compare two configurations")
+    for name, values in options.items():
+        for value in values:
+            check_form(name, value)
+    new_gates = (*old_gates, *new_gates)
     second_gates = FeatureGates({**gates.explicit, **parse_flag(",".join(new_gates))}, gates.version)
     changed = dict(map(parse_weight, weights))
     told = "" if configs else served_configuration(source)

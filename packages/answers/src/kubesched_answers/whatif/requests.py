@@ -15,7 +15,7 @@ from kubesched_answers.whatif.draining import Drain
 from kubesched_answers.whatif.node_choice import chosen_nodes
 from kubesched_answers.whatif.operations import AddNodes, Cordon, Operation, RemoveNodes, TaintNodes, parse_taint
 from kubesched_answers.whatif.workload_operations import ApplyManifests, DeleteObject, RescheduleAll, ScaleWorkload
-from kubesched_answers.whatif.workloads import REPLICAS_FIELDS, parse_name
+from kubesched_answers.whatif.workloads import REPLICAS_FIELDS, NamedObject, parse_name
 
 # limit on new nodes or pods
 MOST_NEW: Final = 100_000
@@ -27,6 +27,16 @@ def operation_of(model: ClusterModel, name: str, value: Any, readers: FileReader
     if maker is None:
         raise UnknownObjectError(f"there is no operation {name}{nearest(name, _MAKERS)}")
     return maker(model, value, readers)
+
+
+def check_form(name: str, value: Any) -> None:
+    """Check the form of an operation without a cluster; raises KubeschedError."""
+    if name == "taint":
+        parse_taint(value[1])
+    elif name == "add_nodes":
+        _number_and_node(value)
+    elif name == "scale":
+        _workload_and_number(value)
 
 
 def with_drain_options(operations: Iterable[Operation], force: bool, delete_emptydir_data: bool) -> list[Operation]:
@@ -42,16 +52,25 @@ def _taint(model: ClusterModel, value: tuple[str, str], readers: FileReaders) ->
 
 
 def _add_nodes(model: ClusterModel, text: str, readers: FileReaders) -> Operation:
+    number, like = _number_and_node(text)
+    known = like in model.cluster.table.row_of
+    node = None if known else readers.node(like)
+    return AddNodes(number, node if node is not None else model.node(like))
+
+
+def _number_and_node(text: str) -> tuple[int, str]:
     number, _, like = text.partition("=")
     if not number.isdecimal() or not like or int(number) < 1:
         raise KubeschedError(f"--add-nodes {text}: write N=LIKE, such as 3=node-1 or 3=node.yaml")
     _check_bound("add_nodes", int(number))
-    known = like in model.cluster.table.row_of
-    node = None if known else readers.node(like)
-    return AddNodes(int(number), node if node is not None else model.node(like))
+    return int(number), like
 
 
 def _scale(model: ClusterModel, text: str, readers: FileReaders) -> Operation:
+    return ScaleWorkload(*_workload_and_number(text))
+
+
+def _workload_and_number(text: str) -> tuple[NamedObject, int]:
     name, _, number = text.rpartition("=")
     if not name or not number.isdecimal():
         raise KubeschedError(f"--scale {text}: write KIND/NAME=N, such as deploy/web=9")
@@ -59,7 +78,7 @@ def _scale(model: ClusterModel, text: str, readers: FileReaders) -> Operation:
     workload = parse_name(name)
     if workload.kind not in REPLICAS_FIELDS:
         raise KubeschedError(f"--scale {text}: a {workload.kind} has no replicas; {', '.join(REPLICAS_FIELDS)} have")
-    return ScaleWorkload(workload, int(number))
+    return workload, int(number)
 
 
 def _check_bound(name: str, number: int) -> None:

@@ -39,7 +39,7 @@ cluster would.
 
 FILES are manifests in YAML or JSON: files with one or several documents, folders, - for standard input. They are loaded
 before the server listens; exported objects of a cluster (they have a UID) keep their status, age and UID:
-`kubesched up --help` has a command that exports one. Without --data, all objects are in memory and
+`kubesched try --help` has a command that exports one. Without --data, all objects are in memory and
 are lost when the server ends.
 
 \b

@@ -1,7 +1,7 @@
-"""A cluster in a separate process, for tests: `kubesched up` that ends with its starter.
+"""A cluster in a separate process, for tests: `kubesched with-cluster` that ends with its starter.
 
-In: nodes, and options of `kubesched up`. Out: a kubeconfig and the address of the API server, for any client. The
-cluster waits for the end of a pipe that its starter holds, so it ends even if the starter is killed.
+In: nodes, and options of `kubesched with-cluster`. Out: a kubeconfig and the address of the API server, for any client.
+The cluster waits for the end of a pipe that its starter holds, so it ends even if the starter is killed.
 """
 
 import json
@@ -29,7 +29,7 @@ POLL_SECONDS = 0.05
 # lines of its last output to show when it fails
 MOST_LINES = 20
 READY = "kubesched-cluster-is-ready "
-# the command of `kubesched up -- COMMAND`: it prints the path of the kubeconfig, and ends with its standard input
+# the command of `kubesched with-cluster`: it prints the path of the kubeconfig, and ends with its standard input
 WAITING = f"import os, sys; print({READY!r} + os.environ['KUBECONFIG'], flush=True); sys.stdin.read()"
 
 
@@ -38,10 +38,10 @@ class ClusterProcessError(KubeschedError):
 
 
 class ClusterProcess:
-    """A cluster of `kubesched up` in a separate process, between `with` and the end of the block.
+    """A cluster of `kubesched with-cluster` in a separate process, between `with` and the end of the block.
 
-    `options` are options and FILES of `kubesched up`; with 0 nodes, FILES have them. `kubeconfig` leads to the API
-    server at `server`.
+    `options` are options and FILES of `kubesched with-cluster`; with 0 nodes, FILES have them. `kubeconfig` leads to
+    the API server at `server`.
     """
 
     kubeconfig: Path
@@ -57,11 +57,12 @@ class ClusterProcess:
     @property
     def command(self) -> str:
         """Return the command that starts the cluster."""
-        return shlex.join(["kubesched", "up", *self._arguments])
+        return shlex.join(["kubesched", "with-cluster", *self._arguments])
 
     def __enter__(self) -> Self:
         # modules are not imported from the test's folder; Ctrl-C does not reach the cluster
-        command = [sys.executable, "-P", "-m", "kubesched", "up", *self._arguments, "--", sys.executable, "-c", WAITING]
+        kubesched, waiting = [sys.executable, "-P", "-m", "kubesched"], [sys.executable, "-c", WAITING]
+        command = [*kubesched, "with-cluster", *self._arguments, "--", *waiting]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=log, stderr=subprocess.STDOUT, start_new_session=True

@@ -1,7 +1,7 @@
 """Fixtures for tests on clusters; pytest loads this module in every run of an environment with kubesched.
 
 `cluster` is a whole cluster in virtual time. `kubernetes_cluster` is a process that serves the API to any client,
-`kubernetes_namespace` a namespace in it; with `--kubesched-cluster` all of a session has it. Everything else is
+`kubernetes_namespace` a namespace in it; with `--kubesched-cluster` a whole session has one. All other modules are
 imported when a fixture is first used.
 """
 
@@ -30,14 +30,15 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         type=int,
         default=3,
         metavar="N",
-        help="Number of its nodes; 3 by default, 0: those of FILES.",
+        help="Number of nodes of the cluster; 3 by default, 0 for the nodes of FILES.",
     )
-    group.addoption("--kubesched-up", default="", metavar="WORDS", help="Options and FILES for `kubesched up`.")
-    parser.addini(UP_OPTIONS, "Options and FILES for `kubesched up`, before those of --kubesched-up.", "args", [])
+    words = "Options and FILES for `kubesched with-cluster`"
+    group.addoption("--kubesched-up", default="", metavar="WORDS", help=f"{words}.")
+    parser.addini(UP_OPTIONS, f"{words}, before those of --kubesched-up.", "args", [])
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Make the cluster of a session, if the command line says so."""
+    """Start the cluster of a session, if the command line requests one."""
     if config.getoption("--kubesched-cluster"):
         from kubesched_controlplane.testing.session_cluster import SessionCluster
 

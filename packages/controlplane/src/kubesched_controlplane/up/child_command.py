@@ -1,4 +1,4 @@
-"""`kubesched up -- COMMAND`: a command that runs while the cluster is up.
+"""`kubesched with-cluster`: a command that runs while the cluster is up.
 
 In: a command, and the kubeconfig of a cluster that is ready. Out: the command's exit code, as in a shell.
 """

@@ -29,7 +29,7 @@ def detach(arguments: Sequence[str], name: str, timeout: Duration) -> int:
     words = [argument for argument in arguments if argument != "--detach"]
     with os.fdopen(_opened(log), "wb") as output:
         process = subprocess.Popen(
-            [sys.executable, "-m", "kubesched", "up", "--stay", *words],
+            [sys.executable, "-m", "kubesched", "up", *words],
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,

@@ -1,4 +1,4 @@
-"""What `kubesched up --help` says."""
+"""The help of `kubesched up`, `try` and `with-cluster`: the text of `--help`, and the rest, for `--help-all`."""
 
 from kubesched_controlplane.up.options import delay_lines
 from kubesched_controlplane.up.session import HOST, UNSCHEDULABLE_CODE
@@ -14,19 +14,13 @@ NO_NODES = (
     "there are no nodes, so no pod can be placed: add some with --nodes 3, or Node objects "
     "(examples/quickstart/nodes.yaml has some), or export those of a cluster: kubectl get nodes -o yaml > nodes.yaml"
 )
-HELP = f"""Run a cluster on this machine, in one process: API server, simulated nodes and the scheduler.
+FILES = """FILES are manifests in YAML or JSON, such as nodes, pods, Deployments and Jobs: files, folders, - for
+standard input. The scheduler places pods as on a real cluster. Nodes are simulated and "run" the pods that are bound to
+them.
+"""
+UP = f"""Run a cluster on this machine, in one process: API server, simulated nodes and the scheduler.
 
-FILES are manifests in YAML or JSON, such as nodes, pods, Deployments and Jobs: files, folders, - for standard input.
-The scheduler places pods as on a real cluster. Nodes are simulated and "run" the pods that are bound to them.
-
-\b
-Example: where does each pod go, and why is one pending?
-  kubesched up --once examples/quickstart/
-
-\b
-Example: would an app fit on twenty nodes?
-  kubesched up --once --nodes 20 --cpu 16 --memory 64Gi my-app.yaml && echo it fits
-
+{FILES}
 \b
 Example: a cluster for kubectl
   kubesched up examples/quickstart/
@@ -35,38 +29,72 @@ Example: a cluster for kubectl
   kubectl run hello --image=hello  # scheduled at once
 
 \b
-Example: a cluster that lives as long as a command, such as tests
-  kubesched up --nodes 3 crds/ -- pytest tests/
-
-\b
 Example: run a cluster in the background, and keep its objects for the next start
   kubesched up --detach --name dev --nodes 100 --zones 3 --gpu 1:20 --data ~/dev-cluster
   kubesched up status
   kubesched up down dev
 
 \b
-Example: an existing cluster with another configuration of the scheduler
-  {EXPORT}
-  kubesched up --once --config my-scheduler.yaml cluster.yaml pods-to-come.yaml
-  kubesched up --once --nodes 3 --like worker-7 cluster.yaml pods-to-come.yaml
-
-\b
 Example: replay a recorded day of a cluster ten times as fast, and watch it with kubectl
   kubesched record monday.jsonl.gz --for 24h
   kubesched up --replay monday.jsonl.gz --speed 10
 
-With --once the command waits until every pod is bound or found to be unschedulable and the controllers have settled. It
-prints the node of each pod, or the reason why it has none, and ends. --once is the default if standard output is no
-terminal; --stay overrides it.
+The command serves the API on {HOST} and prints the progress, until Ctrl-C, SIGTERM or `kubesched up down`. With
+--detach it returns as soon as the nodes are ready and the scheduler schedules. The name of the cluster is `default`,
+unless you give --name. To print the node of each pod and exit, use `kubesched try`. To run tests with a cluster, use
+`kubesched with-cluster`.
 
-Without --once the command serves the API on {HOST} and shows the progress, until Ctrl-C or `kubesched up down`. With
---detach it returns as soon as the nodes are ready and the scheduler schedules. With -- COMMAND it then runs COMMAND
-with KUBECONFIG set, and ends with it.
+With --data DIR all objects are kept in DIR, and the next start with DIR continues from there, even after kill -9.
+Objects and nodes that exist already stay unchanged; new ones are added.
 
-Objects that were exported from a cluster (they have a UID) keep their status, age and UID. Missing namespaces and
-classes are no error, and kinds that are not served here are left out with a count. Controllers leave such pods alone
-until you change a template. Clusters before v1.34 do not have the last four kinds above. For the kinds of your plugins,
-add the CustomResourceDefinitions; the scheduler may read all kinds that its plugins look up.
+Exit code: 0; 1 if a manifest or the configuration is invalid, a signal ends the command while it loads objects, the
+cluster is not ready in time (--detach), or a cluster of that name is already up; 2 if an option is invalid.
+"""
+TRY = f"""Place pods on simulated nodes, print the node of each pod, and exit.
+
+{FILES}
+\b
+Example: where does each pod go, and why is one pending?
+  kubesched try examples/quickstart/
+
+\b
+Example: would an app fit on twenty nodes?
+  kubesched try --nodes 20 --cpu 16 --memory 64Gi my-app.yaml && echo it fits
+
+\b
+Example: an existing cluster with another configuration of the scheduler
+  {EXPORT}
+  kubesched try --config my-scheduler.yaml cluster.yaml pods-to-come.yaml
+  kubesched try --nodes 3 --like worker-7 cluster.yaml pods-to-come.yaml
+
+The command waits until every pod is bound or found to be unschedulable and the controllers have settled. It prints the
+node of each pod, or the reason why it has none. Nothing is served, unless you give --serve. To keep a cluster running,
+use `kubesched up`.
+
+Exit code: 0; 1 if a manifest or the configuration is invalid, the cluster has not settled in time, or a signal ends the
+command before; 2 if an option is invalid; {UNSCHEDULABLE_CODE} if the cluster has settled and a pod has no node.
+"""
+WITH_CLUSTER = f"""Run a command, such as tests, with a cluster on this machine, and end the cluster with it.
+
+The command starts as soon as the nodes are ready and the scheduler schedules. KUBECONFIG names the kubeconfig of the
+cluster. Several clusters can run at the same time, each with its own port.
+
+{FILES}
+\b
+Example: tests
+  kubesched with-cluster --nodes 3 crds/ -- pytest tests/
+
+\b
+Example: a shell in which kubectl talks to the cluster
+  kubesched with-cluster examples/quickstart/ -- bash
+
+Exit code: that of COMMAND; 1 if a manifest or the configuration is invalid; 2 if an option is invalid.
+"""
+MORE = f"""Objects that were exported from a cluster (they have a UID) keep their status, age and UID. Missing
+namespaces and classes are no error, and kinds that are not served here are left out with a count. Controllers leave
+such pods alone until you change a template. Clusters before v1.34 have no deviceclasses, resourceclaims,
+resourceclaimtemplates and resourceslices. For the kinds of your plugins, add the CustomResourceDefinitions; the
+scheduler may read all kinds that its plugins look up.
 
 Nodes without manifests: --nodes makes a pool of nodes that differ only in their zones. --gpu 1:20 puts one GPU on 20 of
 them, in the form of a real cluster: the resource nvidia.com/gpu, the label nvidia.com/gpu.present=true and no taint, so
@@ -91,13 +119,6 @@ With --speed N all of these delays, run-seconds and grace periods are divided by
 
 With --replay the nodes and pods of a trace appear, change and end at their times, divided by --speed. The trace is a
 recording, or any file that `kubesched simulate` reads. Its objects at time 0 exist from the start, and its pods run as
-long as it says. The workload controllers do not run, since their actions are in the trace. With --once the command ends
-when the replay is over and the cluster has settled, so --timeout must be longer than the trace.
-
-With --data DIR all objects are kept in DIR, and the next start with DIR continues from there, even after kill -9.
-Objects and nodes that exist already stay unchanged; new ones are added.
-
-Exit code: 0; 1 if a manifest or the configuration is invalid, the cluster has not settled in time, a signal ends it
-before, or a cluster of that name is already up; 2 if an option is invalid; {UNSCHEDULABLE_CODE} if the cluster has
-settled and a pod has no node; that of COMMAND, if you give one.
+long as it says. The workload controllers do not run, since their actions are in the trace. `kubesched try` ends when
+the replay is over and the cluster has settled, so its --timeout must be longer than the trace.
 """

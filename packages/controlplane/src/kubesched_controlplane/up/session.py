@@ -1,4 +1,4 @@
-"""One run of `kubesched up`: the cluster runs until it has settled, or until it is ended.
+"""One run of `kubesched up`, `try` or `with-cluster`: the cluster runs until it has settled, or until it is ended.
 
 In: a server with its objects, and the endpoint to serve at. Out: the progress, the table at the end, and the exit code.
 """

@@ -34,7 +34,7 @@ class Shutdown:
         self._before: dict[int, Any] = {}
         self._timers: list[threading.Timer] = []
         self.signals = 0
-        # called with the first signal in place of ending the loop, if set: signals the child of `-- COMMAND`
+        # called with the first signal in place of ending the loop, if set: signals the child of `with-cluster`
         self.pass_on: Callable[[int], Any] | None = None
         # cleanup functions for `at_once`, which skips context managers
         self.at_end: list[Callable[[], Any]] = []

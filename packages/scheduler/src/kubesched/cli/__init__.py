@@ -34,7 +34,8 @@ COMMANDS = {
     ),
     "man": LazyCommand("kubesched.cli.man:man", "Write manual pages of all commands into a folder."),
     "page": LazyCommand(
-        "kubesched_lab.page.command:page", "See a cluster in the browser: nodes, pods, what is pending, and why."
+        "kubesched_lab.page.command:page",
+        "See a cluster in the browser: its nodes and pods, the pending pods, and why they are pending.",
     ),
     "plugins": LazyCommand("kubesched.cli.plugins:plugins_group", "List, describe, check and create plugins."),
     "record": LazyCommand(
@@ -56,6 +57,10 @@ COMMANDS = {
         "kubesched_lab.sweep.command:sweep_command",
         "Simulate many times: configurations x traces x sizes of clusters x seeds, on all cores.",
     ),
+    "try": LazyCommand(
+        "kubesched_controlplane.up.try_command:try_command",
+        "Place pods on simulated nodes, print the node of each pod, and exit.",
+    ),
     "up": LazyCommand(
         "kubesched_controlplane.up.command:up", "Run a cluster on this machine: API server, simulated nodes, scheduler."
     ),
@@ -65,6 +70,10 @@ COMMANDS = {
     "whatif": LazyCommand(
         "kubesched_answers.cli.whatif:whatif_command",
         "Try changes to a cluster or its scheduler: which pods move, stay pending or are preempted.",
+    ),
+    "with-cluster": LazyCommand(
+        "kubesched_controlplane.up.with_cluster:with_cluster",
+        "Run a command, such as tests, with a cluster on this machine.",
     ),
 }
 
@@ -79,7 +88,7 @@ def main() -> None:
 
     \b
     Start with a cluster in this process, without Docker or a real cluster:
-      kubesched up --once --nodes 3            # add manifests: where does each pod go?
+      kubesched try --nodes 3                  # add manifests: where does each pod go?
       kubesched explain pod NAME --from FILE   # why is it pending, and what helps?
       kubesched COMMAND --help                 # with examples
 

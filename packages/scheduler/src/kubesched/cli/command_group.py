@@ -97,7 +97,7 @@ class CommandWithSubcommands(click.Command):
     """A command with subcommands that also takes arguments: a first argument that names a subcommand calls it.
 
     For a file with the name of a subcommand, users write ./name. With `takes_command`, the words after `--` are a
-    command to run; both parts of the line are in the context's `meta`.
+    command to run; both parts of the line are in the context's `meta`. With `needs_command` the command is required.
     """
 
     ARGUMENTS, COMMAND = "kubesched.arguments", "kubesched.command"
@@ -107,11 +107,13 @@ class CommandWithSubcommands(click.Command):
         *args: Any,
         subcommands: Mapping[str, click.Command] | None = None,
         takes_command: bool = False,
+        needs_command: bool = False,
         **kwargs: Any,
     ) -> None:
         super().__init__(*args, **kwargs)
         self.subcommands = dict(subcommands or {})
-        self._takes_command = takes_command
+        self._takes_command = takes_command or needs_command
+        self._needs_command = needs_command
 
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
@@ -141,13 +143,20 @@ class CommandWithSubcommands(click.Command):
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         """Return the usage line."""
-        return [*super().collect_usage_pieces(ctx), *(["[-- COMMAND...]"] if self._takes_command else [])]
+        return [*super().collect_usage_pieces(ctx), *(["-- COMMAND..."] if self._needs_command else [])]
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the options, and the subcommands."""
-        super().format_options(ctx, formatter)
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, summary(each)) for name, each in self.subcommands.items()])
+        records = [each.get_help_record(ctx) for each in self.shown(ctx) if isinstance(each, click.Option)]
+        with formatter.section("Options"):
+            formatter.write_dl([record for record in records if record is not None])
+        if self.subcommands:
+            with formatter.section("Commands"):
+                formatter.write_dl([(name, summary(each)) for name, each in self.subcommands.items()])
+
+    def shown(self, ctx: click.Context) -> list[click.Parameter]:
+        """Return the parameters that the help describes."""
+        return self.get_params(ctx)
 
 
 def _nearest(word: str, names: Iterable[str]) -> str:

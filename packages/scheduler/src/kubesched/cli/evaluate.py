@@ -58,7 +58,7 @@ def evaluate(files: tuple[Path, ...], check: bool, only: str, most: int, registr
     not read, such as Deployments, are counted as `ignored`, unless a plugin looks them up.
 
     A file that ends in .yaml or .yml, or in .json with more than a line, is one such object; or it has manifests, as
-    `kubectl get -o yaml` writes them, and all pods in it without a node are judged. `kubesched up --once` places
+    `kubectl get -o yaml` writes them, and all pods in it without a node are judged. `kubesched try` places
     them.
 
     \b

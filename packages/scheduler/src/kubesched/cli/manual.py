@@ -1,7 +1,7 @@
 """Manual pages: the text of `--help` in roff.
 
 From commands to texts in roff, by file name. Commands write their help into a formatter; this one writes roff instead
-of columns, so a page always equals `--help`.
+of columns, so a page always equals `--help`, or `--help-all`.
 """
 
 import re
@@ -14,6 +14,7 @@ from kubesched import __version__
 from kubesched.cli import main
 from kubesched.cli.command_group import summary
 from kubesched.cli.command_tree import all_commands, subcommands
+from kubesched.cli.help_all import COMPLETE
 from kubesched.common.distributions import imported, is_installed
 
 SECTION = "1"
@@ -79,7 +80,9 @@ def _page(path: tuple[str, ...], command: click.Command) -> str:
     name = "-".join(path)
     formatter = ManualFormatter()
     names = main.context_settings["help_option_names"]
-    command.format_help(click.Context(command, info_name=" ".join(path), help_option_names=names), formatter)
+    context = click.Context(command, info_name=" ".join(path), help_option_names=names)
+    context.meta[COMPLETE] = True
+    command.format_help(context, formatter)
     return (
         f'.TH {roff(name.upper())} {SECTION} "" "kubesched {__version__}" "kubesched"\n'
         f".SH NAME\n{roff(name)} \\- {roff(_sentence(command))}\n"

@@ -38,23 +38,37 @@ class OutputOptions:
     colour: bool = True
 
 
+def _quiet_is_a_table(ctx: click.Context, option: click.Parameter, value: Any) -> Any:
+    """Refuse --quiet with a format for programs, before a command reads a cluster (a callback of click)."""
+    given = {**ctx.params, str(option.name): value}
+    if given.get("quiet") and (format_ := given.get("format_", TABLE)) != TABLE:
+        raise click.UsageError(f"--quiet prints the verdict alone: it cannot be combined with -o {format_}")
+    return value
+
+
 def output_option(command: F) -> F:
     """Give a command `-o`, `--quiet` and `--no-color`, as its parameter `output`."""
 
     @click.option(
-        "-o", "--output", "format_", type=click.Choice(FORMATS), default=TABLE, show_default=True, help="Output format."
+        "-o",
+        "--output",
+        "format_",
+        type=click.Choice(FORMATS),
+        default=TABLE,
+        show_default=True,
+        callback=_quiet_is_a_table,
+        help="Output format.",
     )
     @click.option(
         "-q",
         "--quiet",
         is_flag=True,
+        callback=_quiet_is_a_table,
         help="Print the verdict alone; kinds that could not be read go to standard error.",
     )
     @click.option("--no-color", is_flag=True, help="Print without colours, like NO_COLOR in the environment.")
     @functools.wraps(command)
     def with_output(*args: Any, format_: str, quiet: bool, no_color: bool, **kwargs: Any) -> Any:
-        if quiet and format_ != TABLE:
-            raise click.UsageError(f"--quiet prints the verdict alone: it cannot be combined with -o {format_}")
         return command(*args, output=OutputOptions(format_, quiet, not no_color), **kwargs)
 
     return with_output  # type: ignore[return-value]

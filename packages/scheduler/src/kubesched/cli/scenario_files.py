@@ -53,7 +53,7 @@ def _scenario(source: str, manifests: list[Manifest]) -> dict[str, Any]:
     if not waiting:
         raise KubeschedError(
             f"{source}: every pod in it has a node, so there is nothing to judge; a scenario names pods under "
-            "`pods`, and `kubesched up --once` places pods of Deployments and the like"
+            "`pods`, and `kubesched try` places pods of Deployments and the like"
         )
     objects = [_in_namespace(each.document) for each in manifests]
     return {"name": source, "objects": objects, "pods": waiting}
