@@ -23,8 +23,9 @@ ThingSpec: name=1! string nonempty(a thing has a name) format(label) immutable, 
 Part: size=1 int32 min(0) max(9 must be less than 10), owner=2 *string format(subdomain)
 ThingStatus: ready=1 int32 min(0)
 """
-THING = Library((*TEXTS, ("example.com/v1", TYPES))).kind("example.com/v1", "Thing")
-assert THING is not None
+_FOUND = Library((*TEXTS, ("example.com/v1", TYPES))).kind("example.com/v1", "Thing")
+assert _FOUND is not None
+THING: Shape = _FOUND
 SPEC = {"name": "a", "count": 1, "mode": "Fast", "parts": [{"size": 1}]}
 
 PROBLEMS: list[tuple[Document, list[str]]] = [

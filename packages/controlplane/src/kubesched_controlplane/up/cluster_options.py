@@ -14,10 +14,10 @@ import msgspec
 from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.core.framework.registry import Registry
+from kubesched.manifests import STANDARD_INPUT
 from kubesched.serving.decisions.memory import DEFAULT_TEXT, FLAG
 from kubesched_controlplane.cli.manifests import validate_option
 from kubesched_controlplane.controllers.framework.options import Options
-from kubesched_controlplane.loading.manifests import STANDARD_INPUT
 from kubesched_controlplane.named_clusters import DEFAULT
 from kubesched_controlplane.up.node_pools import NodePool
 from kubesched_controlplane.up.options import pool_options, record_memory, speed_options
