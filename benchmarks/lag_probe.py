@@ -14,8 +14,8 @@ from pathlib import Path
 import msgspec
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.plugin import PostBindPlugin, PreBindPlugin
+from kubesched.core.framework.values.cycle import CycleState
 
 PERIOD_SECONDS = 0.005
 

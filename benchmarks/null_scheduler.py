@@ -16,7 +16,7 @@ from kubesched.client.effects import ApiEffects
 from kubesched.client.events import EventRecorder
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.rest import RestClient
-from kubesched.core.framework.effects import Bind, EffectError, Emit
+from kubesched.core.framework.values.effects import Bind, EffectError, Emit
 
 
 class Binder:

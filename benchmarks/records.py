@@ -27,8 +27,8 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.core.assembly import build_scheduler
-from kubesched.core.framework.effects import Effect
-from kubesched.core.framework.observer import Bound, ChosenNode, Observer, Observers
+from kubesched.core.framework.observing.observer import Bound, ChosenNode, Observer, Observers
+from kubesched.core.framework.values.effects import Effect
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.serving.decisions.recorder import DecisionRecorder
 from kubesched.serving.metrics.registry import MetricRegistry

@@ -18,7 +18,7 @@ import msgspec
 from kubesched.api.meta import ApiObject
 from kubesched.common.garbage_collection import collect_seldom, resident_pages
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_node, a_pod
 from kubesched_lab.simulate.simulation import Run, SimulationProgress, simulate
 from kubesched_lab.simulate.traces.admission import renamed

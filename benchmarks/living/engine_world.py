@@ -24,7 +24,7 @@ from kubesched.api.patching import patched
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.api.sharing import SharedPods
 from kubesched.common.virtual_time import BEGINNING
-from kubesched.core.framework.effects import Bind, Effect, EffectError, Emit, NotFoundError, Patch
+from kubesched.core.framework.values.effects import Bind, Effect, EffectError, Emit, NotFoundError, Patch
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_events import Dropped, Put
 

@@ -22,7 +22,7 @@ from tests.support.served_cluster import ServedCluster, a_served_cluster
 
 from kubesched.config.types import LeaderElection
 from kubesched.core.assembly import engine_of, load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.doctor.examined_cluster import Right
 from kubesched.doctor.rights_checks import FOR_PAGES, needed_rights
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class

@@ -12,9 +12,9 @@ Document = dict[str, Any]
 
 PLUGIN = """
 from kubesched import Status
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.status import Code
+from kubesched.core.framework.values.status import Code
 
 seats = 0
 

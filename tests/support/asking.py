@@ -10,11 +10,11 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, QuestionScorePlugin, ScorePlugin
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Resource
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 
 
 def rejections(plugin: FilterPlugin, cluster: ClusterState, pod: Pod) -> dict[str, Status]:

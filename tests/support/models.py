@@ -6,7 +6,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.client.rest import RestConfig
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ClusterObjects
 

@@ -22,9 +22,9 @@ from kubesched.api.scheduling import (
 )
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.pod_groups import PodGroups
-from kubesched.core.framework.effects import Delete
-from kubesched.core.framework.observer import Observer
-from kubesched.core.framework.outcomes import GroupAttempt
+from kubesched.core.framework.observing.observer import Observer
+from kubesched.core.framework.results.outcomes import GroupAttempt
+from kubesched.core.framework.values.effects import Delete
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing.builders import a_pod
 

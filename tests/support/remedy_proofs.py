@@ -9,7 +9,7 @@ from typing import Any
 from kubesched.api.codec import decode
 from kubesched.api.quantity import quantity_of
 from kubesched.config.load import Loaded
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.status import Status
 from kubesched.core.scheduling.outcomes import Placed
 from kubesched.json_patch import json_patched
 from kubesched.model.cluster_model import ClusterModel, gates_of

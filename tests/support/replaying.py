@@ -10,9 +10,9 @@ from typing import Any
 
 from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.core.assembly import build_scheduler
-from kubesched.core.framework.effects import RecordingEffects
-from kubesched.core.framework.observer import FailedAttempt, Observer, Observers
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import FailedAttempt, Observer, Observers
+from kubesched.core.framework.values.effects import RecordingEffects
 from kubesched.core.loop.inbox import Tasks
 from kubesched.core.loop.loop_events import Attempt, Call, Recorded
 from kubesched.core.loop.loop_waits import LoopServices

@@ -8,7 +8,7 @@ from tests.support.models import a_model
 
 from kubesched.api.meta import ApiObject, Condition
 from kubesched.api.pods import Pod
-from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
+from kubesched.core.framework.values.extenders import ExtenderArgs, ExtenderResult
 from kubesched.shadow.changes import ChangeStream
 from kubesched.shadow.judgements import Judgement
 from kubesched.shadow.shadow_scheduler import ShadowScheduler

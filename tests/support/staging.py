@@ -9,8 +9,8 @@ from typing import Any
 from tests.support.world import World
 
 from kubesched.api.meta import ApiObject
-from kubesched.core.framework.effects import Effect
 from kubesched.core.framework.plugin import Plugin
+from kubesched.core.framework.values.effects import Effect
 from kubesched.testing.plugin_config import config_of, registry_of
 
 

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Collection
 
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_engine
-from kubesched.core.framework.observer import Observer
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import Observer
 from kubesched.core.loop.extender_client import ExtenderClient
 from kubesched.core.loop.loop_events import Recorded
 from kubesched.core.loop.scheduler import Scheduler

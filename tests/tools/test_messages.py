@@ -18,7 +18,7 @@ from tools.messages import CODES, SCHEDULER, SOURCE, Message, dictionary, page
 CORPUS = sorted((Path(__file__).parents[2] / "packages/scheduler/tests/conformance/data").glob("*.jsonl.gz"))
 PLUGINS = SOURCE / "core" / "plugins"
 # rooms besides the plugins whose statuses are messages of pods
-ROOMS = ("core/scheduling", "core/evaluation", "core/binding", "core/framework/hooks.py")
+ROOMS = ("core/scheduling", "core/evaluation", "core/binding", "core/framework/calling/hooks.py")
 # they reject no pod
 SILENT = {"ImageLocality", "NodeResourcesBalancedAllocation", "PrioritySort", "DefaultBinder"}
 # texts of plugins that no pod gets to see

@@ -23,8 +23,8 @@ from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates, parse_flag
 from kubesched.core.assembly import load_config
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.manifests import Manifest
 from kubesched.model.cluster_model import ClusterModel

@@ -16,9 +16,9 @@ import numpy as np
 from kubesched.api.devices import ResourceClaim, ResourceClaimStatus
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.observer import NOBODY
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.observing.observer import NOBODY
+from kubesched.core.framework.values.cycle import CycleState
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import commit, undo
 from kubesched.core.scheduling.cycle import CycleContext, commit_failure, schedule

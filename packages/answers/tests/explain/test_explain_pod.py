@@ -11,11 +11,11 @@ from tests.support.pod_templates import TEMPLATES
 
 from kubesched.api.pods import Pod, PodSchedulingGroup
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.scheduling.decision import decide
 from kubesched.core.scheduling.diagnosis import diagnose
 from kubesched.core.scheduling.outcomes import Failed, Placed

@@ -20,7 +20,7 @@ from tests.support.kubectl import SECONDS, WHY_MISSING, Kubectl, is_missing
 from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.intree import IN_TREE
 from kubesched.config.load import load
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.manifests import Manifest, read
 from kubesched_controlplane.access import always_allow
 from kubesched_controlplane.api.requests import ADMINISTRATOR

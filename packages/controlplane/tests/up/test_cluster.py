@@ -19,14 +19,14 @@ from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import load
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.background import Background
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.object_writer import ObjectWriter
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.framework.services.background import Background
+from kubesched.core.framework.services.object_writer import ObjectWriter
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Status, unschedulable
+from kubesched.core.framework.views.cluster_view import ClusterView
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.manifests import Manifest, read
 from kubesched.testing.settled import assert_settled
 from kubesched_controlplane.access import RoleBasedAccess, StaticTokens

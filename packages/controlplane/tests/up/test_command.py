@@ -135,8 +135,8 @@ def test_manifests_come_from_standard_input_too(tmp_path: Path) -> None:
 
 def test_a_configuration_a_plugin_and_delays_count(manifest: Path, tmp_path: Path) -> None:
     (tmp_path / "picky.py").write_text(
-        "from kubesched.core.framework.functions import filter_plugin\n"
-        "from kubesched.core.framework.status import unschedulable\n"
+        "from kubesched.core.framework.building.functions import filter_plugin\n"
+        "from kubesched.core.framework.values.status import unschedulable\n"
         "@filter_plugin('Picky')\n"
         "def picky(pod, node):\n"
         "    return unschedulable('node(s) too plain')\n"

@@ -9,7 +9,7 @@ from packages.controlplane.tests.up.test_cluster import Document, Lived, a_node,
 
 from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.load import load
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_controlplane.access import RoleBasedAccess, StaticTokens
 from kubesched_controlplane.api.requests import ADMINISTRATOR, Request, User
 from kubesched_controlplane.server.server import ApiServer

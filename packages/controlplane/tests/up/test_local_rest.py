@@ -15,7 +15,7 @@ from kubesched.client.events import EventRecorder
 from kubesched.client.informers.reflector import Reflector
 from kubesched.client.rest import Refused, Unreachable
 from kubesched.common.virtual_time import run_in_virtual_time
-from kubesched.core.framework.effects import ConflictError, Delete, NotFoundError
+from kubesched.core.framework.values.effects import ConflictError, Delete, NotFoundError
 from kubesched_controlplane.api.requests import ADMINISTRATOR, User
 from kubesched_controlplane.running import SCHEDULER, new_server
 from kubesched_controlplane.transport.faults import Dice, parse_faults

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_lab.bench.engine_runs import run_in_process
 from kubesched_lab.bench.errors import BenchError
 from kubesched_lab.bench.figures import RunResult

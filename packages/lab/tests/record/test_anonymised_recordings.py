@@ -10,7 +10,7 @@ from tests.support.roles import create
 
 from kubesched.common.virtual_time import BEGINNING, START, run_in_virtual_time
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_controlplane.api.requests import ADMINISTRATOR
 from kubesched_controlplane.controllers.framework.options import Options
 from kubesched_controlplane.running import new_server

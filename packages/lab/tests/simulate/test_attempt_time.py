@@ -10,7 +10,7 @@ from tests.support.pod_groups import a_group, member
 
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_node, a_pod
 from kubesched_lab.page.simulation.page_run import PageRun
 from kubesched_lab.page.simulation.scenario import PageScenario, SimulatedConfiguration

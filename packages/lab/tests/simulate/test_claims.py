@@ -7,7 +7,7 @@ import msgspec
 
 from kubesched.api.meta import ApiObject, OwnerReference
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
 from kubesched_lab.simulate.measuring.pod_log import PodLog

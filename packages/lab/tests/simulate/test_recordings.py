@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_lab.simulate.measuring.pod_log import PodLog
 from kubesched_lab.simulate.simulated_api import Pace
 from kubesched_lab.simulate.simulation import Run, simulate

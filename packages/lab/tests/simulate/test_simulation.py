@@ -16,7 +16,7 @@ from kubesched.api.pods import Pod
 from kubesched.cli import main
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_claim, a_custom_object, a_node, a_pod, a_storage_class
 from kubesched_lab.simulate.errors import TraceError
 from kubesched_lab.simulate.measuring.figures import Figures

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_node, a_pod
 from kubesched_lab.page.simulation.page_run import PageRun
 from kubesched_lab.page.simulation.scenario import PageScenario, SimulatedConfiguration

@@ -18,20 +18,8 @@ if TYPE_CHECKING:
     from kubesched.core.cluster.kind_reads import kind_reads
     from kubesched.core.cluster.pod_info import PodInfo
     from kubesched.core.cluster.pod_totals import PodTotals
-    from kubesched.core.framework.background import Background
-    from kubesched.core.framework.cluster_view import ClusterView
-    from kubesched.core.framework.computed_values import ComputedValues
-    from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState, StateKey
-    from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-    from kubesched.core.framework.functions import filter_plugin, score_plugin
-    from kubesched.core.framework.http_client import HttpAnswer, HttpClient, HttpError
-    from kubesched.core.framework.node_trial import NodeTrial
-    from kubesched.core.framework.node_values import AssignedValues, NodeValues
-    from kubesched.core.framework.nodes import NodeRow, Nodes
-    from kubesched.core.framework.object_writer import ObjectWriter
-    from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
-    from kubesched.core.framework.permission import Permission
-    from kubesched.core.framework.placement_trial import PlacementTrial, PlacementTrials
+    from kubesched.core.framework.building.functions import filter_plugin, score_plugin
+    from kubesched.core.framework.building.registry import Registry
     from kubesched.core.framework.plugin import (
         BindPlugin,
         FilterPlugin,
@@ -47,15 +35,27 @@ if TYPE_CHECKING:
         ReservePlugin,
         ScorePlugin,
     )
-    from kubesched.core.framework.plugin_metrics import PluginMetrics
-    from kubesched.core.framework.pod_matcher import PodMatcher
-    from kubesched.core.framework.pod_sums import PodSums
-    from kubesched.core.framework.preemption import Candidate, RunningPreemptions
-    from kubesched.core.framework.registry import Registry
-    from kubesched.core.framework.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
-    from kubesched.core.framework.verdict import Verdict
-    from kubesched.core.framework.waiting import Waits
-    from kubesched.core.framework.waiting_pods import WaitingPod, WaitingPods
+    from kubesched.core.framework.results.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
+    from kubesched.core.framework.services.background import Background
+    from kubesched.core.framework.services.http_client import HttpAnswer, HttpClient, HttpError
+    from kubesched.core.framework.services.object_writer import ObjectWriter
+    from kubesched.core.framework.services.placement_trial import PlacementTrial, PlacementTrials
+    from kubesched.core.framework.services.plugin_metrics import PluginMetrics
+    from kubesched.core.framework.services.waiting import Waits
+    from kubesched.core.framework.services.waiting_pods import WaitingPod, WaitingPods
+    from kubesched.core.framework.values.cycle import PODS_TO_ACTIVATE, CycleState, StateKey
+    from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+    from kubesched.core.framework.values.permission import Permission
+    from kubesched.core.framework.values.preemption import Candidate, RunningPreemptions
+    from kubesched.core.framework.values.status import SKIP, SUCCESS, Code, Status, error, unresolvable, unschedulable
+    from kubesched.core.framework.values.verdict import Verdict
+    from kubesched.core.framework.views.cluster_view import ClusterView
+    from kubesched.core.framework.views.computed_values import ComputedValues
+    from kubesched.core.framework.views.node_trial import NodeTrial
+    from kubesched.core.framework.views.node_values import AssignedValues, NodeValues
+    from kubesched.core.framework.views.nodes import NodeRow, Nodes
+    from kubesched.core.framework.views.pod_matcher import PodMatcher
+    from kubesched.core.framework.views.pod_sums import PodSums
     from kubesched.core.scheduling.decision import Decision, decide
     from kubesched.core.scheduling.engine import Engine
     from kubesched.errors import InvalidObjectError, KubeschedError, PluginError
@@ -70,33 +70,33 @@ _HOMES = {
     "core.cluster.pod_info": "PodInfo",
     "core.cluster.pod_totals": "PodTotals",
     "errors": "InvalidObjectError KubeschedError PluginError",
-    "core.framework.cluster_view": "ClusterView",
-    "core.framework.computed_values": "ComputedValues",
-    "core.framework.cycle": "PODS_TO_ACTIVATE CycleState StateKey",
-    "core.framework.events": "Action ClusterEvent Hint Registration Resource",
-    "core.framework.functions": "filter_plugin score_plugin",
-    "core.framework.background": "Background",
-    "core.framework.http_client": "HttpAnswer HttpClient HttpError",
-    "core.framework.node_trial": "NodeTrial",
-    "core.framework.node_values": "AssignedValues NodeValues",
-    "core.framework.plugin_metrics": "PluginMetrics",
-    "core.framework.nodes": "NodeRow Nodes",
-    "core.framework.object_writer": "ObjectWriter",
-    "core.framework.outcomes": "NodeVerdicts PostFilterResult PreFilterResult",
-    "core.framework.permission": "Permission",
-    "core.framework.placement_trial": "PlacementTrial PlacementTrials",
+    "core.framework.views.cluster_view": "ClusterView",
+    "core.framework.views.computed_values": "ComputedValues",
+    "core.framework.values.cycle": "PODS_TO_ACTIVATE CycleState StateKey",
+    "core.framework.values.events": "Action ClusterEvent Hint Registration Resource",
+    "core.framework.building.functions": "filter_plugin score_plugin",
+    "core.framework.services.background": "Background",
+    "core.framework.services.http_client": "HttpAnswer HttpClient HttpError",
+    "core.framework.views.node_trial": "NodeTrial",
+    "core.framework.views.node_values": "AssignedValues NodeValues",
+    "core.framework.services.plugin_metrics": "PluginMetrics",
+    "core.framework.views.nodes": "NodeRow Nodes",
+    "core.framework.services.object_writer": "ObjectWriter",
+    "core.framework.results.outcomes": "NodeVerdicts PostFilterResult PreFilterResult",
+    "core.framework.values.permission": "Permission",
+    "core.framework.services.placement_trial": "PlacementTrial PlacementTrials",
     "core.framework.plugin": (
         "BindPlugin FilterPlugin PermitPlugin Plugin PostBindPlugin PostFilterPlugin PreBindPlugin "
         "PreEnqueuePlugin PreFilterPlugin PreScorePlugin QueueSortPlugin ReservePlugin ScorePlugin"
     ),
-    "core.framework.pod_matcher": "PodMatcher",
-    "core.framework.pod_sums": "PodSums",
-    "core.framework.preemption": "Candidate RunningPreemptions",
-    "core.framework.registry": "Registry",
-    "core.framework.status": "SKIP SUCCESS Code Status error unresolvable unschedulable",
-    "core.framework.verdict": "Verdict",
-    "core.framework.waiting": "Waits",
-    "core.framework.waiting_pods": "WaitingPod WaitingPods",
+    "core.framework.views.pod_matcher": "PodMatcher",
+    "core.framework.views.pod_sums": "PodSums",
+    "core.framework.values.preemption": "Candidate RunningPreemptions",
+    "core.framework.building.registry": "Registry",
+    "core.framework.values.status": "SKIP SUCCESS Code Status error unresolvable unschedulable",
+    "core.framework.values.verdict": "Verdict",
+    "core.framework.services.waiting": "Waits",
+    "core.framework.services.waiting_pods": "WaitingPod WaitingPods",
     "core.scheduling.decision": "Decision decide",
     "core.assembly": "build_engine",
     "core.scheduling.engine": "Engine",

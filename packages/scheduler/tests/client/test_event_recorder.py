@@ -11,7 +11,7 @@ from kubesched.api.pods import Pod
 from kubesched.client.events import WORKERS, EventRecorder
 from kubesched.client.rest import Refused, Stream
 from kubesched.common.virtual_time import run_in_virtual_time
-from kubesched.core.framework.effects import Emit
+from kubesched.core.framework.values.effects import Emit
 from kubesched.testing import a_pod
 
 SECONDS_A_REQUEST = 0.1

@@ -17,8 +17,8 @@ from packages.scheduler.tests.client.conftest import Authority
 from kubesched.client.extenders import HttpExtenderClient, tls_context
 from kubesched.config.golang import Duration
 from kubesched.config.types import Extender, ExtenderTLSConfig
-from kubesched.core.framework.effects import Bind
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.values.effects import Bind
+from kubesched.core.framework.values.extenders import (
     ExtenderFilterArgs,
     ExtenderFilterResult,
     ExtenderPreemptionArgs,

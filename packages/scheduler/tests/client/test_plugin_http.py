@@ -12,7 +12,7 @@ from packages.scheduler.tests.client.conftest import Authority
 
 from kubesched.client.plugin_http import PluginHttp
 from kubesched.client.rest import Refused, Rest
-from kubesched.core.framework.http_client import HttpAnswer, HttpError
+from kubesched.core.framework.services.http_client import HttpAnswer, HttpError
 
 
 class Api:

@@ -6,9 +6,9 @@ import pytest
 
 from kubesched.api.codec import to_builtins
 from kubesched.conformance import events, hints
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.errors import InvalidObjectError
 from kubesched.testing import a_node, a_pod
 

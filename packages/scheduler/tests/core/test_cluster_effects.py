@@ -8,8 +8,8 @@ from kubesched.api.meta import ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster_effects import ClusterEffects, run
-from kubesched.core.framework.effects import Bind, ConflictError, Delete, Effect, EffectError, Emit, Patch, Write
-from kubesched.core.framework.waiting import NoWaits
+from kubesched.core.framework.services.waiting import NoWaits
+from kubesched.core.framework.values.effects import Bind, ConflictError, Delete, Effect, EffectError, Emit, Patch, Write
 from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import a_resource_claim
 

@@ -12,7 +12,7 @@ from kubesched.api.pods import PodStatus
 from kubesched.client.effects import ApiEffects
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster_effects import ClusterEffects, run
-from kubesched.core.framework.effects import Bind, Delete, Effect, EffectError, Effects, Patch, Read, Write
+from kubesched.core.framework.values.effects import Bind, Delete, Effect, EffectError, Effects, Patch, Read, Write
 from kubesched.testing import a_namespace, a_node
 from kubesched.testing.devices import a_device_request, a_resource_claim
 from kubesched_answers.whatif.running.in_process import InProcessRest, NoEvents

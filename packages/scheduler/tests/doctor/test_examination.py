@@ -14,7 +14,7 @@ from kubesched.common.virtual_time import BEGINNING, run_in_virtual_time
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import LeaderElection
 from kubesched.core.assembly import engine_of, load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.doctor.configuration_checks import IN_CONTRIB, CheckedConfiguration
 from kubesched.doctor.examination import examine
 from kubesched.doctor.examined_cluster import ExaminedCluster

@@ -11,7 +11,7 @@ from kubesched.client.rest import Refused, Unreachable
 from kubesched.common.virtual_time import BEGINNING, run_in_virtual_time
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import engine_of, load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import examine
 from kubesched.doctor.examined_cluster import ASK_AGAIN, LIST_SECONDS, Absent, ExaminedCluster, Right

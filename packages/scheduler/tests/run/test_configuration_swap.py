@@ -11,10 +11,10 @@ from tests.support.configurations import config, profile
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.cycle import CycleState
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Status, unschedulable
+from kubesched.core.framework.views.cluster_view import ClusterView
 from kubesched.run import reloader
 from kubesched.run.configuration_swap import ConfigurationSwap, ReloadError
 from kubesched.run.reload_reports import APPLIED, REFUSED, ReloadOutcome

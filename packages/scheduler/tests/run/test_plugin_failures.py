@@ -8,9 +8,9 @@ import pytest
 
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_engine
-from kubesched.core.framework.observer import Observer, Observers
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import Observer, Observers
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.registry import Registry
 from kubesched.core.scheduling.decision import decide
 from kubesched.run.instruments import Instruments
 from kubesched.run.klog.logs import Logs

@@ -8,7 +8,7 @@ import pytest
 from kubesched.api.coordination import Lease
 from kubesched.api.meta import ApiObject
 from kubesched.config.types import KubeSchedulerConfiguration, LeaderElection
-from kubesched.core.framework.effects import Emit
+from kubesched.core.framework.values.effects import Emit
 from kubesched.run.reload_reports import (
     APPLIED,
     REFUSED,

@@ -10,11 +10,11 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.volumes import ImageVolumeSource, Volume
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Bind, Effect
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import Permission, PermitPlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Bind, Effect
+from kubesched.core.framework.values.status import Code, Status
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 from kubesched.testing import (

@@ -16,14 +16,19 @@ from kubesched.api.pods import ContainerStatus, Pod, PodStatus, ResourceRequirem
 from kubesched.config.errors import ConfigError
 from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Bind, Effect
-from kubesched.core.framework.extenders import ExtenderArgs, ExtenderFilterArgs, ExtenderFilterResult, ExtenderResult
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin, ScorePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.framework.results.outcomes import PreFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Bind, Effect
+from kubesched.core.framework.values.extenders import (
+    ExtenderArgs,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderResult,
+)
+from kubesched.core.framework.values.status import Status, unschedulable
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_container, a_node, a_pod, a_spread, an_affinity
 from kubesched.testing.shorthand import HOSTNAME

@@ -16,7 +16,7 @@ from kubesched.api.devices import (
 )
 from kubesched.api.meta import ApiObject
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.effects import ConflictError, Effect, Write
+from kubesched.core.framework.values.effects import ConflictError, Effect, Write
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_claim, a_node, a_pod, a_spread, a_storage_class, a_volume
 from kubesched.testing.devices import (

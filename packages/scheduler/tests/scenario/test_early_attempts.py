@@ -7,10 +7,10 @@ from packages.scheduler.tests.scenario.test_slow_cycles import let_pass
 from tests.support.world import World, live
 
 from kubesched.common.time_share import TimeShare
-from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Status, unschedulable
 from kubesched.core.loop.scheduler import EARLY_SHARE, MOST_EARLY_SECONDS, Scheduler
 from kubesched.testing import a_node, a_pod
 

@@ -7,7 +7,7 @@ from aiohttp import web
 from tests.support.extender_service import Body, Cut, Reply, Service, extended, until
 from tests.support.world import World
 
-from kubesched.core.framework.effects import Bind
+from kubesched.core.framework.values.effects import Bind
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
 

@@ -7,7 +7,7 @@ from tests.support.world import World, live
 
 from kubesched.api.meta import LabelSelector, LabelSelectorRequirement
 from kubesched.api.pods import Pod, PodAffinityTerm
-from kubesched.core.framework.effects import Bind
+from kubesched.core.framework.values.effects import Bind
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod, an_affinity
 

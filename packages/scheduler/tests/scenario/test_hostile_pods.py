@@ -13,7 +13,7 @@ from tests.support.world import World, live
 
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.observer import Bound, FailedAttempt, Observer
+from kubesched.core.framework.observing.observer import Bound, FailedAttempt, Observer
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.backoff import SLOW_SECONDS
 from kubesched.testing import a_node, a_pod, a_spread, an_affinity

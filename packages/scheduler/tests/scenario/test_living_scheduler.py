@@ -11,8 +11,13 @@ from kubesched.api.storage import PersistentVolume
 from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.types import Extender
 from kubesched.core.assembly import build_scheduler
-from kubesched.core.framework.effects import Bind, Delete, Effect, Patch, Read
-from kubesched.core.framework.extenders import ExtenderArgs, ExtenderFilterArgs, ExtenderFilterResult, ExtenderResult
+from kubesched.core.framework.values.effects import Bind, Delete, Effect, Patch, Read
+from kubesched.core.framework.values.extenders import (
+    ExtenderArgs,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderResult,
+)
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_claim, a_node, a_pod, a_storage_class, a_volume

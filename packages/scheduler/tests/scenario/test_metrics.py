@@ -9,21 +9,21 @@ from tests.support.world import Story, World, live
 
 from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Bind, Delete
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import Observer
+from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Permission, PermitPlugin
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Bind, Delete
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.extenders import (
     ExtenderArgs,
     ExtenderFilterArgs,
     ExtenderFilterResult,
     ExtenderPrioritizeResult,
     ExtenderResult,
 )
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.observer import Observer
-from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Permission, PermitPlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Code, Status, unschedulable
+from kubesched.core.framework.values.status import Code, Status, unschedulable
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.loop.gauges import read_gauges
 from kubesched.core.loop.loop_events import Activate
 from kubesched.core.loop.scheduler import Scheduler

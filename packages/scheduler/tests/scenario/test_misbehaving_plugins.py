@@ -17,12 +17,8 @@ from tests.support.pod_groups import a_group, member
 from tests.support.pod_groups import play as play_groups
 from tests.support.world import World, live
 
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.observer import Observer
-from kubesched.core.framework.outcomes import PostFilterResult
-from kubesched.core.framework.permission import Permission
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import Observer
 from kubesched.core.framework.plugin import (
     UNCACHED,
     BindPlugin,
@@ -40,11 +36,15 @@ from kubesched.core.framework.plugin import (
     ReservePlugin,
     ScorePlugin,
 )
-from kubesched.core.framework.preemption import PodGroupPostFilterResult
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import SKIP, SUCCESS, Code, Status, error, unschedulable
-from kubesched.core.framework.texts import MOST_CHARACTERS
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.results.outcomes import PostFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.values.permission import Permission
+from kubesched.core.framework.values.preemption import PodGroupPostFilterResult
+from kubesched.core.framework.values.status import SKIP, SUCCESS, Code, Status, error, unschedulable
+from kubesched.core.framework.values.texts import MOST_CHARACTERS
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.cluster_view import ClusterView
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
 

@@ -8,12 +8,12 @@ from tests.support.world import World, live
 from kubesched.api.nodes import Node
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import Permission, PermitPlugin, PostBindPlugin, PreFilterPlugin, ReservePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import SUCCESS, Code, Status
-from kubesched.core.framework.waiting_pods import WaitingPods
+from kubesched.core.framework.services.waiting_pods import WaitingPods
+from kubesched.core.framework.values.cycle import PODS_TO_ACTIVATE, CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import SUCCESS, Code, Status
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
 

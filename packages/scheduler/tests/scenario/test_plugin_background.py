@@ -10,7 +10,7 @@ import pytest
 from tests.support.world import World, live
 
 from kubesched import Background, ClusterView, Nodes, PermitPlugin, PluginError, Registry, ScorePlugin
-from kubesched.core.framework.background import NoBackground
+from kubesched.core.framework.services.background import NoBackground
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.plugin_tasks import Job
 from kubesched.core.loop.scheduler import Scheduler

@@ -10,8 +10,8 @@ from tests.support.staging import slow, with_plugins
 from tests.support.world import World, live
 
 from kubesched import Background, ClusterView, ObjectWriter, Permission, PermitPlugin, PluginError
-from kubesched.core.framework.effects import Effect, Evict, Patch
-from kubesched.core.framework.object_writer import IdleWriters
+from kubesched.core.framework.services.object_writer import IdleWriters
+from kubesched.core.framework.values.effects import Effect, Evict, Patch
 from kubesched.testing import a_custom_object, a_node, a_pod
 
 RACKS = "racks.v1.example.com"

@@ -6,9 +6,9 @@ import pytest
 from tests.support.pod_groups import a_group, condition, evicted, member, places, play, put_members, said_of
 from tests.support.world import World, live
 
-from kubesched.core.framework.effects import Bind, Effect
-from kubesched.core.framework.observer import Observer
-from kubesched.core.framework.outcomes import GroupAttempt
+from kubesched.core.framework.observing.observer import Observer
+from kubesched.core.framework.results.outcomes import GroupAttempt
+from kubesched.core.framework.values.effects import Bind, Effect
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.serving.metrics.registry import MetricRegistry

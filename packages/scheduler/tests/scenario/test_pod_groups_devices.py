@@ -10,7 +10,7 @@ from tests.support.world import World
 from kubesched.api.devices import ResourceClaim
 from kubesched.api.pods import Pod, PodResourceClaim
 from kubesched.api.scheduling import PodGroupResourceClaim
-from kubesched.core.framework.effects import Effect, Write
+from kubesched.core.framework.values.effects import Effect, Write
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice

@@ -15,18 +15,18 @@ from kubesched.api.meta import Condition
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Bind, Delete, Effect, Patch
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Bind, Delete, Effect, Patch
+from kubesched.core.framework.values.extenders import (
     ExtenderArgs,
     ExtenderPreemptionArgs,
     ExtenderPreemptionResult,
     ExtenderResult,
 )
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreFilterPlugin
-from kubesched.core.framework.status import Status, unresolvable, unschedulable
+from kubesched.core.framework.values.status import Status, unresolvable, unschedulable
+from kubesched.core.framework.views.cluster_view import ClusterView
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_budget, a_node, a_pod, an_affinity
 from kubesched.testing.builders import DELETED_AT

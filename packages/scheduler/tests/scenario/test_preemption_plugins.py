@@ -6,13 +6,13 @@ import pytest
 from tests.support.world import World, live
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import PostFilterPlugin, PreEnqueuePlugin
-from kubesched.core.framework.preemption import Candidate, RunningPreemptions
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import SUCCESS, Status, unresolvable, unschedulable
+from kubesched.core.framework.results.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.preemption import Candidate, RunningPreemptions
+from kubesched.core.framework.values.status import SUCCESS, Status, unresolvable, unschedulable
+from kubesched.core.framework.views.cluster_view import ClusterView
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod
 

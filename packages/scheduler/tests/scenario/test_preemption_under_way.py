@@ -9,12 +9,12 @@ from tests.support.staging import slow, throttled, with_plugins
 from tests.support.world import World, live
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Bind, Delete, Effect, Patch
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin, Permission, PermitPlugin, PreBindPlugin
-from kubesched.core.framework.status import SUCCESS, Code, Status, unresolvable, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Bind, Delete, Effect, Patch
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import SUCCESS, Code, Status, unresolvable, unschedulable
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.loop.loop_events import Activate
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place, QueuedPod

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.support.world import World, live
 
-from kubesched.core.framework.effects import Effect, Emit, Patch
+from kubesched.core.framework.values.effects import Effect, Emit, Patch
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_node, a_pod

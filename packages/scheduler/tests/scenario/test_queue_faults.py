@@ -15,12 +15,12 @@ from tests.support.world import Story, World, live
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import Status, unschedulable
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_claim, a_csi_node, a_node, a_pod, a_spread, a_storage_class, a_volume
 from kubesched.testing.devices import a_device_class, a_slice

@@ -13,14 +13,19 @@ from tests.support.world import Story, World, live
 
 from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Bind, Effect
-from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.extenders import ExtenderArgs, ExtenderFilterArgs, ExtenderFilterResult, ExtenderResult
-from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin, Permission, PermitPlugin, Plugin, ReservePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Bind, Effect
+from kubesched.core.framework.values.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.values.extenders import (
+    ExtenderArgs,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderResult,
+)
+from kubesched.core.framework.values.status import Code, Status
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.testing import a_node, a_pod

@@ -11,12 +11,17 @@ from tests.support.world import Story, World, live
 from kubesched.api.pods import Pod
 from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.effects import Bind, Effect
-from kubesched.core.framework.events import Registration
-from kubesched.core.framework.extenders import ExtenderArgs, ExtenderFilterArgs, ExtenderFilterResult, ExtenderResult
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import PreEnqueuePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status, unresolvable
+from kubesched.core.framework.values.effects import Bind, Effect
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.extenders import (
+    ExtenderArgs,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderResult,
+)
+from kubesched.core.framework.values.status import Status, unresolvable
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place
 from kubesched.testing import a_node, a_pod, an_affinity

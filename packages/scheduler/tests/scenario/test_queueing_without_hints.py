@@ -11,7 +11,7 @@ from tests.support.world import World, live
 from kubesched.api.meta import Condition
 from kubesched.config.feature_gates import FeatureGates, parse_emulated_version
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.observing.observer import Observer
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod, a_spread
 

@@ -15,10 +15,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.background import Background
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Patch
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import (
     FilterPlugin,
     Permission,
@@ -27,8 +24,11 @@ from kubesched.core.framework.plugin import (
     QueueSortPlugin,
     ReservePlugin,
 )
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Code, Status, unschedulable
+from kubesched.core.framework.services.background import Background
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Patch
+from kubesched.core.framework.values.status import Code, Status, unschedulable
+from kubesched.core.framework.views.cluster_view import ClusterView
 from kubesched.core.loop.loop_events import Attempt, Call, Recorded
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.queued_pod import Place

@@ -13,15 +13,15 @@ from tests.support.world import World
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import Extender
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.effects import Bind
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.observing.observer import Bound, Observer
+from kubesched.core.framework.values.effects import Bind
+from kubesched.core.framework.values.extenders import (
     ExtenderArgs,
     ExtenderFilterArgs,
     ExtenderFilterResult,
     ExtenderPrioritizeResult,
     ExtenderResult,
 )
-from kubesched.core.framework.observer import Bound, Observer
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node
 

@@ -20,18 +20,8 @@ from kubesched.api.pods import Pod
 from kubesched.config.types import Extender
 from kubesched.core.assembly import build_engine, load_config
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.background import Background
-from kubesched.core.framework.cycle import CycleState, StateKey
-from kubesched.core.framework.effects import Bind, Effect
-from kubesched.core.framework.extenders import (
-    ExtenderArgs,
-    ExtenderFilterArgs,
-    ExtenderFilterResult,
-    ExtenderPrioritizeResult,
-    ExtenderResult,
-)
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.observer import Bound, ChosenNode, FailedAttempt, Observer
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import Bound, ChosenNode, FailedAttempt, Observer
 from kubesched.core.framework.plugin import (
     FilterPlugin,
     Permission,
@@ -44,9 +34,19 @@ from kubesched.core.framework.plugin import (
     ReservePlugin,
     ScorePlugin,
 )
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import SUCCESS, Code, Status
-from kubesched.core.framework.waiting_pods import WaitingPods
+from kubesched.core.framework.services.background import Background
+from kubesched.core.framework.services.waiting_pods import WaitingPods
+from kubesched.core.framework.values.cycle import CycleState, StateKey
+from kubesched.core.framework.values.effects import Bind, Effect
+from kubesched.core.framework.values.extenders import (
+    ExtenderArgs,
+    ExtenderFilterArgs,
+    ExtenderFilterResult,
+    ExtenderPrioritizeResult,
+    ExtenderResult,
+)
+from kubesched.core.framework.values.status import SUCCESS, Code, Status
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.scheduling.decision import decide
 from kubesched.errors import KubeschedError

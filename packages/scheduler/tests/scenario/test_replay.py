@@ -6,11 +6,11 @@ from tests.support.replaying import Failures, replay
 from tests.support.world import World, live
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Bind, Effect
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import ReservePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Bind, Effect
+from kubesched.core.framework.values.status import Status
 from kubesched.core.loop.loop_events import Call, Recorded, story
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node, a_pod

@@ -9,8 +9,8 @@ from tests.support.world import World, live
 
 from kubesched.api.devices import ResourceClaim
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.effects import Effect, Read, Write
-from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.observing.observer import Observer
+from kubesched.core.framework.values.effects import Effect, Read, Write
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_node
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice

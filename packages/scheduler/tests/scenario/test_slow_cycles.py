@@ -10,11 +10,11 @@ import pytest
 from tests.support.world import World, live
 
 from kubesched.common.virtual_time import VirtualTimeLoop
-from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
-from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import Observer
 from kubesched.core.framework.plugin import FilterPlugin, ReservePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status, error, unschedulable
+from kubesched.core.framework.values.cycle import PODS_TO_ACTIVATE, CycleState
+from kubesched.core.framework.values.status import Status, error, unschedulable
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.queue.backoff import MOST_SLOW_SECONDS, SLOW_FACTOR, slow_backoff_seconds
 from kubesched.testing import a_node, a_pod

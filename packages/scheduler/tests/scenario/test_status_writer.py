@@ -6,7 +6,7 @@ from tests.support.world import World, live
 
 from kubesched.api.meta import ApiObject
 from kubesched.common.virtual_time import run_in_virtual_time
-from kubesched.core.framework.effects import Bind, ConflictError, Effect, Patch
+from kubesched.core.framework.values.effects import Bind, ConflictError, Effect, Patch
 from kubesched.core.loop.inbox import Tasks
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.loop.status_writer import StatusWriter

@@ -12,11 +12,11 @@ from tests.support.world import World, live
 
 from kubesched.api.volumes import AWSElasticBlockStoreVolumeSource, Volume
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, ScorePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.testing import a_claim, a_csi_node, a_node, a_pod, a_service, a_storage_class, a_volume
 from kubesched.testing.shorthand import HOSTNAME

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from tests.support.shadow_stories import Story
 
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.values.extenders import (
     ExtenderArgs,
     ExtenderFilterArgs,
     ExtenderFilterResult,

@@ -26,7 +26,7 @@ from kubesched import (
     unschedulable,
 )
 from kubesched.common.virtual_time import BEGINNING
-from kubesched.core.framework.effects import Bind, Patch
+from kubesched.core.framework.values.effects import Bind, Patch
 from kubesched.testing import FakeHttp, SchedulerFactory, VirtualScheduler, a_node, a_pod
 
 

@@ -15,9 +15,9 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.messages import fit_error_message, verdict_reasons
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.results.messages import fit_error_message, verdict_reasons
+from kubesched.core.framework.results.outcomes import NodeVerdicts
 from kubesched.core.scheduling.outcomes import Failed, Placed, Skipped
 from kubesched.errors import KubeschedError
 from kubesched.model.cluster_model import ClusterModel

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.status import Code, Status
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 from kubesched.model.cluster_model import ClusterModel
 from kubesched_answers.capacity.capacity_answer import NodeLimit

@@ -25,10 +25,10 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.worlds import Worlds
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.questions import FilterQuestion
-from kubesched.core.framework.row_questions import OF_PODS, RowFilterQuestion
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.columns.questions import FilterQuestion
+from kubesched.core.framework.columns.row_questions import OF_PODS, RowFilterQuestion
+from kubesched.core.framework.results.outcomes import NodeVerdicts
 from kubesched.core.plugins.node_ports import NodePorts
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 

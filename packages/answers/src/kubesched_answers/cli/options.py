@@ -18,7 +18,7 @@ from kubesched.cli.plugin_options import plugin_option
 from kubesched.cli.source_options import live_source_option
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ClusterObjects
 from kubesched.sources.cluster_source import ClusterSource

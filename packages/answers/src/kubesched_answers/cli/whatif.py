@@ -16,7 +16,7 @@ from kubesched.cli.gate_options import gate_options
 from kubesched.cli.output import OutputOptions, output_option, print_answer
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.config.feature_gates import FeatureGates, parse_flag
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.sources.cluster_source import ClusterSource
 from kubesched.sources.custom_kinds import custom_kinds_of

@@ -17,8 +17,8 @@ from kubesched.api.codec import to_builtins
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.observer import UNTIMED
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.observing.observer import UNTIMED
 from kubesched.core.scheduling.groups.results import PodResult
 from kubesched.model.attempt_answers import PreemptionAnswer
 from kubesched.model.cluster_model import ClusterModel, name_of_object

@@ -14,7 +14,7 @@ from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
 from kubesched.core.scheduling.decision import NO_NODES, decide
 from kubesched.core.scheduling.diagnosis import diagnose
 from kubesched.core.scheduling.outcomes import Failed

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.status import Status
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.placements import ScoreTable
 from kubesched.reports.answers import Answer

@@ -6,7 +6,7 @@ amounts in this module, names in `look_ups`. Without a look-up the plugin's reas
 
 from collections.abc import Iterator
 
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.values.status import Code, Status
 from kubesched.core.plugins.node_resources.fit_request import TOO_MANY_PODS
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.rejections import PODS, Rejections, Shortage

@@ -10,7 +10,7 @@ from datetime import datetime
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NATIVE
-from kubesched.core.framework.queue_order import active_order
+from kubesched.core.framework.values.queue_order import active_order
 from kubesched.model.cluster_model import ClusterModel
 
 POD_SCHEDULED = "PodScheduled"

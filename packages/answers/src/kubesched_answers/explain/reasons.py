@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.status import Code, Status
 from kubesched_answers.explain.pod_answer import Reason, RejectingTerm
 from kubesched_answers.explain.rejecting_terms import RejectingTerms
 

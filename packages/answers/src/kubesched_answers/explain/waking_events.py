@@ -6,8 +6,8 @@ From the registrations of the plugins that rejected it to events with their mean
 from collections.abc import Collection, Iterator
 from typing import Final
 
-from kubesched.core.framework.events import Action, ClusterEvent, Resource
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.values.events import Action, ClusterEvent, Resource
 from kubesched.core.queue.queueing_hints import HintOptions, registrations_of
 from kubesched.core.queue.scheduling_queue import FLUSH_AFTER_SECONDS
 from kubesched.model.cluster_model import ClusterModel

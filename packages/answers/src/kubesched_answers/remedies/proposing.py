@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.values.status import Code, Status
 from kubesched_answers.remedies.proposers import PROPOSERS
 from kubesched_answers.remedies.proposers.evictions import evictions
 from kubesched_answers.remedies.proposers.new_nodes import new_nodes

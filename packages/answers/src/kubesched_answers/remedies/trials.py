@@ -18,8 +18,8 @@ from kubesched.core.cluster.affinity_terms import AffinityTerm
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_slots import NOWHERE
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.values.status import Status
 from kubesched.core.plugins.node_ports import in_the_way
 from kubesched.core.scheduling.decision import Decision, choose
 from kubesched.core.scheduling.outcomes import Placed

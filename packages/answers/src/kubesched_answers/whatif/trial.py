@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_info import PodInfo, without_node
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
 from kubesched.core.scheduling.decision import choose
 from kubesched.core.scheduling.outcomes import Failed, Outcome, Placed
 from kubesched.model.cluster_model import ClusterModel, gates_of

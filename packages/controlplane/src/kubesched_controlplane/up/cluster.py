@@ -17,10 +17,10 @@ import msgspec
 from kubesched.client.informers.watched_kinds import kinds_of
 from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
-from kubesched.core.framework.observer import Observers
-from kubesched.core.framework.plugin_rights import custom_kinds
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.plugin_rights import custom_kinds
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import Observers
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.core.queue.queued_pod import Place
 from kubesched.run.assembly import Dependencies, Parts, assemble

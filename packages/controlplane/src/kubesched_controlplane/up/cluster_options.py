@@ -13,7 +13,7 @@ import msgspec
 
 from kubesched.cli.folder_path import FolderPath
 from kubesched.cli.plugin_options import plugin_option
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.manifests import STANDARD_INPUT
 from kubesched.serving.decisions.memory import DEFAULT_TEXT, FLAG
 from kubesched_controlplane.cli.manifests import validate_option

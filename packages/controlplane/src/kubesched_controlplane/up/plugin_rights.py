@@ -6,7 +6,7 @@ serve.
 
 from collections.abc import Iterable, Mapping
 
-from kubesched.core.framework.plugin_rights import name_parts, rules_of
+from kubesched.core.framework.building.plugin_rights import name_parts, rules_of
 from kubesched_controlplane.access.default_roles import SCHEDULER
 from kubesched_controlplane.api.documents import Document
 from kubesched_controlplane.api.requests import ADMINISTRATOR

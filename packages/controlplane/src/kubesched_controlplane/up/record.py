@@ -9,8 +9,8 @@ import re
 import msgspec
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.observer import ERROR, Bound, FailedAttempt, Observer
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.observing.observer import ERROR, Bound, FailedAttempt, Observer
+from kubesched.core.framework.values.status import Status
 
 # pods for which reasons are kept; the oldest are dropped
 MOST_REASONS = 10_000

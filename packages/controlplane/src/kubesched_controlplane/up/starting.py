@@ -19,7 +19,7 @@ from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.manifests import STANDARD_INPUT
 from kubesched.run.klog.logs import KlogHandler

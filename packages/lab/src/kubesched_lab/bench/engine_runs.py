@@ -13,7 +13,7 @@ import msgspec
 from kubesched.cli.event_loop import run_loop
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.common.notes import Note
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_lab.bench.engine_target import EngineFactory
 from kubesched_lab.bench.errors import BenchError
 from kubesched_lab.bench.executor import run_workload

@@ -20,8 +20,8 @@ from kubesched.common.notes import Note
 from kubesched.common.virtual_time import BEGINNING
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, scheduler_of
-from kubesched.core.framework.observer import SCHEDULED, Bound, FailedAttempt, Observer, Observers
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import SCHEDULED, Bound, FailedAttempt, Observer, Observers
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched_lab.bench.errors import BenchError

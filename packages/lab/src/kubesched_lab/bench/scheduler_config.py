@@ -16,7 +16,7 @@ from kubesched.config.errors import ConfigError
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_lab.bench.errors import BenchError
 from kubesched_lab.simulate.traces.perf.perf_cases import PerfRun
 

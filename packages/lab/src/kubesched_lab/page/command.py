@@ -22,7 +22,7 @@ from kubesched.cli.notes import note
 from kubesched.cli.scheduler_options import scheduler_options
 from kubesched.client.rest import RestConfig
 from kubesched.common.garbage_collection import collect_seldom
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.sources.cluster_source import ClusterSource, live_target
 from kubesched.sources.custom_kinds import custom_kinds_of

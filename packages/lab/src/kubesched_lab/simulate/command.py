@@ -15,7 +15,7 @@ from kubesched.cli.notes import note
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.common.garbage_collection import collect_seldom
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.sources.custom_kinds import custom_kinds_of
 from kubesched_lab.simulate.measuring.figures import Figures
 from kubesched_lab.simulate.measuring.pod_log import PodLog

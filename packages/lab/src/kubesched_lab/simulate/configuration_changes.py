@@ -6,7 +6,7 @@ From an event of a trace to a configuration for the scheduler. Feature gates and
 from kubesched.config.errors import ConfigError
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_lab.simulate.errors import TraceError
 from kubesched_lab.simulate.traces.trace import ConfigurationChange, Trace
 

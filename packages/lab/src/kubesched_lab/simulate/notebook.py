@@ -19,7 +19,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.cli.durations import DurationType
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.sources.custom_kinds import custom_kinds_of
 from kubesched_answers.sources.files import read_objects

@@ -14,7 +14,7 @@ from kubesched.cli.durations import DurationType
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched_lab.simulate.measuring.rates import POWER_LABEL, PRICE_LABEL, RateLabels
 from kubesched_lab.simulate.simulated_api import Pace

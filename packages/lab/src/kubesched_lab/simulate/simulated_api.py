@@ -18,7 +18,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod, PodStatus
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.common.virtual_time import BEGINNING
-from kubesched.core.framework.effects import Effect, EffectError
+from kubesched.core.framework.values.effects import Effect, EffectError
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_events import Dropped, Put
 from kubesched.core.object_store import ObjectStore

@@ -12,7 +12,7 @@ import msgspec
 from kubesched.common.notes import Note
 from kubesched.common.timer_loop import TimerLoop
 from kubesched.config.load import Loaded
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_lab.simulate.measuring.figures import Figures, figures_of
 from kubesched_lab.simulate.measuring.measurements import Measurements
 from kubesched_lab.simulate.measuring.pod_log import PodLog

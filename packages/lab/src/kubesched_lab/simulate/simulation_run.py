@@ -15,7 +15,7 @@ from kubesched.common.notes import Note
 from kubesched.common.timer_loop import TimerLoop
 from kubesched.common.virtual_time import BEGINNING
 from kubesched.core.assembly import engine_of, scheduler_of
-from kubesched.core.framework.observer import Observer, Observers
+from kubesched.core.framework.observing.observer import Observer, Observers
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import AttemptNext, LoopOptions

@@ -15,7 +15,7 @@ from kubesched.cli.plugin_options import load_plugins
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.sources.custom_kinds import custom_kinds_of
 from kubesched_lab.simulate.reports.flat import flat_row

@@ -9,7 +9,7 @@ from packages.lab.tests.page.simulation.test_looking_back import PACKED
 from packages.lab.tests.page.simulation.test_page_simulation import a_scenario, go_to, shown
 
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_node, a_pod
 from kubesched_lab.page.files.scenario_lines import read_scenario, scenario_lines
 from kubesched_lab.page.simulation.scenario import Moment, PageScenario, SimulatedConfiguration, UserAction

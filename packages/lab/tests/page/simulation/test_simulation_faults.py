@@ -13,8 +13,8 @@ from packages.lab.tests.page.simulation.test_page_simulation import a_day, a_sce
 from kubesched.api.meta import ObjectMeta
 from kubesched.api.scheduling import PodGroup
 from kubesched.core.assembly import load_config
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.testing import a_node, a_pod
 from kubesched_lab.page.page_state import PageState

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.devices import a_claiming_pod, a_device_class, a_device_request, a_resource_claim, a_slice
 from kubesched_lab.simulate.errors import TraceError

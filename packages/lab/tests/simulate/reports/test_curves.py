@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_node, a_pod
 from kubesched_lab.simulate.measuring.comparison import Interval
 from kubesched_lab.simulate.measuring.figures import Figures

@@ -1,7 +1,7 @@
 """Flat rows: a column is the path of a figure, and all runs have the same ones."""
 
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_node, a_pod
 from kubesched_lab.simulate.measuring.figures import Figures
 from kubesched_lab.simulate.reports.flat import flat_row, flat_table

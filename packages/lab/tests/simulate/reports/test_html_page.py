@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.testing import a_node, a_pod
 from kubesched_lab.simulate.measuring.figures import Figures
 from kubesched_lab.simulate.reports.html_page import as_html

@@ -9,7 +9,7 @@ import pytest
 
 from kubesched.common import extras
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.testing import a_node, a_pod
 from kubesched_lab.simulate.measuring.figures import Figures

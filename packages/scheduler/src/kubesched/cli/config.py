@@ -30,7 +30,7 @@ from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
 from kubesched.config.redacting import args_without_secrets, without_secrets
 from kubesched.config.report import plugins_by_point
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError, PluginError
 
 MAX_BYTES = 10 * 1024 * 1024
@@ -91,7 +91,7 @@ def _with_args_of_plugins(loaded: Loaded, registry: Registry, source: str) -> Lo
         return loaded
     # plugins import numpy
     from kubesched.core.assembly import engine_of
-    from kubesched.core.framework.typed_configuration import with_typed_args
+    from kubesched.core.framework.building.typed_configuration import with_typed_args
 
     try:
         engine_of(loaded, registry)

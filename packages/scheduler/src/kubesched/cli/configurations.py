@@ -15,7 +15,7 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.sources.cluster_source import ClusterSource, live_target
 

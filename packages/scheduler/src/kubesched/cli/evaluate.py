@@ -17,7 +17,7 @@ import msgspec
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.cli.scenario_files import whole_document
 from kubesched.conformance.corpus import answer, differences
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 
 # an input without line breaks could be endless

@@ -12,9 +12,9 @@ from kubesched.cli.plugin_options import with_plugin_hint
 from kubesched.config.errors import ConfigError
 from kubesched.core.assembly import load_config, with_in_tree
 from kubesched.core.cluster.changes import ANYTHING, Reads
+from kubesched.core.framework.building.plugin_args import args_fields, args_schema
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.plugin_args import args_fields, args_schema
-from kubesched.core.framework.registry import Registry
 from kubesched.errors import KubeschedError, PluginError
 
 

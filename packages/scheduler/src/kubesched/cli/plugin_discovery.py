@@ -16,10 +16,10 @@ from types import ModuleType
 from typing import TypeVar
 
 from kubesched.config.intree import IN_TREE
-from kubesched.core.framework.hooks import is_interrupt
+from kubesched.core.framework.building.registry import Registry, declared_plugins, plugin_class
+from kubesched.core.framework.calling.hooks import is_interrupt
 from kubesched.core.framework.plugin import Plugin, extension_points_of
-from kubesched.core.framework.registry import Registry, declared_plugins, plugin_class
-from kubesched.core.framework.texts import described
+from kubesched.core.framework.values.texts import described
 from kubesched.errors import PluginError
 
 ENTRY_POINT_GROUP = "kubesched.plugins"

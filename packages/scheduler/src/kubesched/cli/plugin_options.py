@@ -29,7 +29,7 @@ from kubesched.cli.plugin_discovery import (
 )
 from kubesched.config.errors import ConfigError
 from kubesched.config.load import Loaded
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import PluginError
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -13,8 +13,8 @@ from kubesched.cli.plugin_options import plugin_option, with_plugin_hint
 from kubesched.client.informers.watched_kinds import kinds_of
 from kubesched.config.errors import ConfigError
 from kubesched.core.assembly import build_engine
-from kubesched.core.framework.plugin_rights import Rules, rules_of
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.plugin_rights import Rules, rules_of
+from kubesched.core.framework.building.registry import Registry
 
 _GROUP = "rbac.authorization.k8s.io"
 _NAME = "kubesched:plugins"

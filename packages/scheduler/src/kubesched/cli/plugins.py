@@ -13,7 +13,7 @@ import click
 from kubesched.cli.command_group import CommandGroup, LazyCommand
 from kubesched.cli.plugin_options import plugin_option
 from kubesched.cli.plugin_package import KINDS, write_package
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 
 
 @click.group(

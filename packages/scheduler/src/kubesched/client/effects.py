@@ -17,7 +17,7 @@ from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
 from kubesched.client.rest import Refused, Rest, Unreachable
-from kubesched.core.framework.effects import (
+from kubesched.core.framework.values.effects import (
     Bind,
     ConflictError,
     Delete,

@@ -25,7 +25,7 @@ from kubesched.api.pods import Pod
 from kubesched.client.effects import STRATEGIC_MERGE_PATCH
 from kubesched.client.rest import Refused, Rest, Unreachable
 from kubesched.common.notes import seldom
-from kubesched.core.framework.effects import Emit
+from kubesched.core.framework.values.effects import Emit
 
 MOST_TRIES = 12
 TRY_AGAIN_SECONDS = 10.0

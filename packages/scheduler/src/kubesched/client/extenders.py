@@ -28,8 +28,8 @@ from kubesched.client.rest import check_encoding, read_at_most
 from kubesched.common.server_trust import trusting_context
 from kubesched.config.redacting import without_password
 from kubesched.config.types import Extender, ExtenderTLSConfig
-from kubesched.core.framework.effects import Bind
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.values.effects import Bind
+from kubesched.core.framework.values.extenders import (
     ExtenderArgs,
     ExtenderFilterArgs,
     ExtenderFilterResult,

@@ -15,7 +15,7 @@ from yarl import URL
 
 from kubesched.client.rest import Refused, Rest, Unreachable, read_at_most
 from kubesched.config.redacting import without_password
-from kubesched.core.framework.http_client import HttpAnswer, HttpError
+from kubesched.core.framework.services.http_client import HttpAnswer, HttpError
 
 LARGEST_ANSWER = 32 << 20
 MOST_REDIRECTS = 3

@@ -11,7 +11,7 @@ import msgspec
 
 from kubesched.conformance import cel, configurations, events, hints, quantities, scenarios, selectors, tables
 from kubesched.conformance.shapes import check_shape
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 
 Line = Mapping[str, Any]

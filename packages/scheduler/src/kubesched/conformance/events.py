@@ -8,7 +8,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.conformance.single_plugins import SinglePlugins
-from kubesched.core.framework.events import Action, Registration, registrations_for_extenders
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import (
     FilterPlugin,
     PermitPlugin,
@@ -17,7 +17,7 @@ from kubesched.core.framework.plugin import (
     PreFilterPlugin,
     ReservePlugin,
 )
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.values.events import Action, Registration, registrations_for_extenders
 from kubesched.core.queue.update_events import node_events, pod_events
 from kubesched.errors import InvalidObjectError, PluginError
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from kubesched.conformance.results import Result, held_back, status_form
 from kubesched.core.cluster.pod_groups import group_of
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.values.status import Status
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.cycle import CycleContext

@@ -7,8 +7,8 @@ from kubesched.api.codec import decode
 from kubesched.api.pods import Pod
 from kubesched.conformance.single_plugins import SinglePlugins
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint
 from kubesched.errors import InvalidObjectError, PluginError
 
 _ACTIONS: dict[str, Action] = {action.text: action for action in (*Action, Action.UPDATE, Action.ALL)}

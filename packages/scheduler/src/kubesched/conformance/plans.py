@@ -11,9 +11,9 @@ import msgspec
 from kubesched.api.codec import to_builtins
 from kubesched.api.devices import AllocationResult, ResourceClaim
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Delete, Effect, Write
 from kubesched.core.framework.plugin import Plugin
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Delete, Effect, Write
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.core.plugins.dynamic_resources.state import STATE
 from kubesched.core.plugins.volume_binding import VolumeBinding

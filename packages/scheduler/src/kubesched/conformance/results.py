@@ -14,12 +14,12 @@ from kubesched.config.types import Extender
 from kubesched.conformance.plans import claims_released, described_plan
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.effects import Effect
-from kubesched.core.framework.extenders import is_interested
+from kubesched.core.framework.building.profile import Profile
 from kubesched.core.framework.plugin import PreEnqueuePlugin
-from kubesched.core.framework.preemption import best_of
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.values.effects import Effect
+from kubesched.core.framework.values.extenders import is_interested
+from kubesched.core.framework.values.preemption import best_of
+from kubesched.core.framework.values.status import Code, Status
 from kubesched.core.scheduling.decision import NO_NODES
 from kubesched.core.scheduling.diagnosis import diagnose
 from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter

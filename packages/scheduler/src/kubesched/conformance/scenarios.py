@@ -25,10 +25,10 @@ from kubesched.conformance.results import Judge, Result, held_back
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster_effects import run
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Code
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Code
 from kubesched.core.scheduling.engine import Engine
 from kubesched.errors import InvalidObjectError
 

@@ -13,10 +13,10 @@ from kubesched.config.types import RawArgs
 from kubesched.core.assembly import load_config, with_in_tree
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import request_options
-from kubesched.core.framework.effects import RecordingEffects
+from kubesched.core.framework.building.profile import build_plugin
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.profile import build_plugin
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.values.effects import RecordingEffects
 
 
 class SinglePlugins:

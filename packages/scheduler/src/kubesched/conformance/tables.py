@@ -8,8 +8,8 @@ import msgspec
 
 from kubesched.api.pods import Pod
 from kubesched.api.resources import pod_resources
-from kubesched.core.framework.queue_order import active_order
-from kubesched.core.framework.sampling import feasible_nodes_to_find, preemption_candidates_to_find
+from kubesched.core.framework.values.queue_order import active_order
+from kubesched.core.framework.values.sampling import feasible_nodes_to_find, preemption_candidates_to_find
 from kubesched.core.queue.backoff import (
     NO_BACKOFF,
     BackoffPolicy,

@@ -12,14 +12,14 @@ from kubesched.config.types import KubeSchedulerConfiguration
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster_effects import ClusterEffects
-from kubesched.core.framework.background import Backgrounds
-from kubesched.core.framework.effects import Effects
-from kubesched.core.framework.http_client import HttpClient
-from kubesched.core.framework.observer import NOBODY, Observers
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.services import Services
-from kubesched.core.framework.waiting import Waits
-from kubesched.core.framework.waiting_pods import WaitingPods
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import NOBODY, Observers
+from kubesched.core.framework.services.background import Backgrounds
+from kubesched.core.framework.services.http_client import HttpClient
+from kubesched.core.framework.services.offered import Services
+from kubesched.core.framework.services.waiting import Waits
+from kubesched.core.framework.services.waiting_pods import WaitingPods
+from kubesched.core.framework.values.effects import Effects
 from kubesched.core.loop.extender_client import ExtenderClient
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.plugin_writers import PluginWriters

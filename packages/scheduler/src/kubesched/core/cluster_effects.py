@@ -12,7 +12,7 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.effects import Effect, EffectError
+from kubesched.core.framework.values.effects import Effect, EffectError
 from kubesched.core.object_store import ObjectStore
 
 T = TypeVar("T")

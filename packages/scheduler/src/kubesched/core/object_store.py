@@ -16,7 +16,7 @@ import msgspec
 from kubesched.api.meta import ApiObject
 from kubesched.api.patching import patched
 from kubesched.api.pods import Pod, PodStatus
-from kubesched.core.framework.effects import (
+from kubesched.core.framework.values.effects import (
     Bind,
     ConflictError,
     Delete,

@@ -21,7 +21,7 @@ from kubesched.client.rest import Refused, RestClient, RestConfig, Unreachable
 from kubesched.common.files import UnusableFileError, read_at_most
 from kubesched.common.printable import printable
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.doctor.configuration_checks import CheckedConfiguration
 from kubesched.doctor.examination import SchedulerPages, examine
 from kubesched.doctor.examined_cluster import ASK_AGAIN

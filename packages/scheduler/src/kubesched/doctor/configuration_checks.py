@@ -14,8 +14,8 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, load_config
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.building.registry import Registry
 from kubesched.doctor.examined_cluster import NOT_SERVED, Absent, ExaminedCluster
 from kubesched.doctor.findings import Finding, fail, ok, warn
 from kubesched.errors import PluginError

@@ -12,7 +12,7 @@ from kubesched.api.pods import Container, Pod, PodSpec
 from kubesched.client.extenders import HttpExtenderClient
 from kubesched.config.redacting import without_password
 from kubesched.config.types import Extender
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.values.extenders import (
     ExtenderArgs,
     ExtenderFilterArgs,
     ExtenderPrioritizeArgs,

@@ -13,8 +13,8 @@ from kubesched.client.informers.watched_kinds import watched_kinds
 from kubesched.client.rest import Refused
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.types import LeaderElection
-from kubesched.core.framework.plugin_rights import rules_of
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.plugin_rights import rules_of
+from kubesched.core.framework.building.profile import Profile
 from kubesched.doctor.examined_cluster import NOT_ACCEPTED, Absent, ExaminedCluster, Right
 from kubesched.doctor.findings import Finding, fail, ok, warn
 

@@ -20,10 +20,10 @@ from kubesched.api.quantity_places import invalid_quantities
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.background import NoBackground
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.services.background import NoBackground
+from kubesched.core.framework.values.status import Status
 from kubesched.core.queue.pre_enqueue import refusal_of
 from kubesched.errors import InvalidObjectError, KubeschedError
 from kubesched.json_patch import OperationError, json_patched

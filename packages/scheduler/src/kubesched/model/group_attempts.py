@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.values.status import Status
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext
 from kubesched.core.scheduling.extender_calls import finished

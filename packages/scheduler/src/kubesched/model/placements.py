@@ -10,7 +10,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import WORST
 from kubesched.core.evaluation.score_details import scores_by_plugin
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.status import Status
 from kubesched.model.attempt_answers import NodeScore, PlacementAnswer
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import Gap

@@ -12,9 +12,9 @@ from kubesched.api.labels import InvalidSelectorError, Selector, from_label_sele
 from kubesched.api.policy import PodDisruptionBudget
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.preemption import Candidate, Candidates
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.preemption import Candidate, Candidates
 from kubesched.core.scheduling.post_filter import PostFiltered, run_post_filter
 from kubesched.model.attempt_answers import PreemptionAnswer, PreemptionCandidate, Victim
 from kubesched.model.cluster_model import ClusterModel

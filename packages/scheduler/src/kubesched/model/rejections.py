@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.questions import FilterQuestion
-from kubesched.core.framework.status import Code, Status, unresolvable
+from kubesched.core.framework.columns.questions import FilterQuestion
+from kubesched.core.framework.values.status import Code, Status, unresolvable
 from kubesched.core.plugins.node_resources.fit import NodeResourcesFit
 from kubesched.core.plugins.node_resources.fit_request import TOO_MANY_PODS, FitRequest
 

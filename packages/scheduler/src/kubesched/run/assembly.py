@@ -25,8 +25,8 @@ from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, scheduler_of
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.observer import NOBODY, Observers
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import NOBODY, Observers
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions, Scheduler
 

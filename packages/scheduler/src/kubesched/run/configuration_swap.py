@@ -11,7 +11,7 @@ from kubesched.client.extenders import HttpExtenderClient
 from kubesched.client.informers.informer import Informers
 from kubesched.client.informers.watched_kinds import WatchedKind, watched_kinds
 from kubesched.config.load import Loaded
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
 from kubesched.core.loop.configurations import PreparedConfiguration
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.errors import KubeschedError

@@ -13,8 +13,8 @@ from kubesched.api.meta import ApiObject
 from kubesched.client.election.leader_thread import ExitingObserver
 from kubesched.common.platform_name import platform_name
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.observer import Observers
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.observing.observer import Observers
 from kubesched.core.loop.comparer import compare
 from kubesched.core.loop.dumper import nodes_text, queue_summary, queue_text
 from kubesched.core.loop.gauges import Gauges, read_gauges

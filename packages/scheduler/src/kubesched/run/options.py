@@ -21,7 +21,7 @@ from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.config.load import Loaded, load
 from kubesched.config.redacting import without_secrets
 from kubesched.config.types import KubeSchedulerConfiguration
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.run.go_flags import ParsedFlags
 from kubesched.run.legacy import legacy_config
 from kubesched.run.option_files import OptionError, read_file

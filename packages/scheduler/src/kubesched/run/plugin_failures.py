@@ -8,8 +8,8 @@ import traceback
 from collections.abc import Callable
 
 from kubesched.common.notes import OncePerMinute
-from kubesched.core.framework.observer import Observer
-from kubesched.core.framework.texts import tidy
+from kubesched.core.framework.observing.observer import Observer
+from kubesched.core.framework.values.texts import tidy
 from kubesched.errors import PluginError
 from kubesched.run.klog.secrets import without_secrets
 

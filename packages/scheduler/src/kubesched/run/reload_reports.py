@@ -18,7 +18,7 @@ from kubesched.api.meta import ApiObject, ObjectMeta
 from kubesched.api.pods import Pod
 from kubesched.client.events import EventRecorder
 from kubesched.config.types import KubeSchedulerConfiguration
-from kubesched.core.framework.effects import Emit
+from kubesched.core.framework.values.effects import Emit
 from kubesched.core.loop.failure_handler import truncated
 from kubesched.run.klog.logs import Log
 from kubesched.run.klog.secrets import without_secrets

@@ -17,8 +17,8 @@ import msgspec
 
 from kubesched.common.files import oddity
 from kubesched.config.load import Loaded
-from kubesched.core.framework.effects import EffectError, Read
-from kubesched.core.framework.texts import described
+from kubesched.core.framework.values.effects import EffectError, Read
+from kubesched.core.framework.values.texts import described
 from kubesched.errors import KubeschedError
 from kubesched.run.assembly import Parts
 from kubesched.run.changed_file import ChangedFile

@@ -25,7 +25,7 @@ from kubesched.common.files import writing_problem
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.config.types import KubeSchedulerConfiguration
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.reports.html import as_page
 from kubesched.reports.markdown import as_markdown

@@ -12,9 +12,9 @@ import numpy as np
 
 from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.extenders import is_interested
-from kubesched.core.framework.observer import NOBODY
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.observing.observer import NOBODY
+from kubesched.core.framework.values.extenders import is_interested
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, LeadingNodes, choose_or_preempt, leading_rows
 from kubesched.core.scheduling.extender_calls import Asking

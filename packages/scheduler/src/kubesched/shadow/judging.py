@@ -6,8 +6,8 @@ does not change.
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.sampling import feasible_nodes_to_find
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.values.sampling import feasible_nodes_to_find
 from kubesched.core.scheduling.decision import choose, decide
 from kubesched.core.scheduling.diagnosis import diagnose
 from kubesched.model.attempt_answers import NodeScore

@@ -20,7 +20,7 @@ from kubesched.client.informers.watched_kinds import WatchedKind, watched_kind
 from kubesched.client.rest import Rest
 from kubesched.common.notes import Note
 from kubesched.config.load import Loaded
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.loop.extender_client import answered
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ClusterObjects, Gap

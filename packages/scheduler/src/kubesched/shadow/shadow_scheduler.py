@@ -10,7 +10,7 @@ from itertools import islice
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.extenders import is_interested
+from kubesched.core.framework.values.extenders import is_interested
 from kubesched.core.scheduling.extender_calls import Asking, finished
 from kubesched.model.cluster_model import ClusterModel, name_of_object
 from kubesched.model.group_attempts import is_in_group

@@ -10,8 +10,8 @@ from kubesched.client.informers.watched_kinds import watched_kinds
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.building.registry import Registry
 
 
 def custom_kinds_of(loaded: Loaded, registry: Registry) -> list[str]:

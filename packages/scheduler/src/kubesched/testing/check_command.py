@@ -15,7 +15,7 @@ from kubesched.client.informers.watched_kinds import kinds_of
 from kubesched.config.errors import ConfigError
 from kubesched.config.types import RawArgs
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import PluginError
 from kubesched.testing.example_files import ExampleObjects, read_examples
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin

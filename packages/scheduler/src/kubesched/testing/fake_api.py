@@ -13,7 +13,7 @@ from random import Random
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.core.framework.effects import Bind, Delete, Effect, EffectError, Emit, Evict
+from kubesched.core.framework.values.effects import Bind, Delete, Effect, EffectError, Emit, Evict
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.core.object_store import ObjectStore
 from kubesched.testing.builders import DELETED_AT

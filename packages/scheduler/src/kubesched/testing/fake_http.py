@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kubesched.core.framework.http_client import HttpAnswer, HttpError
+from kubesched.core.framework.services.http_client import HttpAnswer, HttpError
 
 
 class FakeHttp:

@@ -7,9 +7,9 @@ import json
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from kubesched.core.framework.building.plugin_args import shown_args
+from kubesched.core.framework.building.registry import Registry, plugin_class
 from kubesched.core.framework.plugin import Plugin, QueueSortPlugin
-from kubesched.core.framework.plugin_args import shown_args
-from kubesched.core.framework.registry import Registry, plugin_class
 
 Declared = type[Plugin] | Callable[..., Any]
 _HEAD = {"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}

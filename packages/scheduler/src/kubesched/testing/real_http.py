@@ -4,7 +4,7 @@ from typing import cast
 
 from kubesched.client.plugin_http import PluginHttp
 from kubesched.client.rest import Rest
-from kubesched.core.framework.http_client import HttpClient
+from kubesched.core.framework.services.http_client import HttpClient
 
 
 def real_http() -> HttpClient:

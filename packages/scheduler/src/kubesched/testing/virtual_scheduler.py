@@ -14,10 +14,10 @@ from kubesched.common.virtual_time import VirtualTime
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.http_client import HttpClient
-from kubesched.core.framework.observer import NOBODY, Observer, Observers
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import NOBODY, Observer, Observers
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.services.http_client import HttpClient
 from kubesched.core.loop.extender_client import ExtenderClient
 from kubesched.core.loop.loop_events import Recorded
 from kubesched.core.loop.loop_waits import LoopServices

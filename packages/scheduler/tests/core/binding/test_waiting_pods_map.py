@@ -7,7 +7,7 @@ import pytest
 
 from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.core.binding.waiting_pods_map import PermitWait, PodsInPreBind, WaitingPodsMap
-from kubesched.core.framework.status import SUCCESS, Code, Status
+from kubesched.core.framework.values.status import SUCCESS, Code, Status
 from kubesched.testing import a_cluster, a_pod
 
 Deed = Callable[[PermitWait], Awaitable[None]]

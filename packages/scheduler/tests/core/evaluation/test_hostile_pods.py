@@ -16,7 +16,7 @@ from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.domain_counts import DomainCounts
 from kubesched.core.cluster.pod_info import DIGESTED_BYTES, PodReader
 from kubesched.core.evaluation.memory import kept_bytes
-from kubesched.core.framework import status
+from kubesched.core.framework.values import status
 from kubesched.core.plugins.node_resources.fit_request import fit_request
 from kubesched.core.plugins.pod_topology_spread.plugin import PodTopologySpread
 from kubesched.core.scheduling.engine import Engine

@@ -7,7 +7,7 @@ import numpy as np
 from kubesched import Reads, Registry, build_engine
 from kubesched.core.evaluation.pod_class import WORST
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
-from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.framework.values.status import Status, unschedulable
 from kubesched.core.scheduling.decision import Decision, decide
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_node, a_pod, an_affinity

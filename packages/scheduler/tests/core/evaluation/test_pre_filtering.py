@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from kubesched.core.evaluation.pre_filtering import pre_filter
-from kubesched.core.framework.status import Status, error, unresolvable, unschedulable
+from kubesched.core.framework.values.status import Status, error, unresolvable, unschedulable
 
 
 def question(

@@ -16,8 +16,8 @@ from kubesched.api.nodes import Node, NodeCondition
 from kubesched.core.cluster.changes import ANYTHING, UNRESTRICTED
 from kubesched.core.cluster.restrictions import may_read
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
-from kubesched.core.framework.pod_matcher import PodMatcher
-from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.framework.values.status import Status, unschedulable
+from kubesched.core.framework.views.pod_matcher import PodMatcher
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_node, a_pod
 

@@ -18,9 +18,9 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Namespace
 from kubesched.core.cluster.changes import ANYTHING, UNRESTRICTED
 from kubesched.core.cluster.restrictions import may_read, restricted
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.views.cluster_view import ClusterView
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.scheduling.decision import Decision
 from kubesched.core.scheduling.engine import Engine
 from kubesched.errors import PluginError

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from kubesched.api.pods import NodeSelectorRequirement, NodeSelectorTerm
 from kubesched.core.assembly import build_engine
 from kubesched.core.evaluation.score_details import EXTENDERS, score_details
-from kubesched.core.framework.decision_details import rejected_nodes
+from kubesched.core.framework.observing.decision_details import rejected_nodes
 from kubesched.core.scheduling.decision import decide
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_node, a_pod, a_spread, an_affinity

@@ -7,12 +7,20 @@ import pytest
 
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.observer import FILTER, PRE_FILTER, PRE_SCORE, SCORE, Observer, Observers, Stopwatch
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import (
+    FILTER,
+    PRE_FILTER,
+    PRE_SCORE,
+    SCORE,
+    Observer,
+    Observers,
+    Stopwatch,
+)
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, PreFilterPlugin, ScorePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status, unresolvable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Status, unresolvable
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.scheduling.decision import decide
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_node, a_pod, a_spread, an_affinity

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.api.storage import StorageClass
-from kubesched.core.framework.cluster_view import ClusterView
+from kubesched.core.framework.views.cluster_view import ClusterView
 from kubesched.testing import a_cluster, a_custom_object, a_node, a_pod, a_storage_class
 
 RACKS = "racks.v1.example.com"

@@ -7,15 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.column_worlds import ColumnWorlds
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.columns.column_worlds import ColumnWorlds
+from kubesched.core.framework.columns.row_questions import RowFilterQuestion
+from kubesched.core.framework.columns.row_worlds import RowWorlds
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
-from kubesched.core.framework.pod_matcher import PodMatcher
-from kubesched.core.framework.row_questions import RowFilterQuestion
-from kubesched.core.framework.row_worlds import RowWorlds
-from kubesched.core.framework.status import StatusTable, unschedulable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import StatusTable, unschedulable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import Nodes
+from kubesched.core.framework.views.pod_matcher import PodMatcher
 from kubesched.testing import a_cluster, a_node, a_pod
 
 GPU = "example.com/gpu"

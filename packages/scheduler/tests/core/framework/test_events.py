@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.core.framework.events import Action, ClusterEvent, Resource, registrations_for_extenders
+from kubesched.core.framework.values.events import Action, ClusterEvent, Resource, registrations_for_extenders
 
 
 @pytest.mark.parametrize(

@@ -13,8 +13,8 @@ from kubesched.api.codec import to_builtins
 from kubesched.cli.plugin_options import load_plugins
 from kubesched.conformance.scenarios import answer
 from kubesched.core.assembly import build_engine
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import PluginError
 from kubesched.testing import a_node, a_pod
 

@@ -6,13 +6,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.functions import filter_plugin, score_plugin
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.building.functions import filter_plugin, score_plugin
+from kubesched.core.framework.building.registry import plugin_class
 from kubesched.core.framework.plugin import extension_points_of
-from kubesched.core.framework.registry import plugin_class
-from kubesched.core.framework.status import unschedulable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import unschedulable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.errors import PluginError
 from kubesched.testing import a_cluster, a_node, a_pod
 

@@ -13,8 +13,8 @@ BASES = [each for each in vars(contract).values() if isinstance(each, type) and 
 HOOKS = {name for base in BASES for name, hook in vars(base).items() if callable(hook) and not name.startswith("_")}
 # one form of a plugin calls the other, and one plugin stands in for another; both are called as hooks themselves
 INSIDE_A_HOOK = {
-    "framework/forms.py: filter_nodes",
-    "framework/forms.py: score_nodes",
+    "framework/calling/forms.py: filter_nodes",
+    "framework/calling/forms.py: score_nodes",
     "evaluation/questioner.py: pre_filter",
     "evaluation/questioner.py: pre_score",
 }
@@ -35,6 +35,6 @@ def test_hooks_are_called_in_one_module() -> None:
     assert {"pre_enqueue", "filter", "pod_group_post_filter", "unreserve", "post_bind", "filter_question"} <= HOOKS
     rooms = [path for path in CORE.rglob("*.py") if path.relative_to(CORE).parts[0] != "plugins"]
     found = {call for path in rooms for call in calls(path)}
-    hooks = {call for call in found if call.startswith("framework/hooks.py")}
+    hooks = {call for call in found if call.startswith("framework/calling/hooks.py")}
     assert len(hooks) == 4
     assert found - hooks == INSIDE_A_HOOK | KEYS

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from kubesched.core.framework.messages import count_reasons, fit_error_message, verdict_reasons
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.status import SUCCESS, StatusTable, unresolvable, unschedulable
+from kubesched.core.framework.results.messages import count_reasons, fit_error_message, verdict_reasons
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.status import SUCCESS, StatusTable, unresolvable, unschedulable
 
 
 @pytest.mark.parametrize(

@@ -12,9 +12,7 @@ import pytest
 
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import (
     FilterPlugin,
     PostFilterPlugin,
@@ -24,9 +22,11 @@ from kubesched.core.framework.plugin import (
     ScorePlugin,
     WorldsFilterPlugin,
 )
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import unschedulable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.results.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import unschedulable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.queue.queueing_hints import QueueingHints
 from kubesched.core.scheduling.decision import Decision, decide
 from kubesched.core.scheduling.engine import Engine

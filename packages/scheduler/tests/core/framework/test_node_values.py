@@ -8,8 +8,8 @@ import pytest
 
 from kubesched import FilterPlugin, Reads, Registry, ScorePlugin, build_engine, decide
 from kubesched.core.cluster.kind_reads import kind_reads
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.views.cluster_view import ClusterView
+from kubesched.core.framework.views.nodes import Nodes
 from kubesched.core.scheduling.engine import Engine
 from kubesched.errors import PluginError
 from kubesched.testing import a_cluster, a_custom_object, a_node, a_pod

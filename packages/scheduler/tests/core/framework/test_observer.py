@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kubesched.core.framework.observer import (
+from kubesched.core.framework.observing.observer import (
     FILTER,
     HOOKS,
     NOBODY,
@@ -17,7 +17,7 @@ from kubesched.core.framework.observer import (
     Stopwatch,
     start,
 )
-from kubesched.core.framework.status import Code, error
+from kubesched.core.framework.values.status import Code, error
 from kubesched.testing import a_cluster, a_pod
 
 POD = a_cluster().reader.read(a_pod("p"))

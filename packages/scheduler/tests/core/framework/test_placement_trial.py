@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from kubesched import Engine, PluginError, PodInfo, build_engine
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.placement_trial import PlacementTrials
+from kubesched.core.framework.services.placement_trial import PlacementTrials
+from kubesched.core.framework.views.cluster_view import ClusterView
 from kubesched.testing import a_budget, a_node, a_pod
 
 

@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.forms import filter_each, score_alone
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.calling.forms import filter_each, score_alone
 from kubesched.core.framework.plugin import FilterPlugin, ScorePlugin
-from kubesched.core.framework.status import Status, unschedulable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Status, unschedulable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.pod_topology_spread import PodTopologySpread
 from kubesched.testing import a_cluster, a_node, a_pod
 

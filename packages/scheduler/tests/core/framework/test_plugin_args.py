@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kubesched.core.framework.plugin_args import ArgsField, args_fields, args_schema, decoded_args, shown_args
+from kubesched.core.framework.building.plugin_args import ArgsField, args_fields, args_schema, decoded_args, shown_args
 from kubesched.errors import PluginError
 
 

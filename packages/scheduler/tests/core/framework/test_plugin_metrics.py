@@ -3,7 +3,7 @@
 import pytest
 from prometheus_client import generate_latest
 
-from kubesched.core.framework.plugin_metrics import PluginMetrics
+from kubesched.core.framework.services.plugin_metrics import PluginMetrics
 from kubesched.errors import PluginError
 
 

@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched import Engine, FilterPlugin, Reads, Registry, Verdict, build_engine, decide, unschedulable
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.observer import NOBODY
+from kubesched.core.framework.observing.observer import NOBODY
+from kubesched.core.framework.views.cluster_view import ClusterView
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.outcomes import Failed, begin_attempt

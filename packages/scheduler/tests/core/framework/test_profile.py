@@ -12,9 +12,8 @@ from kubesched.config.intree import IN_TREE, merge_catalogs
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.building.profile import Profile, compile_profile
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import (
     EXTENSION_POINTS,
     FilterPlugin,
@@ -23,10 +22,11 @@ from kubesched.core.framework.plugin import (
     QueueSortPlugin,
     ScorePlugin,
 )
-from kubesched.core.framework.profile import Profile, compile_profile
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.cluster_view import ClusterView
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.errors import PluginError
 
 HEAD = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\n"

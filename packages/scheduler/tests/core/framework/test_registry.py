@@ -2,8 +2,8 @@
 
 import pytest
 
+from kubesched.core.framework.building.registry import Registry, declared_plugins
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, ScorePlugin
-from kubesched.core.framework.registry import Registry, declared_plugins
 from kubesched.errors import PluginError
 
 

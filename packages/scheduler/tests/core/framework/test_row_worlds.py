@@ -5,12 +5,12 @@ from typing import Any
 import numpy as np
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState, StateKey
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.columns.row_worlds import RowWorlds, WorldRow
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
-from kubesched.core.framework.row_worlds import RowWorlds, WorldRow
-from kubesched.core.framework.status import SUCCESS, Status, unschedulable
+from kubesched.core.framework.results.outcomes import PreFilterResult
+from kubesched.core.framework.values.cycle import CycleState, StateKey
+from kubesched.core.framework.values.status import SUCCESS, Status, unschedulable
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.testing import a_cluster, a_node, a_pod
 
 FULL = unschedulable("full")

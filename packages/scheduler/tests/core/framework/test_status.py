@@ -2,7 +2,7 @@
 
 import pytest
 
-from kubesched.core.framework.status import (
+from kubesched.core.framework.values.status import (
     SKIP,
     SUCCESS,
     Code,

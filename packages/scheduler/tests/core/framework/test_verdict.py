@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from kubesched.core.framework.status import Status, unresolvable, unschedulable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.status import Status, unresolvable, unschedulable
+from kubesched.core.framework.values.verdict import Verdict
 
 FULL, FAR = unschedulable("full"), unresolvable("far")
 

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kubesched import FilterPlugin, Registry, Verdict, build_engine, unschedulable
-from kubesched.core.framework.nodes import NodeRow, Nodes, visited
-from kubesched.core.framework.observer import NOBODY
-from kubesched.core.framework.pod_matcher import PodMatcher
-from kubesched.core.framework.row_worlds import WorldRow
+from kubesched.core.framework.columns.row_worlds import WorldRow
+from kubesched.core.framework.observing.observer import NOBODY
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, visited
+from kubesched.core.framework.views.pod_matcher import PodMatcher
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.outcomes import Failed, begin_attempt

@@ -29,11 +29,11 @@ from kubesched.api.pods import ContainerStatus
 from kubesched.api.scheduling import PodGroup, PodGroupStatus
 from kubesched.api.storage import BETA_STORAGE_CLASS_ANNOTATION, VolumeAttachmentStatus
 from kubesched.core.devices import DeviceFeatures
-from kubesched.core.framework.cluster_view import ClusterView
-from kubesched.core.framework.observer import Observer
-from kubesched.core.framework.outcomes import NodeVerdicts
+from kubesched.core.framework.observing.observer import Observer
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.status import Status, StatusTable, unschedulable
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.status import Status, StatusTable, unschedulable
+from kubesched.core.framework.views.cluster_view import ClusterView
 from kubesched.core.plugins.default_preemption import disruption_budgets
 from kubesched.core.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.testing import (

@@ -3,9 +3,9 @@
 import asyncio
 
 from kubesched.api.meta import ApiObject
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Bind, Effect, EffectError, RecordingEffects
-from kubesched.core.framework.status import error
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Bind, Effect, EffectError, RecordingEffects
+from kubesched.core.framework.values.status import error
 from kubesched.core.plugins.default_binder import DefaultBinder
 from kubesched.testing import a_cluster, a_pod
 

@@ -12,11 +12,11 @@ from kubesched.api.scheduling import PodGroup, PodGroupSchedulingConstraints, Po
 from kubesched.config.args import DefaultPreemptionArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_engine
-from kubesched.core.framework.events import Hint
-from kubesched.core.framework.outcomes import PostFilterResult
-from kubesched.core.framework.preemption import Candidates
-from kubesched.core.framework.sampling import CANDIDATE_DRAW
-from kubesched.core.framework.status import Code
+from kubesched.core.framework.results.outcomes import PostFilterResult
+from kubesched.core.framework.values.events import Hint
+from kubesched.core.framework.values.preemption import Candidates
+from kubesched.core.framework.values.sampling import CANDIDATE_DRAW
+from kubesched.core.framework.values.status import Code
 from kubesched.core.plugins.default_preemption import DefaultPreemption
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_budget, a_cluster, a_node, a_pod, an_affinity

@@ -32,12 +32,12 @@ from kubesched.config.intree import IN_TREE
 from kubesched.conformance.plans import claims_released
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
-from kubesched.core.framework.effects import Delete, Patch, Write
-from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED, extension_points_of
-from kubesched.core.framework.status import Code, Status
-from kubesched.core.framework.waiting import NoWaits
+from kubesched.core.framework.services.waiting import NoWaits
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.values.effects import Delete, Patch, Write
+from kubesched.core.framework.values.status import Code, Status
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import (

@@ -17,12 +17,12 @@ from kubesched.core.cluster.comparison import content
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster.table import CPU
 from kubesched.core.cluster_effects import ClusterEffects, run
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
-from kubesched.core.framework.effects import ConflictError, Delete, Effect, EffectError, Emit, Patch, Read, Write
-from kubesched.core.framework.nodes import Nodes
-from kubesched.core.framework.observer import Observer, Observers
-from kubesched.core.framework.status import Code, Status
-from kubesched.core.framework.waiting import NoWaits
+from kubesched.core.framework.observing.observer import Observer, Observers
+from kubesched.core.framework.services.waiting import NoWaits
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.values.effects import ConflictError, Delete, Effect, EffectError, Emit, Patch, Read, Write
+from kubesched.core.framework.values.status import Code, Status
+from kubesched.core.framework.views.nodes import Nodes
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.core.plugins.dynamic_resources.state import GROUP_ALLOCATIONS
 from kubesched.testing import a_cluster, a_container, a_node, a_pod

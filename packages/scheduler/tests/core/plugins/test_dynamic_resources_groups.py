@@ -8,7 +8,7 @@ from kubesched.api.devices import AllocationResult, ResourceClaim, ResourceClaim
 from kubesched.api.meta import OwnerReference
 from kubesched.api.scheduling import PodGroup, PodGroupResourceClaim, PodGroupResourceClaimStatus, PodGroupStatus
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.effects import Patch
+from kubesched.core.framework.values.effects import Patch
 from kubesched.core.plugins.dynamic_resources.pod_claims import POD_GROUPS, SCHEDULING_GROUP, PodClaimFinder
 from kubesched.core.plugins.dynamic_resources.releasing import GROUP_UNRESERVED, GroupReservations, Release
 from kubesched.testing import a_node

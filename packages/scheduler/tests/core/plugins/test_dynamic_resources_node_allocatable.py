@@ -20,9 +20,9 @@ from kubesched.api.pods import (
 )
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.pod_info import request_options
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Code, Status
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.testing import a_cluster, a_container, a_node, a_pod
 from kubesched.testing.devices import a_device, a_device_class, a_device_request, a_resource_claim, a_slice

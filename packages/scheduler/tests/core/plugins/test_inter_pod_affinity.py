@@ -9,8 +9,8 @@ from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequiremen
 from kubesched.api.pods import Pod, PodAffinityTerm
 from kubesched.config.args import InterPodAffinityArgs
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.questions import Feasible
-from kubesched.core.framework.status import Status, StatusTable, unresolvable
+from kubesched.core.framework.columns.questions import Feasible
+from kubesched.core.framework.values.status import Status, StatusTable, unresolvable
 from kubesched.core.plugins.inter_pod_affinity import InterPodAffinity
 from kubesched.testing import a_cluster, a_namespace, a_node, a_pod, a_term, an_affinity
 

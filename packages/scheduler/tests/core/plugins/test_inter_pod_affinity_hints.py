@@ -8,7 +8,7 @@ from tests.support.asking import hint
 from kubesched.api.labels import InvalidSelectorError
 from kubesched.api.meta import ApiObject, LabelSelector, LabelSelectorRequirement
 from kubesched.api.pods import PodAffinityTerm
-from kubesched.core.framework.events import Action, Hint, Resource
+from kubesched.core.framework.values.events import Action, Hint, Resource
 from kubesched.core.plugins.inter_pod_affinity import InterPodAffinity
 from kubesched.testing import a_cluster, a_node, a_pod, an_affinity
 

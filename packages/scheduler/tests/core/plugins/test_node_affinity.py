@@ -15,11 +15,11 @@ from kubesched.api.pods import (
 )
 from kubesched.api.pods import NodeAffinity as Terms
 from kubesched.config import args
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.nodes import Nodes
-from kubesched.core.framework.outcomes import PreFilterResult
-from kubesched.core.framework.status import SKIP, Code, unresolvable
+from kubesched.core.framework.results.outcomes import PreFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import SKIP, Code, unresolvable
+from kubesched.core.framework.views.nodes import Nodes
 from kubesched.core.plugins.node_affinity import NodeAffinity
 from kubesched.testing import a_cluster, a_node, a_pod, an_affinity
 

@@ -8,9 +8,9 @@ from tests.support.asking import hint, rejections
 
 from kubesched.api.pods import Container, ContainerRestartRule
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.status import SKIP, unresolvable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import SKIP, unresolvable
 from kubesched.core.plugins.node_declared_features import (
     RESTART_ALL_CONTAINERS,
     USER_NAMESPACES_HOST_NETWORK,

@@ -3,8 +3,8 @@
 import pytest
 from tests.support.asking import hint, rejections
 
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.status import unresolvable
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import unresolvable
 from kubesched.core.plugins.node_name import NodeName
 from kubesched.testing import a_cluster, a_node, a_pod
 

@@ -5,9 +5,9 @@ import pytest
 from tests.support.asking import hint, rejections
 
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.status import SKIP, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import SKIP, unschedulable
 from kubesched.core.plugins.node_ports import NodePorts
 from kubesched.testing import a_cluster, a_container, a_node, a_pod
 

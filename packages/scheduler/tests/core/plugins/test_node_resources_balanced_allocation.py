@@ -9,9 +9,9 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod, ResourceRequirements
 from kubesched.config.args import NodeResourcesBalancedAllocationArgs, ResourceSpec
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.status import SKIP, Status
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import SKIP, Status
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.node_resources import NodeResourcesBalancedAllocation
 from kubesched.testing import a_cluster, a_node, a_pod
 

@@ -18,11 +18,11 @@ from kubesched.config.args import (
 )
 from kubesched.config.feature_gates import FeatureGates, Version
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED
-from kubesched.core.framework.status import Status, unresolvable, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import Status, unresolvable, unschedulable
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.node_resources import NodeResourcesFit
 from kubesched.testing import a_cluster, a_container, a_node, a_pod
 

@@ -4,8 +4,8 @@ import pytest
 from tests.support.asking import hint, rejections
 
 from kubesched.api.pods import Toleration
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.status import unresolvable
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import unresolvable
 from kubesched.core.plugins.node_unschedulable import CORDON, NodeUnschedulable
 from kubesched.testing import a_cluster, a_node, a_pod
 

@@ -19,10 +19,10 @@ from kubesched.api.volumes import (
 )
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, Hint, Resource
 from kubesched.core.framework.plugin import UNCACHED
-from kubesched.core.framework.status import SKIP, Status, StatusTable, error, unresolvable, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import SKIP, Status, StatusTable, error, unresolvable, unschedulable
 from kubesched.core.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.testing import (
     a_claim,

@@ -17,11 +17,11 @@ from kubesched.api.scheduling import (
 )
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
-from kubesched.core.framework.events import Hint
-from kubesched.core.framework.nodes import Nodes
-from kubesched.core.framework.placements import Placement
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.values.cycle import PODS_TO_ACTIVATE, CycleState
+from kubesched.core.framework.values.events import Hint
+from kubesched.core.framework.values.placements import Placement
+from kubesched.core.framework.values.status import Code, Status
+from kubesched.core.framework.views.nodes import Nodes
 from kubesched.core.plugins.gang_scheduling import PERMIT_SECONDS, GangScheduling, after_group_added, after_pod_added
 from kubesched.core.plugins.pod_group_pods_count import PodGroupPodsCount
 from kubesched.core.plugins.topology_placement_generator import TopologyPlacementGenerator

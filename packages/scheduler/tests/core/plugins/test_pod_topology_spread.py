@@ -22,9 +22,9 @@ from kubesched.config.args import PodTopologySpreadArgs
 from kubesched.config.args import TopologySpreadConstraint as DefaultConstraint
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.questions import Feasible
-from kubesched.core.framework.status import Code, Status, StatusTable
+from kubesched.core.framework.columns.questions import Feasible
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import Code, Status, StatusTable
 from kubesched.core.plugins.pod_topology_spread import PodTopologySpread
 from kubesched.testing import (
     a_cluster,

@@ -5,8 +5,8 @@ from tests.support.asking import hint, normalized, raw_scores, rejections
 
 from kubesched.api.pods import Taint, Toleration
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.status import unresolvable
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import unresolvable
 from kubesched.core.plugins.taint_toleration import TaintToleration
 from kubesched.testing import a_cluster, a_node, a_pod
 

@@ -14,10 +14,10 @@ from kubesched.conformance.plans import described_plan
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
-from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED
-from kubesched.core.framework.status import SKIP, Code, Status, error, unresolvable
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.values.status import SKIP, Code, Status, error, unresolvable
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.volume_binding import VolumeBinding
 from kubesched.testing import (
     a_claim,

@@ -5,8 +5,8 @@ import pytest
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.volumes import Volume
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.status import SKIP, Status, error, unresolvable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import SKIP, Status, error, unresolvable
 from kubesched.core.plugins.volume_binding import VolumeBinding
 from kubesched.testing import a_claim, a_cluster, a_node, a_pod, a_storage_class, an_ephemeral_volume
 

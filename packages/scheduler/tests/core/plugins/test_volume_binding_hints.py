@@ -7,7 +7,7 @@ from tests.support.asking import hint
 
 from kubesched.api.pods import Pod
 from kubesched.api.volumes import CSIVolumeSource, Volume
-from kubesched.core.framework.events import Action, Hint, Resource
+from kubesched.core.framework.values.events import Action, Hint, Resource
 from kubesched.core.plugins.volume_binding import VolumeBinding
 from kubesched.testing import (
     a_claim,

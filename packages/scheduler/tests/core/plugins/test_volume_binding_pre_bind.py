@@ -15,12 +15,12 @@ from kubesched.conformance.plans import described_plan
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volumes import OutOfSyncError
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
-from kubesched.core.framework.effects import ConflictError, Effect, EffectError, Patch
-from kubesched.core.framework.nodes import Nodes
-from kubesched.core.framework.observer import Observer, Observers
-from kubesched.core.framework.status import Code, Status
-from kubesched.core.framework.waiting import NoWaits, TimedOut
+from kubesched.core.framework.observing.observer import Observer, Observers
+from kubesched.core.framework.services.waiting import NoWaits, TimedOut
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.values.effects import ConflictError, Effect, EffectError, Patch
+from kubesched.core.framework.values.status import Code, Status
+from kubesched.core.framework.views.nodes import Nodes
 from kubesched.core.plugins.volume_binding import VolumeBinding
 from kubesched.core.plugins.volume_binding.assuming import bound_to
 from kubesched.testing import a_claim, a_cluster, a_csi_node, a_node, a_pod, a_storage_class, a_volume

@@ -7,9 +7,9 @@ import pytest
 from kubesched.api.meta import ApiObject
 from kubesched.config.args import UtilizationShapePoint, VolumeBindingArgs
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
-from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.volume_binding import VolumeBinding
 from kubesched.testing import (
     a_claim,

@@ -14,11 +14,11 @@ from kubesched.api.volumes import (
     Volume,
 )
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import UNCACHED
-from kubesched.core.framework.status import SKIP, Status, error, unresolvable, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import SKIP, Status, error, unresolvable, unschedulable
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.volume_restrictions import VolumeRestrictions
 from kubesched.testing import a_claim, a_cluster, a_node, a_pod
 

@@ -5,11 +5,11 @@ from tests.support.asking import hint, rejections
 
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, Hint, Resource
-from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.plugin import UNCACHED
-from kubesched.core.framework.status import SKIP, Status, unresolvable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, Hint, Resource
+from kubesched.core.framework.values.status import SKIP, Status, unresolvable
+from kubesched.core.framework.views.nodes import Nodes
 from kubesched.core.plugins.volume_zone import VolumeZone
 from kubesched.testing import a_claim, a_cluster, a_node, a_pod, a_storage_class, a_volume
 

@@ -9,8 +9,8 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from kubesched.core.assembly import build_engine
-from kubesched.core.framework.outcomes import PostFilterResult
-from kubesched.core.framework.sampling import CANDIDATE_DRAW
+from kubesched.core.framework.results.outcomes import PostFilterResult
+from kubesched.core.framework.values.sampling import CANDIDATE_DRAW
 from kubesched.core.plugins.default_preemption import DefaultPreemption
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_budget, a_node, a_pod

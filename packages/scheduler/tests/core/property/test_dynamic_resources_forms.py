@@ -14,10 +14,10 @@ from kubesched.api.pods import Pod, PodResourceClaim
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster_effects import ClusterEffects, run
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
-from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.status import Status
-from kubesched.core.framework.waiting import NoWaits
+from kubesched.core.framework.services.waiting import NoWaits
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.dynamic_resources import DynamicResources
 from kubesched.testing import a_cluster, a_node, a_pod
 from kubesched.testing.devices import (

@@ -19,7 +19,7 @@ from kubesched.conformance.results import Judge
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster import changes, table
 from kubesched.core.cluster.comparison import content, differences, rebuilt, refill
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.status import Status
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import (
     a_budget,

@@ -15,9 +15,9 @@ from kubesched.core.cluster.affinity_terms import AffinityTerm
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluator import Evaluator
-from kubesched.core.framework.profile import Profile, compile_profile
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.building.profile import Profile, compile_profile
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.values.status import Status
 from kubesched.core.plugins.inter_pod_affinity import InterPodAffinity, filtering, scoring
 from kubesched.testing import a_namespace, a_node, a_pod, a_term, an_affinity
 

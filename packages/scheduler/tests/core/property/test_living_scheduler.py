@@ -16,12 +16,12 @@ from tests.support.world import World, assert_nobody_waits_in_vain
 from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.core.assembly import build_scheduler
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Effect
-from kubesched.core.framework.nodes import NodeRow
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import FilterPlugin, Permission, PermitPlugin, ReservePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import SUCCESS, Code, Status, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Effect
+from kubesched.core.framework.values.status import SUCCESS, Code, Status, unschedulable
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.loop.scheduler import LoopOptions
 from kubesched.testing import a_node, a_pod
 from kubesched.testing.settled import assert_settled

@@ -18,11 +18,11 @@ from kubesched.api.pods import Container, ContainerRestartRule, Pod
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import HostPort
-from kubesched.core.framework.cycle import CycleState
+from kubesched.core.framework.columns.questions import ScoreQuestion
+from kubesched.core.framework.columns.row_questions import RowFilterQuestion, RowScoreQuestion
 from kubesched.core.framework.plugin import FilterPlugin, QuestionScorePlugin, ScorePlugin
-from kubesched.core.framework.questions import ScoreQuestion
-from kubesched.core.framework.row_questions import RowFilterQuestion, RowScoreQuestion
-from kubesched.core.framework.status import StatusTable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import StatusTable
 from kubesched.core.plugins.image_locality import ImageLocality
 from kubesched.core.plugins.node_affinity import NodeAffinity
 from kubesched.core.plugins.node_declared_features import RESTART_ALL_CONTAINERS, NodeDeclaredFeatures

@@ -24,13 +24,13 @@ from kubesched.config.args import (
 )
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.columns.questions import Feasible
+from kubesched.core.framework.columns.row_questions import RowFilterQuestion, RowScoreQuestion
 from kubesched.core.framework.plugin import ScorePlugin
-from kubesched.core.framework.questions import Feasible
-from kubesched.core.framework.row_questions import RowFilterQuestion, RowScoreQuestion
-from kubesched.core.framework.status import Status, StatusTable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Status, StatusTable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.node_resources import NodeResourcesBalancedAllocation, NodeResourcesFit
 from kubesched.testing import a_cluster, a_node, a_pod
 

@@ -20,8 +20,8 @@ from kubesched.api.tolerations import first_untolerated, forbids_scheduling
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.questions import Feasible
-from kubesched.core.framework.status import Status, StatusTable
+from kubesched.core.framework.columns.questions import Feasible
+from kubesched.core.framework.values.status import Status, StatusTable
 from kubesched.core.plugins.pod_topology_spread import PodTopologySpread
 from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadKey
 from kubesched.testing import a_cluster, a_node, a_pod, a_replica_set, a_service, a_spread

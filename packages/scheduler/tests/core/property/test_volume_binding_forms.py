@@ -17,8 +17,8 @@ from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.reach import reaching_nodes
 from kubesched.core.cluster.storage.volumes import class_of_volume, is_bound_to
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.volume_binding import VolumeBinding
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE
 from kubesched.testing import (

@@ -18,12 +18,12 @@ from kubesched.core.cluster.changes import CAPACITY, Reads
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.comparison import content, differences, rebuilt
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.columns.questions import FilterQuestion
+from kubesched.core.framework.columns.row_questions import RowFilterQuestion
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, QuestionFilterPlugin
-from kubesched.core.framework.questions import FilterQuestion
-from kubesched.core.framework.row_questions import RowFilterQuestion
-from kubesched.core.framework.status import Code, Status, StatusTable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import Code, Status, StatusTable
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.plugins.node_volume_limits import NodeVolumeLimits
 from kubesched.core.plugins.volume_restrictions import VolumeRestrictions
 from kubesched.core.plugins.volume_zone import VolumeZone

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kubesched.core.framework.queue_order import active_order
-from kubesched.core.framework.sampling import feasible_nodes_to_find, preemption_candidates_to_find
+from kubesched.core.framework.values.queue_order import active_order
+from kubesched.core.framework.values.sampling import feasible_nodes_to_find, preemption_candidates_to_find
 from kubesched.core.queue.backoff import (
     NO_BACKOFF,
     BackoffPolicy,

@@ -9,10 +9,10 @@ from kubesched.api.pods import Pod
 from kubesched.config.build import EnabledPlugin
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
+from kubesched.core.framework.building.profile import Profile
 from kubesched.core.framework.plugin import FilterPlugin, Plugin, PreEnqueuePlugin
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Status, unresolvable
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
+from kubesched.core.framework.values.status import Status, unresolvable
 from kubesched.core.plugins.priority_sort import PrioritySort
 from kubesched.core.queue.queued_pod import Place, QueuedPod
 from kubesched.core.queue.queueing_hints import QueueingHints

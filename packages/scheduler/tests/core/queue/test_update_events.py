@@ -17,7 +17,7 @@ from kubesched.api.pods import (
     Taint,
 )
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.events import ClusterEvent
+from kubesched.core.framework.values.events import ClusterEvent
 from kubesched.core.queue.update_events import node_events, pod_events
 from kubesched.errors import InvalidObjectError
 from kubesched.testing import a_container, a_node, a_pod

@@ -12,8 +12,10 @@ from kubesched.config.types import Extender
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.comparison import content, differences
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.plugin import Permission, PermitPlugin, ReservePlugin
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.extenders import (
     ExtenderArgs,
     ExtenderFilterArgs,
     ExtenderFilterResult,
@@ -23,9 +25,7 @@ from kubesched.core.framework.extenders import (
     ExtenderPrioritizeResult,
     ExtenderResult,
 )
-from kubesched.core.framework.plugin import Permission, PermitPlugin, ReservePlugin
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.status import Code, Status, unschedulable
+from kubesched.core.framework.values.status import Code, Status, unschedulable
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext, schedule
 from kubesched.core.scheduling.engine import Engine

@@ -24,10 +24,10 @@ from kubesched.conformance.groups import GroupJudge
 from kubesched.conformance.scenarios import Scenario
 from kubesched.core.assembly import build_engine
 from kubesched.core.cluster.comparison import content, differences
-from kubesched.core.framework.nodes import Nodes
-from kubesched.core.framework.placements import Placement
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import PlacementGeneratePlugin, PlacementScorePlugin
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.values.placements import Placement
+from kubesched.core.framework.views.nodes import Nodes
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing import a_budget, a_node, a_pod
 

@@ -15,8 +15,8 @@ from tests.support.logs import a_log
 from tests.support.world import World, live
 
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.effects import Bind, Delete
-from kubesched.core.framework.observer import Observer
+from kubesched.core.framework.observing.observer import Observer
+from kubesched.core.framework.values.effects import Bind, Delete
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.run.flags import LOGS
 from kubesched.run.go_flags import parse_flags

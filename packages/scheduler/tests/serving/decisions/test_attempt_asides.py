@@ -8,8 +8,8 @@ from packages.scheduler.tests.serving.decisions.test_recorder import told
 from tests.support.world import World
 
 from kubesched.config.types import Extender
-from kubesched.core.framework.effects import Bind
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.values.effects import Bind
+from kubesched.core.framework.values.extenders import (
     ExtenderAnswer,
     ExtenderArgs,
     ExtenderFilterArgs,

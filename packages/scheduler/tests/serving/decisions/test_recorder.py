@@ -9,9 +9,9 @@ from tests.support.pod_groups import a_group, put_members
 from tests.support.world import World, live
 
 from kubesched.config.feature_gates import FeatureGates
-from kubesched.core.framework.effects import Bind, Effect
-from kubesched.core.framework.observer import Bound, ChosenNode, FailedAttempt, Observer, Observers
-from kubesched.core.framework.status import unschedulable
+from kubesched.core.framework.observing.observer import Bound, ChosenNode, FailedAttempt, Observer, Observers
+from kubesched.core.framework.values.effects import Bind, Effect
+from kubesched.core.framework.values.status import unschedulable
 from kubesched.core.loop.scheduler import Scheduler
 from kubesched.serving.decisions.recorder import (
     DETAIL_SHARE,

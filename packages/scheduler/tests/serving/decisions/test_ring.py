@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kubesched.core.framework.decision_details import NodeScores, PlacementScores, RejectedNodes
-from kubesched.core.framework.observer import Bound, ChosenNode, FailedAttempt
-from kubesched.core.framework.status import unschedulable
+from kubesched.core.framework.observing.decision_details import NodeScores, PlacementScores, RejectedNodes
+from kubesched.core.framework.observing.observer import Bound, ChosenNode, FailedAttempt
+from kubesched.core.framework.values.status import unschedulable
 from kubesched.serving.decisions.recorder import DecisionRecorder
 from kubesched.serving.decisions.records import VERSION, read_page
 from kubesched.serving.decisions.ring import DecisionRing, RingEntry

@@ -13,10 +13,10 @@ from prometheus_client.parser import text_string_to_metric_families
 from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.assembly import build_engine
-from kubesched.core.framework.events import Action, ClusterEvent, Resource
-from kubesched.core.framework.observer import FILTER, Bound, FailedAttempt
-from kubesched.core.framework.outcomes import PostFilterResult
-from kubesched.core.framework.status import SUCCESS, Code, unschedulable
+from kubesched.core.framework.observing.observer import FILTER, Bound, FailedAttempt
+from kubesched.core.framework.results.outcomes import PostFilterResult
+from kubesched.core.framework.values.events import Action, ClusterEvent, Resource
+from kubesched.core.framework.values.status import SUCCESS, Code, unschedulable
 from kubesched.core.loop.gauges import Gauges
 from kubesched.serving.metrics import catalog
 from kubesched.serving.metrics.client_metrics import LeaderMetrics, RequestMetrics

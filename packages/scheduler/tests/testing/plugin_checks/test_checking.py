@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from kubesched import FilterPlugin, NodeRow, PodInfo, Reads, Status, Verdict, filter_plugin, unschedulable
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import Nodes
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.views.nodes import Nodes
 from kubesched.errors import KubeschedError
 from kubesched.testing import PluginReport, check_plugin
 

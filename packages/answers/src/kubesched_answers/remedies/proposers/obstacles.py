@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from kubesched.api.codec import decode
 from kubesched.api.meta import ApiObject
 from kubesched.api.nodes import Node
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.status import Status
 from kubesched.model.cluster_model import name_of_object
 from kubesched_answers.remedies.steps import Document, Edit, Rank, Scope, Step, Steps
 from kubesched_answers.remedies.trials import Trial

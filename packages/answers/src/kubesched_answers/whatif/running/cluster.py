@@ -29,8 +29,8 @@ from kubesched.config.load import Loaded
 from kubesched.core.assembly import engine_of, scheduler_of
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.observer import Observers
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import Observers
 from kubesched.core.loop.loop_events import Dropped, Put
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.loop.scheduler import LoopOptions

@@ -7,7 +7,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import Any
 
 from kubesched.client.rest import Query, refusal_of
-from kubesched.core.framework.effects import Emit
+from kubesched.core.framework.values.effects import Emit
 from kubesched_controlplane.api.requests import ADMINISTRATOR, Request, Response
 from kubesched_controlplane.server.server import ApiServer
 

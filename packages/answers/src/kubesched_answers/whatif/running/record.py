@@ -4,8 +4,8 @@ From the scheduler's observers to names and messages, by the UIDs of pods.
 """
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.observer import Bound, FailedAttempt, Observer
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.observing.observer import Bound, FailedAttempt, Observer
+from kubesched.core.framework.values.status import Status
 
 
 class OutcomeRecord(Observer):

@@ -15,7 +15,7 @@ from kubesched.config.intree import IN_TREE, Catalog, merge_catalogs
 from kubesched.config.load import Loaded
 from kubesched.config.redacting import without_secrets
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ClusterObjects
 from kubesched_answers.whatif.compare import NamedModel, compare

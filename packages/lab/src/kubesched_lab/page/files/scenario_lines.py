@@ -17,7 +17,7 @@ import msgspec
 
 from kubesched.config.errors import ConfigError
 from kubesched.config.load import Loaded
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_lab.page.configuration.questions import shown_text
 from kubesched_lab.page.simulation.scenario import Moment, PageScenario, SimulatedConfiguration, UserAction
 from kubesched_lab.simulate.errors import TraceError

@@ -12,7 +12,7 @@ from typing import Final
 from aiohttp import web
 
 from kubesched.common.daemon_thread import on_thread
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched.sources.custom_kinds import custom_kinds_of
 from kubesched_lab.page.configuration.questions import ConfigurationReader

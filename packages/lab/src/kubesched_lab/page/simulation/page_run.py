@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 
 from kubesched.common.timer_loop import TimerLoop
 from kubesched.common.virtual_time import BEGINNING
-from kubesched.core.framework.observer import Observer
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.observing.observer import Observer
 from kubesched.core.loop.inbox import Inbox
 from kubesched.errors import KubeschedError
 from kubesched.serving.decisions.recorder import DecisionRecorder

@@ -14,7 +14,7 @@ import msgspec
 
 from kubesched.api.nodes import Node
 from kubesched.config.load import Loaded
-from kubesched.core.framework.texts import described
+from kubesched.core.framework.values.texts import described
 from kubesched.errors import KubeschedError
 from kubesched.model.cluster_model import ClusterModel
 from kubesched.model.cluster_objects import ADMISSION_KINDS, ClusterObjects

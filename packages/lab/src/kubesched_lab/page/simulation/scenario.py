@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from kubesched.config.load import Loaded
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched_lab.simulate.simulated_api import Pace
 from kubesched_lab.simulate.traces.trace import Trace, TraceEvent
 

@@ -31,7 +31,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Any, Final
 
-from kubesched.core.framework.texts import described
+from kubesched.core.framework.values.texts import described
 from kubesched.errors import KubeschedError
 from kubesched_lab.page.simulation.commands import ENDED, PAUSED, SEEKING, RunReport
 from kubesched_lab.page.simulation.goals import Goal, after_cycles, at_beginning, at_moment

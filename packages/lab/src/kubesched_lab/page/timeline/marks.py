@@ -10,7 +10,7 @@ import msgspec
 from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.observer import Bound, FailedAttempt, Observer
+from kubesched.core.framework.observing.observer import Bound, FailedAttempt, Observer
 
 BOUND, FAILED, PREEMPTED, NODE, ACTION = "bound", "failed", "preempted", "node", "action"
 # limit of marks of a run; later ones are dropped

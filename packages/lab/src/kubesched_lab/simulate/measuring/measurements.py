@@ -15,7 +15,7 @@ from kubesched.api.pods import Pod
 from kubesched.api.quantity import milli_value_of, value_of
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.observer import UNSCHEDULABLE, FailedAttempt, Observer
+from kubesched.core.framework.observing.observer import UNSCHEDULABLE, FailedAttempt, Observer
 from kubesched_lab.simulate.measuring.histogram import Histogram
 from kubesched_lab.simulate.measuring.pod_log import ENDED, LOST, PENDING, RUNNING, PodLog, PodRecord
 from kubesched_lab.simulate.measuring.rates import NodeRates, RateLabels

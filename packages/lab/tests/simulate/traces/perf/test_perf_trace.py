@@ -9,7 +9,7 @@ import pytest
 from kubesched.api.devices import ResourceClaim
 from kubesched.api.nodes import Node
 from kubesched.core.assembly import load_config
-from kubesched.core.framework.registry import Registry
+from kubesched.core.framework.building.registry import Registry
 from kubesched.errors import KubeschedError
 from kubesched_lab.simulate.errors import TraceError
 from kubesched_lab.simulate.simulated_api import Pace

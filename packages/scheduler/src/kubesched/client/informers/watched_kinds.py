@@ -14,9 +14,9 @@ from kubesched.api.kinds import KINDS
 from kubesched.api.meta import ApiObject
 from kubesched.api.paths import path_of
 from kubesched.config.feature_gates import FeatureGates
+from kubesched.core.framework.building.plugin_rights import name_parts
+from kubesched.core.framework.building.profile import Profile, registered_events
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.plugin_rights import name_parts
-from kubesched.core.framework.profile import Profile, registered_events
 
 ALWAYS = ("Node", "Pod")
 # finished pods take up no resources

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from kubesched.core.framework.hooks import is_interrupt
+from kubesched.core.framework.calling.hooks import is_interrupt
 
 
 def is_called_off(raised: BaseException) -> bool:

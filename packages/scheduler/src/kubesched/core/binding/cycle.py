@@ -16,14 +16,22 @@ from kubesched.common.notes import Note
 from kubesched.config.types import Extender
 from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.binding.waiting_pods_map import PermitWait, PodsInPreBind, WaitingPodsMap
-from kubesched.core.framework.answers import checked_status, unchecked
-from kubesched.core.framework.effects import Bind, EffectError, Effects, Emit, Patch
-from kubesched.core.framework.extender_answers import told_bind
-from kubesched.core.framework.extenders import is_interested
-from kubesched.core.framework.hooks import ask_coroutine, ask_timed, named_failure
-from kubesched.core.framework.observer import BIND, PERMIT, POST_BIND, PRE_BIND, PRE_BIND_PRE_FLIGHT, Bound, Observers
+from kubesched.core.framework.calling.answers import checked_status, unchecked
+from kubesched.core.framework.calling.hooks import ask_coroutine, ask_timed, named_failure
+from kubesched.core.framework.observing.extender_answers import told_bind
+from kubesched.core.framework.observing.observer import (
+    BIND,
+    PERMIT,
+    POST_BIND,
+    PRE_BIND,
+    PRE_BIND_PRE_FLIGHT,
+    Bound,
+    Observers,
+)
 from kubesched.core.framework.plugin import Plugin, PreBindPlugin
-from kubesched.core.framework.status import SKIP, Code, Status, error
+from kubesched.core.framework.values.effects import Bind, EffectError, Effects, Emit, Patch
+from kubesched.core.framework.values.extenders import is_interested
+from kubesched.core.framework.values.status import SKIP, Code, Status, error
 from kubesched.core.scheduling.engine import Engine
 from kubesched.core.scheduling.outcomes import Placed
 

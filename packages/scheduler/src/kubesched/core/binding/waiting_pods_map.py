@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 
 from kubesched.config.golang import Duration
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.status import SUCCESS, Code, Status
-from kubesched.core.framework.texts import tidy
+from kubesched.core.framework.values.status import SUCCESS, Code, Status
+from kubesched.core.framework.values.texts import tidy
 
 
 class PermitWait:

@@ -17,11 +17,11 @@ from kubesched.core.evaluation.pod_class import PodClass, Totals
 from kubesched.core.evaluation.scoring import Scoring, best_rows, pre_score, score
 from kubesched.core.evaluation.timing import NO_TIMING, Timing
 from kubesched.core.evaluation.worlds import Worlds
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
-from kubesched.core.framework.observer import UNTIMED, Stopwatch
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.questions import Feasible, FilterQuestion
-from kubesched.core.framework.status import SUCCESS, Code, Status, StatusTable, unresolvable
+from kubesched.core.framework.columns.questions import Feasible, FilterQuestion
+from kubesched.core.framework.observing.observer import UNTIMED, Stopwatch
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.values.status import SUCCESS, Code, Status, StatusTable, unresolvable
 
 
 class Evaluation:

@@ -14,12 +14,12 @@ from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.memory import Memories, Memory, TemplateKeys
 from kubesched.core.evaluation.pod_class import PodClass, Weighted
 from kubesched.core.evaluation.questioner import PreFilterOnly, PreScoreOnly
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import failed, is_interrupt
-from kubesched.core.framework.observer import UNTIMED, Stopwatch
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.calling.hooks import failed, is_interrupt
+from kubesched.core.framework.columns.questions import FilterQuestion, Question, ScoreQuestion
+from kubesched.core.framework.observing.observer import UNTIMED, Stopwatch
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, Plugin, ScorePlugin
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.questions import FilterQuestion, Question, ScoreQuestion
+from kubesched.core.framework.values.cycle import CycleState
 
 Q = TypeVar("Q", bound=Question)
 # the key under which a question is kept (None: it is not kept), the question, and whether it is new

@@ -14,9 +14,9 @@ from kubesched.core.cluster.pod_info import HEAVY, PodInfo, identity_of
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.evaluation.pod_class import PodClass, SharedColumns
 from kubesched.core.evaluation.questioner import Questioner
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
-from kubesched.core.framework.status import StatusTable
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.columns.questions import FilterQuestion, ScoreQuestion
+from kubesched.core.framework.values.status import StatusTable
 
 # The most classes and the most questions in the cache. In large clusters fewer fit, since their columns may have at
 # most this many cells; FEWEST is the lower bound of both limits.

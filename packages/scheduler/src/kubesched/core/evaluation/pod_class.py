@@ -22,11 +22,11 @@ from kubesched.core.cluster.following import CombinedColumn, Cursor
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.evaluation.leaders import Leaders
 from kubesched.core.evaluation.pre_filtering import PreFiltered, pre_filter
-from kubesched.core.framework.outcomes import NodeVerdicts
+from kubesched.core.framework.columns.questions import FilterQuestion, ScoreQuestion
+from kubesched.core.framework.columns.row_questions import RowFilterQuestion
 from kubesched.core.framework.plugin import MAX_NODE_SCORE
-from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
-from kubesched.core.framework.row_questions import RowFilterQuestion
-from kubesched.core.framework.status import StatusTable
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.status import StatusTable
 
 # the rank of a row that is not feasible
 WORST = -(2**31)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kubesched.core.framework.questions import FilterQuestion
-from kubesched.core.framework.status import Code, Status, error, unresolvable
+from kubesched.core.framework.columns.questions import FilterQuestion
+from kubesched.core.framework.values.status import Code, Status, error, unresolvable
 
 
 class PreFiltered(msgspec.Struct, frozen=True):

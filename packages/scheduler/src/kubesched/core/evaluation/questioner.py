@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.answers import instance_of
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import ask
-from kubesched.core.framework.nodes import Nodes
-from kubesched.core.framework.observer import PRE_FILTER, PRE_SCORE, UNTIMED, Stopwatch
-from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.calling.answers import instance_of
+from kubesched.core.framework.calling.hooks import ask
+from kubesched.core.framework.columns.questions import FilterQuestion, ScoreQuestion
+from kubesched.core.framework.columns.row_questions import RowFilterQuestion, RowScoreQuestion
+from kubesched.core.framework.observing.observer import PRE_FILTER, PRE_SCORE, UNTIMED, Stopwatch
 from kubesched.core.framework.plugin import (
     FilterPlugin,
     PreFilterPlugin,
@@ -22,11 +22,11 @@ from kubesched.core.framework.plugin import (
     QuestionScorePlugin,
     ScorePlugin,
 )
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.questions import FilterQuestion, ScoreQuestion
-from kubesched.core.framework.row_questions import RowFilterQuestion, RowScoreQuestion
-from kubesched.core.framework.status import SKIP, Status, StatusTable, error
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.results.outcomes import PreFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import SKIP, Status, StatusTable, error
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import Nodes
 
 _FILTER_QUESTION = instance_of(FilterQuestion)  # type: ignore[type-abstract]
 _SCORE_QUESTION = instance_of(ScoreQuestion)  # type: ignore[type-abstract]

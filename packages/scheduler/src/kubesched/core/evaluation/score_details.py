@@ -7,9 +7,9 @@ import numpy as np
 
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.pod_class import WORST
-from kubesched.core.framework.decision_details import NodeScores, PlacementScores
-from kubesched.core.framework.questions import Feasible
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.columns.questions import Feasible
+from kubesched.core.framework.observing.decision_details import NodeScores, PlacementScores
+from kubesched.core.framework.values.status import Status
 
 # what extenders add to a total, under a name like a plugin's
 EXTENDERS = "extenders"

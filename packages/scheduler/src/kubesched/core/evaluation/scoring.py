@@ -13,8 +13,8 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.changes import ANYTHING
 from kubesched.core.cluster.following import EVERYTHING
 from kubesched.core.evaluation.pod_class import WORST, PodClass, Totals, Weighted
-from kubesched.core.framework.questions import Feasible
-from kubesched.core.framework.status import Status, error
+from kubesched.core.framework.columns.questions import Feasible
+from kubesched.core.framework.values.status import Status, error
 
 
 class Scoring(msgspec.Struct, frozen=True):

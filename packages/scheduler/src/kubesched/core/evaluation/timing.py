@@ -14,9 +14,9 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.pod_class import Names, PodClass
 from kubesched.core.evaluation.pre_filtering import PreFiltered
 from kubesched.core.evaluation.questioner import pre_filter_status
-from kubesched.core.framework.observer import FILTER, PRE_FILTER, PRE_SCORE, SCORE, UNTIMED, Stopwatch
-from kubesched.core.framework.questions import Feasible, FilterQuestion, ScoreQuestion
-from kubesched.core.framework.status import SKIP, Code, Status, StatusTable
+from kubesched.core.framework.columns.questions import Feasible, FilterQuestion, ScoreQuestion
+from kubesched.core.framework.observing.observer import FILTER, PRE_FILTER, PRE_SCORE, SCORE, UNTIMED, Stopwatch
+from kubesched.core.framework.values.status import SKIP, Code, Status, StatusTable
 
 FAILED = Status(Code.ERROR)
 

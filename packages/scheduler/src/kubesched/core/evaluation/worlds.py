@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.questions import FilterQuestion, FilterWorlds, shallow_copy
-from kubesched.core.framework.status import StatusTable
+from kubesched.core.framework.columns.questions import FilterQuestion, FilterWorlds, shallow_copy
+from kubesched.core.framework.values.status import StatusTable
 
 
 class Worlds:

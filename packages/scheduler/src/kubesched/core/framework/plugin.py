@@ -28,23 +28,23 @@ from numpy.typing import NDArray
 from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.changes import ANYTHING
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action as EventAction
-from kubesched.core.framework.events import ClusterEvent, Registration, Resource
-from kubesched.core.framework.forms import derive_form, filter_alone, filter_each, score_alone, score_each
-from kubesched.core.framework.nodes import NodeRow, Nodes
-from kubesched.core.framework.observer import NOBODY, Observer
-from kubesched.core.framework.permission import Permission as Permission
-from kubesched.core.framework.status import Status, StatusTable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.calling.forms import derive_form, filter_alone, filter_each, score_alone, score_each
+from kubesched.core.framework.observing.observer import NOBODY, Observer
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action as EventAction
+from kubesched.core.framework.values.events import ClusterEvent, Registration, Resource
+from kubesched.core.framework.values.permission import Permission as Permission
+from kubesched.core.framework.values.status import Status, StatusTable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 
 if TYPE_CHECKING:
-    from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
-    from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
-    from kubesched.core.framework.placements import Placement
-    from kubesched.core.framework.preemption import GroupTrial, PodGroupPostFilterResult
-    from kubesched.core.framework.questions import FilterQuestion, FilterWorlds, ScoreQuestion
-    from kubesched.core.framework.services import ReleasedService
+    from kubesched.core.framework.columns.questions import FilterQuestion, FilterWorlds, ScoreQuestion
+    from kubesched.core.framework.results.outcomes import NodeVerdicts, PostFilterResult, PreFilterResult
+    from kubesched.core.framework.services.offered import ReleasedService
+    from kubesched.core.framework.values.extenders import ExtenderArgs, ExtenderResult
+    from kubesched.core.framework.values.placements import Placement
+    from kubesched.core.framework.values.preemption import GroupTrial, PodGroupPostFilterResult
 
 MAX_NODE_SCORE = 100
 MIN_NODE_SCORE = 0

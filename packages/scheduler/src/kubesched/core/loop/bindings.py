@@ -16,12 +16,12 @@ from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.binding.cycle import BindingContext, NotBound, bind_pod, tell_bound
 from kubesched.core.binding.waiting_pods_map import PermitWait
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import PODS_TO_ACTIVATE
-from kubesched.core.framework.effects import Bind, EffectError, Read
-from kubesched.core.framework.extenders import is_interested
-from kubesched.core.framework.observer import PERMIT
-from kubesched.core.framework.status import error
-from kubesched.core.framework.texts import described
+from kubesched.core.framework.observing.observer import PERMIT
+from kubesched.core.framework.values.cycle import PODS_TO_ACTIVATE
+from kubesched.core.framework.values.effects import Bind, EffectError, Read
+from kubesched.core.framework.values.extenders import is_interested
+from kubesched.core.framework.values.status import error
+from kubesched.core.framework.values.texts import described
 from kubesched.core.loop.context import LoopContext
 from kubesched.core.loop.event_handlers import POD_GONE, EventHandlers
 from kubesched.core.loop.failure_handler import FailureHandler

@@ -5,8 +5,8 @@ from datetime import datetime
 
 from kubesched.common.notes import Note
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.effects import Effects
-from kubesched.core.framework.observer import Observers
+from kubesched.core.framework.observing.observer import Observers
+from kubesched.core.framework.values.effects import Effects
 from kubesched.core.loop.loop_waits import LoopServices
 from kubesched.core.queue.scheduling_queue import SchedulingQueue
 from kubesched.core.scheduling.engine import Engine

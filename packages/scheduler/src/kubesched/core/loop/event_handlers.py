@@ -16,9 +16,9 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.kept_fields import is_report
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Resource
-from kubesched.core.framework.observer import NOBODY, Observers
-from kubesched.core.framework.waiting_pods import NoWaitingPods, WaitingPods
+from kubesched.core.framework.observing.observer import NOBODY, Observers
+from kubesched.core.framework.services.waiting_pods import NoWaitingPods, WaitingPods
+from kubesched.core.framework.values.events import Action, ClusterEvent, Resource
 from kubesched.core.queue.scheduling_queue import WAITING_POD_ADDED, WAITING_POD_UPDATED, SchedulingQueue
 from kubesched.core.queue.update_events import node_events, pod_events
 

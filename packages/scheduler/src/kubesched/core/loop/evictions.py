@@ -14,8 +14,8 @@ from typing import Any
 import msgspec
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.effects import Delete, EffectError, Emit, NotFoundError, Patch
-from kubesched.core.framework.preemption import Preemption, RunningPreemptions
+from kubesched.core.framework.values.effects import Delete, EffectError, Emit, NotFoundError, Patch
+from kubesched.core.framework.values.preemption import Preemption, RunningPreemptions
 from kubesched.core.loop.conditions import condition_patch
 from kubesched.core.loop.context import LoopContext
 from kubesched.core.loop.loop_events import Activate, Dropped, LastVictim, LoopEvent, PreemptionEnded

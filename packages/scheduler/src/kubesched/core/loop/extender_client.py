@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable
 from typing import Protocol, TypeVar
 
 from kubesched.config.types import Extender
-from kubesched.core.framework.effects import Bind
-from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
+from kubesched.core.framework.values.effects import Bind
+from kubesched.core.framework.values.extenders import ExtenderArgs, ExtenderResult
 from kubesched.core.scheduling.extender_calls import Asking
 
 T = TypeVar("T")

@@ -13,13 +13,13 @@ import msgspec
 from kubesched.common.notes import sampled
 from kubesched.core.cluster.table import NodeTable
 from kubesched.core.cluster.unreadable import UnreadableObjects
-from kubesched.core.framework import observer
-from kubesched.core.framework.decision_details import rejected_nodes
-from kubesched.core.framework.effects import Effect, Emit, Patch
-from kubesched.core.framework.observer import FailedAttempt
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.preemption import Preemption
-from kubesched.core.framework.texts import tidy
+from kubesched.core.framework.observing import observer
+from kubesched.core.framework.observing.decision_details import rejected_nodes
+from kubesched.core.framework.observing.observer import FailedAttempt
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.effects import Effect, Emit, Patch
+from kubesched.core.framework.values.preemption import Preemption
+from kubesched.core.framework.values.texts import tidy
 from kubesched.core.loop.conditions import condition_patch
 from kubesched.core.loop.context import LoopContext
 from kubesched.core.loop.evictions import Evictions, Preemptor

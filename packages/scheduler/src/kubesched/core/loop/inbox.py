@@ -10,8 +10,8 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from kubesched.common.notes import Note
-from kubesched.core.framework.hooks import is_interrupt
-from kubesched.core.framework.texts import described
+from kubesched.core.framework.calling.hooks import is_interrupt
+from kubesched.core.framework.values.texts import described
 from kubesched.core.loop.loop_events import Call, LoopEvent
 
 # The number of events that are applied between two readings of the clock.

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from kubesched.common.notes import Note
 from kubesched.core.binding.waiting_pods_map import PodsInPreBind, WaitingPodsMap
-from kubesched.core.framework.waiting import TimedOut
+from kubesched.core.framework.services.waiting import TimedOut
 from kubesched.core.loop.inbox import Inbox, Tasks
 from kubesched.core.loop.loop_events import LoopEvent
 from kubesched.core.loop.plugin_tasks import PluginTasks

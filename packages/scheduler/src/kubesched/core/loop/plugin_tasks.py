@@ -10,8 +10,8 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any
 
-from kubesched.core.framework.background import TIMEOUT_SECONDS, Background
-from kubesched.core.framework.texts import described
+from kubesched.core.framework.services.background import TIMEOUT_SECONDS, Background
+from kubesched.core.framework.values.texts import described
 from kubesched.core.loop.inbox import Inbox
 from kubesched.core.loop.loop_events import Activate
 from kubesched.errors import PluginError

@@ -10,9 +10,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.effects import EffectError, Effects, Emit, Evict, NotFoundError, Patch
-from kubesched.core.framework.object_writer import ObjectWriter, Written
-from kubesched.core.framework.texts import tidy
+from kubesched.core.framework.services.object_writer import ObjectWriter, Written
+from kubesched.core.framework.values.effects import EffectError, Effects, Emit, Evict, NotFoundError, Patch
+from kubesched.core.framework.values.texts import tidy
 from kubesched.errors import PluginError
 
 MOST_TRIES = 8

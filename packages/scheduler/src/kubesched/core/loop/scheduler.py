@@ -23,9 +23,9 @@ from kubesched.common.time_share import TimeShare
 from kubesched.config.load import Loaded
 from kubesched.core.binding.cancellation import is_called_off
 from kubesched.core.cluster.pod_groups import group_of
-from kubesched.core.framework.extender_answers import told
-from kubesched.core.framework.extenders import ExtenderArgs, ExtenderPrioritizeArgs, ExtenderResult
-from kubesched.core.framework.texts import described
+from kubesched.core.framework.observing.extender_answers import told
+from kubesched.core.framework.values.extenders import ExtenderArgs, ExtenderPrioritizeArgs, ExtenderResult
+from kubesched.core.framework.values.texts import described
 from kubesched.core.loop.bindings import Bindings
 from kubesched.core.loop.configurations import Configurations, QueueSettings
 from kubesched.core.loop.context import LoopContext

@@ -7,7 +7,7 @@ From the loop's clock and an attempt's stopwatch to a line for the log and to `Q
 from collections.abc import Sequence
 
 from kubesched.common.notes import Note
-from kubesched.core.framework.observer import Stopwatch
+from kubesched.core.framework.observing.observer import Stopwatch
 from kubesched.core.queue.backoff import SLOW_SECONDS, slow_backoff_seconds
 from kubesched.core.scheduling.outcomes import PodAttempt
 

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from kubesched.common.notes import Note
-from kubesched.core.framework.effects import ConflictError, Effect, EffectError, Effects, Patch
+from kubesched.core.framework.values.effects import ConflictError, Effect, EffectError, Effects, Patch
 from kubesched.core.loop.inbox import Tasks
 
 # differs (D-031): the reference tries four times within half a second, and then the pod never shows why it waits

@@ -8,11 +8,11 @@ From a decision to a `Bind` effect; a refusal of the server becomes an error sta
 from collections.abc import Sequence
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Bind, EffectError, Effects
-from kubesched.core.framework.events import Registration
 from kubesched.core.framework.plugin import BindPlugin
-from kubesched.core.framework.status import Status, error
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Bind, EffectError, Effects
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.status import Status, error
 
 
 class DefaultBinder(BindPlugin):

@@ -13,12 +13,12 @@ from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_groups import GroupKey, group_of
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import PODS_TO_ACTIVATE, CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.permission import Permission
 from kubesched.core.framework.plugin import PermitPlugin, PreEnqueuePlugin
-from kubesched.core.framework.status import SUCCESS, Code, Status, error, unresolvable
-from kubesched.core.framework.waiting_pods import NoWaitingPods, WaitingPods
+from kubesched.core.framework.services.waiting_pods import NoWaitingPods, WaitingPods
+from kubesched.core.framework.values.cycle import PODS_TO_ACTIVATE, CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.permission import Permission
+from kubesched.core.framework.values.status import SUCCESS, Code, Status, error, unresolvable
 
 PERMIT_SECONDS = 5 * 60.0
 TOO_FEW_PODS = unresolvable("waiting for minCount pods from a gang to appear in scheduling queue")

@@ -17,10 +17,10 @@ from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.events import Registration
+from kubesched.core.framework.columns.questions import Feasible, ScoreQuestion
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, QuestionScorePlugin
-from kubesched.core.framework.questions import Feasible, ScoreQuestion
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.status import Status
 
 _MIB: Final = 1024 * 1024
 # Images below the first size score 0; above the second, per container, more bytes make no difference.

@@ -3,8 +3,8 @@
 From plugin classes to factories by name; `config.intree` has the same names for configurations.
 """
 
+from kubesched.core.framework.building.registry import Registry
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.registry import Registry
 from kubesched.core.plugins.default_binder import DefaultBinder
 from kubesched.core.plugins.default_preemption import DefaultPreemption
 from kubesched.core.plugins.dynamic_resources import DynamicResources

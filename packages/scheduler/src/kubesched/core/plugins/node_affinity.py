@@ -29,14 +29,14 @@ from kubesched.config.args import NodeAffinityArgs
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.node_matching import matching_rows, node_affinity_of, weights_of_rows
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
-from kubesched.core.framework.normalizing import normalize_to_highest
-from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.columns.normalizing import normalize_to_highest
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin, PreScorePlugin, ScorePlugin
-from kubesched.core.framework.status import SKIP, Status, error, unresolvable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.results.outcomes import PreFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import SKIP, Status, error, unresolvable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_rows
 
 _OF_POD = unresolvable("node(s) didn't match Pod's node affinity/selector")
 ENFORCED = unresolvable("node(s) didn't match scheduler-enforced node affinity")

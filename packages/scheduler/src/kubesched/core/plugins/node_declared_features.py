@@ -16,13 +16,13 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.node_matching import by_distinct
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
-from kubesched.core.framework.outcomes import PreFilterResult
 from kubesched.core.framework.plugin import FilterPlugin, PreFilterPlugin
-from kubesched.core.framework.status import SKIP, Status, unresolvable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.results.outcomes import PreFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
+from kubesched.core.framework.values.status import SKIP, Status, unresolvable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_rows
 
 RESTART_ALL_CONTAINERS = "RestartAllContainersOnContainerExits"
 USER_NAMESPACES_HOST_NETWORK = "UserNamespacesHostNetworkSupport"

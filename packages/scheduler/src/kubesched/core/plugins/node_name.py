@@ -11,12 +11,12 @@ import numpy as np
 
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.status import Status, unresolvable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.values.status import Status, unresolvable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_rows
 
 _ANOTHER_NODE = unresolvable("node(s) didn't match the requested node name")
 

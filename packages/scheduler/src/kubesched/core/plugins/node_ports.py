@@ -17,14 +17,14 @@ from kubesched.core.cluster.node_matching import count_of
 from kubesched.core.cluster.pod_info import HostPort, PodInfo
 from kubesched.core.cluster.ports import conflicts
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_row, table_rows
-from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.columns.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.plugin import PreFilterPlugin, WorldsFilterPlugin
-from kubesched.core.framework.questions import FilterWorlds, shallow_copy
-from kubesched.core.framework.status import SKIP, Status, unschedulable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.results.outcomes import PreFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import SKIP, Status, unschedulable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_row, table_rows
 
 _TAKEN = unschedulable("node(s) didn't have free ports for the requested pod ports")
 

@@ -10,9 +10,9 @@ from kubesched.config.args import NodeResourcesFitArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.nodes import NodeRow
 from kubesched.core.framework.plugin import FilterPlugin
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.plugins.node_affinity import NodeAffinity
 from kubesched.core.plugins.node_name import NodeName
 from kubesched.core.plugins.node_ports import NodePorts

@@ -13,12 +13,12 @@ from kubesched.api.pods import Taint
 from kubesched.api.tolerations import NO_SCHEDULE, tolerated_by_any
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.status import Status, unresolvable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import Status, unresolvable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 
 CORDON: Final = Taint(key="node.kubernetes.io/unschedulable", effect=NO_SCHEDULE)
 _UNSCHEDULABLE = unresolvable("node(s) were unschedulable")

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Registration
-from kubesched.core.framework.nodes import Nodes
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, PlacementScorePlugin
-from kubesched.core.framework.status import Status, error
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.status import Status, error
+from kubesched.core.framework.views.nodes import Nodes
 
 
 class PodGroupPodsCount(PlacementScorePlugin):

@@ -8,9 +8,9 @@ From a pod and the time at which it entered the queue to the key it is popped by
 from collections.abc import Sequence
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Registration
 from kubesched.core.framework.plugin import QueueSortPlugin
-from kubesched.core.framework.queue_order import active_order
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.queue_order import active_order
 
 
 class PrioritySort(QueueSortPlugin):

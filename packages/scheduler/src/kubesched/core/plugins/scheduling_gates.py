@@ -8,9 +8,9 @@ From `spec.schedulingGates` to a rejection at PreEnqueue that names the gates.
 from collections.abc import Sequence
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.framework.plugin import PreEnqueuePlugin
-from kubesched.core.framework.status import Status, unresolvable
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import Status, unresolvable
 
 
 class SchedulingGates(PreEnqueuePlugin):

@@ -25,13 +25,13 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.node_matching import by_distinct, tolerated_rows
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
-from kubesched.core.framework.normalizing import normalize_to_highest
+from kubesched.core.framework.columns.normalizing import normalize_to_highest
 from kubesched.core.framework.plugin import FilterPlugin, PreScorePlugin, ScorePlugin
-from kubesched.core.framework.status import Status, unresolvable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import Status, unresolvable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_rows
 
 _UNTOLERATED = unresolvable("node(s) had untolerated taint(s)")
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.cluster import ClusterState
-from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.placements import Placement
 from kubesched.core.framework.plugin import PlacementGeneratePlugin
-from kubesched.core.framework.status import Status, error
+from kubesched.core.framework.values.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.values.placements import Placement
+from kubesched.core.framework.values.status import Status, error
 
 
 class TopologyPlacementGenerator(PlacementGeneratePlugin):

@@ -5,7 +5,7 @@ For all plugins whose hints check just that.
 
 from kubesched.api.storage import PersistentVolumeClaim
 from kubesched.core.cluster.storage.volume_users import used_claims
-from kubesched.core.framework.events import Subject
+from kubesched.core.framework.values.events import Subject
 
 
 def _changed(old: PersistentVolumeClaim | None, new: PersistentVolumeClaim) -> tuple[str]:

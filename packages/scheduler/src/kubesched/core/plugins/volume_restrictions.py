@@ -21,13 +21,13 @@ from kubesched.core.cluster.pod_slots import NOWHERE
 from kubesched.core.cluster.storage.volume_claims import CLAIM, READ_WRITE_ONCE_POD, claim_of, not_found
 from kubesched.core.cluster.storage.volume_users import DiskMount, names_claim, volume_uses
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.cycle import CycleState, StateKey
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_row, table_rows
+from kubesched.core.framework.columns.questions import FilterWorlds, shallow_copy
 from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin, WorldsFilterPlugin
-from kubesched.core.framework.questions import FilterWorlds, shallow_copy
-from kubesched.core.framework.status import SKIP, Status, error, unresolvable, unschedulable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState, StateKey
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import SKIP, Status, error, unresolvable, unschedulable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_row, table_rows
 from kubesched.core.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 
 _DISK_TAKEN = unschedulable("node(s) had no available disk")

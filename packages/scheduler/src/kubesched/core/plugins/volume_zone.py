@@ -29,12 +29,12 @@ from kubesched.core.cluster.storage.volume_claims import (
 )
 from kubesched.core.cluster.storage.volume_users import names_claim, volume_uses
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.cycle import CycleState, StateKey
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.framework.plugin import UNCACHED, FilterPlugin, PreFilterPlugin
-from kubesched.core.framework.status import SKIP, Status, unresolvable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState, StateKey
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.status import SKIP, Status, unresolvable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_rows
 from kubesched.core.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 
 TOPOLOGY_LABELS = (BETA_ZONE, BETA_REGION, ZONE, REGION)

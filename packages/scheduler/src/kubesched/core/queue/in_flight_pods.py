@@ -9,8 +9,8 @@ from collections.abc import Callable, Collection, Iterator, Set
 from typing import Any, NamedTuple
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import ClusterEvent, Resource
-from kubesched.core.framework.observer import FORCE_ACTIVATED
+from kubesched.core.framework.observing.observer import FORCE_ACTIVATED
+from kubesched.core.framework.values.events import ClusterEvent, Resource
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import ANYTHING, WaitsFor
 

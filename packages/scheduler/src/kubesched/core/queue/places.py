@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from itertools import islice
 
-from kubesched.core.framework.answers import checked_sort_key
-from kubesched.core.framework.hooks import ask
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.queue_order import active_order
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.calling.answers import checked_sort_key
+from kubesched.core.framework.calling.hooks import ask
+from kubesched.core.framework.values.queue_order import active_order
+from kubesched.core.framework.values.status import Status
 from kubesched.core.queue.backoff import (
     BackoffPolicy,
     backoff_expiry,

@@ -9,12 +9,12 @@ that the plugin registered for.
 from collections.abc import Mapping
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_status
-from kubesched.core.framework.hooks import ask_timed
-from kubesched.core.framework.observer import PRE_ENQUEUE, UNTIMED, Observers, Stopwatch, start
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.calling.answers import checked_status
+from kubesched.core.framework.calling.hooks import ask_timed
+from kubesched.core.framework.observing.observer import PRE_ENQUEUE, UNTIMED, Observers, Stopwatch, start
 from kubesched.core.framework.plugin import PreEnqueuePlugin
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.values.status import Code, Status
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import QueueingHints
 

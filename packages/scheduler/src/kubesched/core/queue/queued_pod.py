@@ -6,7 +6,7 @@ Only the queue changes it. The fields that decide about waiting are the referenc
 from enum import Enum
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import ClusterEvent
+from kubesched.core.framework.values.events import ClusterEvent
 
 NEVER = float("-inf")
 

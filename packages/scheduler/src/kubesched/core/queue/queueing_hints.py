@@ -10,8 +10,11 @@ from enum import Enum
 from typing import Any, Final, NamedTuple
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_hint, checked_subject_names
-from kubesched.core.framework.events import (
+from kubesched.core.framework.building.profile import Profile, registered_events
+from kubesched.core.framework.calling.answers import checked_hint, checked_subject_names
+from kubesched.core.framework.calling.hooks import Raised, call_back
+from kubesched.core.framework.observing.observer import NOBODY, Observers
+from kubesched.core.framework.values.events import (
     Action,
     ClusterEvent,
     Hint,
@@ -20,9 +23,6 @@ from kubesched.core.framework.events import (
     Subject,
     registrations_for_extenders,
 )
-from kubesched.core.framework.hooks import Raised, call_back
-from kubesched.core.framework.observer import NOBODY, Observers
-from kubesched.core.framework.profile import Profile, registered_events
 from kubesched.core.queue.queued_pod import QueuedPod
 
 WILDCARD = ClusterEvent(Resource.WILDCARD, Action.ALL)

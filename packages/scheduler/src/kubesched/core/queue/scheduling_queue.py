@@ -29,8 +29,8 @@ import msgspec
 
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Resource
-from kubesched.core.framework.observer import (
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.observing.observer import (
     ATTEMPT_FAILED,
     BACKOFF_COMPLETE,
     CONFIGURATION_CHANGED,
@@ -40,7 +40,7 @@ from kubesched.core.framework.observer import (
     TIMED_OUT,
     Observers,
 )
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.values.events import Action, ClusterEvent, Resource
 from kubesched.core.queue.backoff import BackoffPolicy, slow_backoff_seconds
 from kubesched.core.queue.in_flight_pods import InFlightPods
 from kubesched.core.queue.places import Places

@@ -16,7 +16,7 @@ from kubesched.api.quantity import quantity_of
 from kubesched.api.resources import report_same_resources, reported_resources, scaling_request
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.pod_info import request_options
-from kubesched.core.framework.events import Action, ClusterEvent, Resource
+from kubesched.core.framework.values.events import Action, ClusterEvent, Resource
 
 
 def pod_events(old: Pod, new: Pod, gates: FeatureGates) -> list[ClusterEvent]:

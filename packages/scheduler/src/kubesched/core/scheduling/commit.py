@@ -7,13 +7,13 @@ From a decision to a pod that counts on its node before it is bound.
 
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_permission, checked_status, unchecked
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.hooks import ask_timed, named_failure
-from kubesched.core.framework.observer import PERMIT, RESERVE, UNRESERVE, UNTIMED, Stopwatch
-from kubesched.core.framework.permission import Permission
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.calling.answers import checked_permission, checked_status, unchecked
+from kubesched.core.framework.calling.hooks import ask_timed, named_failure
+from kubesched.core.framework.observing.observer import PERMIT, RESERVE, UNRESERVE, UNTIMED, Stopwatch
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.permission import Permission
+from kubesched.core.framework.values.status import Code, Status
 
 MAX_PERMIT_SECONDS = 15 * 60.0
 WAITS = Status(Code.WAIT)

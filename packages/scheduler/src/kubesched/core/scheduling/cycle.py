@@ -17,14 +17,14 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
 from kubesched.core.evaluation.score_details import score_details
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.observer import FILTER, PRE_FILTER, SCORE, ChosenNode, Observers
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.preemption import Candidate, Preemption, best_of
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.questions import Feasible
-from kubesched.core.framework.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
-from kubesched.core.framework.status import Status, unschedulable
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.columns.questions import Feasible
+from kubesched.core.framework.observing.observer import FILTER, PRE_FILTER, SCORE, ChosenNode, Observers
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.preemption import Candidate, Preemption, best_of
+from kubesched.core.framework.values.sampling import CANDIDATE_DRAW, feasible_nodes_to_find
+from kubesched.core.framework.values.status import Status, unschedulable
 from kubesched.core.queue.queueing_hints import EXTENDER
 from kubesched.core.scheduling.commit import commit
 from kubesched.core.scheduling.decision import NO_NODES, Decision, choose

@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.status import Status, error
+from kubesched.core.framework.values.status import Status, error
 from kubesched.core.scheduling.diagnosis import diagnose
 
 # given n, returns a number from 0 to n-1

@@ -9,9 +9,9 @@ import msgspec
 import numpy as np
 
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.messages import fit_error_message, verdict_reasons
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.results.messages import fit_error_message, verdict_reasons
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.status import Code, Status
 
 
 class Diagnosis(msgspec.Struct, frozen=True):

@@ -11,9 +11,9 @@ from kubesched.config.load import Loaded
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.evaluator import Evaluator
-from kubesched.core.framework.profile import Profile, compile_profiles, release_plugins
-from kubesched.core.framework.registry import Registry
-from kubesched.core.framework.services import Services
+from kubesched.core.framework.building.profile import Profile, compile_profiles, release_plugins
+from kubesched.core.framework.building.registry import Registry
+from kubesched.core.framework.services.offered import Services
 from kubesched.core.scheduling.decision import choose
 
 

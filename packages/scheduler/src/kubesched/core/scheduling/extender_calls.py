@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from kubesched.config.types import Extender
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.extenders import (
+from kubesched.core.framework.plugin import MAX_NODE_SCORE
+from kubesched.core.framework.values.extenders import (
     ExtenderArgs,
     ExtenderFilterArgs,
     ExtenderFilterResult,
@@ -26,9 +27,8 @@ from kubesched.core.framework.extenders import (
     ExtenderResult,
     is_interested,
 )
-from kubesched.core.framework.plugin import MAX_NODE_SCORE
-from kubesched.core.framework.preemption import Candidate
-from kubesched.core.framework.status import Code, Status, error
+from kubesched.core.framework.values.preemption import Candidate
+from kubesched.core.framework.values.status import Code, Status, error
 
 T = TypeVar("T")
 Asking = Generator[ExtenderArgs, ExtenderResult, T]

@@ -8,12 +8,12 @@ from typing import NamedTuple
 import msgspec
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Effect
-from kubesched.core.framework.observer import UNTIMED, Observers, Stopwatch, start
-from kubesched.core.framework.outcomes import NodeVerdicts
-from kubesched.core.framework.preemption import Preemption
-from kubesched.core.framework.profile import Profile
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.observing.observer import UNTIMED, Observers, Stopwatch, start
+from kubesched.core.framework.results.outcomes import NodeVerdicts
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Effect
+from kubesched.core.framework.values.preemption import Preemption
 from kubesched.core.queue.queued_pod import QueuedPod
 
 UNSCHEDULABLE = "Unschedulable"

@@ -9,14 +9,14 @@ from collections.abc import Sequence
 import msgspec
 
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_post_filter_result
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import Effect
-from kubesched.core.framework.hooks import ask_timed
-from kubesched.core.framework.observer import POST_FILTER, UNTIMED, Stopwatch
-from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.core.framework.calling.answers import checked_post_filter_result
+from kubesched.core.framework.calling.hooks import ask_timed
+from kubesched.core.framework.observing.observer import POST_FILTER, UNTIMED, Stopwatch
 from kubesched.core.framework.plugin import PostFilterPlugin
-from kubesched.core.framework.status import Code, Status, error
+from kubesched.core.framework.results.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import Effect
+from kubesched.core.framework.values.status import Code, Status, error
 
 
 class PostFiltered(msgspec.Struct, frozen=True):

@@ -10,8 +10,7 @@ from collections.abc import Collection, Mapping
 
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Resource
-from kubesched.core.framework.observer import (
+from kubesched.core.framework.observing.observer import (
     ATTEMPT_FAILED,
     ERROR,
     SCHEDULED,
@@ -20,9 +19,10 @@ from kubesched.core.framework.observer import (
     FailedAttempt,
     Observer,
 )
-from kubesched.core.framework.outcomes import GroupAttempt, PostFilterResult
-from kubesched.core.framework.status import Code, Status
-from kubesched.core.framework.texts import described
+from kubesched.core.framework.results.outcomes import GroupAttempt, PostFilterResult
+from kubesched.core.framework.values.events import Action, ClusterEvent, Resource
+from kubesched.core.framework.values.status import Code, Status
+from kubesched.core.framework.values.texts import described
 from kubesched.core.scheduling.decision import NO_NODES
 from kubesched.run.klog.logs import Log
 from kubesched.run.klog.secrets import without_secrets

@@ -10,9 +10,9 @@ from heapq import nlargest
 from sys import getsizeof
 from typing import Final
 
-from kubesched.core.framework.decision_details import MOST_REASONS, MOST_SAMPLED
-from kubesched.core.framework.extenders import ExtenderAnswer
-from kubesched.core.framework.outcomes import PostFilterResult
+from kubesched.core.framework.observing.decision_details import MOST_REASONS, MOST_SAMPLED
+from kubesched.core.framework.results.outcomes import PostFilterResult
+from kubesched.core.framework.values.extenders import ExtenderAnswer
 from kubesched.serving.decisions.records import RecordedCandidate, RecordedExtender, RejectedGroup
 from kubesched.serving.decisions.ring import OBJECT_BYTES
 

@@ -11,12 +11,12 @@ from sys import getsizeof
 
 from kubesched.common.time_share import TimeShare
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.decision_details import PlacementScores, RejectedNodes
-from kubesched.core.framework.extender_answers import BIND_CALL
-from kubesched.core.framework.extenders import ExtenderAnswer
-from kubesched.core.framework.observer import ATTEMPT_FAILED, Bound, ChosenNode, FailedAttempt, Observer
-from kubesched.core.framework.outcomes import PostFilterResult
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.observing.decision_details import PlacementScores, RejectedNodes
+from kubesched.core.framework.observing.extender_answers import BIND_CALL
+from kubesched.core.framework.observing.observer import ATTEMPT_FAILED, Bound, ChosenNode, FailedAttempt, Observer
+from kubesched.core.framework.results.outcomes import PostFilterResult
+from kubesched.core.framework.values.extenders import ExtenderAnswer
+from kubesched.core.framework.values.status import Status
 from kubesched.serving.decisions.attempt_asides import (
     MOST_EXTENDERS,
     AttemptAside,

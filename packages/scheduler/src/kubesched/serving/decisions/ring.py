@@ -11,7 +11,7 @@ from sys import getsizeof
 
 import msgspec
 
-from kubesched.core.framework.decision_details import PlacementScores, RejectedNodes
+from kubesched.core.framework.observing.decision_details import PlacementScores, RejectedNodes
 from kubesched.serving.decisions.records import (
     VERSION,
     DecisionPage,

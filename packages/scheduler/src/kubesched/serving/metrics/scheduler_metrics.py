@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Mapping
 
 from kubesched.api.meta import ApiObject
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import ClusterEvent
-from kubesched.core.framework.observer import (
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.observing.observer import (
     FILTER,
     PRE_FILTER,
     PRE_SCORE,
@@ -24,9 +24,9 @@ from kubesched.core.framework.observer import (
     Lap,
     Observer,
 )
-from kubesched.core.framework.outcomes import GroupAttempt, PostFilterResult
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.results.outcomes import GroupAttempt, PostFilterResult
+from kubesched.core.framework.values.events import ClusterEvent
+from kubesched.core.framework.values.status import Code, Status
 from kubesched.core.loop.gauges import Gauges
 from kubesched.core.queue.queued_pod import Place
 from kubesched.serving.metrics import catalog

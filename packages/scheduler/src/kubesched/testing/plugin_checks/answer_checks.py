@@ -14,12 +14,12 @@ from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.evaluation.evaluation import Evaluation
-from kubesched.core.framework.answers import checked_sort_key
-from kubesched.core.framework.forms import filter_alone, filter_each, score_alone, score_each
-from kubesched.core.framework.hooks import ask, filter_node, filter_nodes, score_node, score_nodes
-from kubesched.core.framework.nodes import NodeRow, Nodes
+from kubesched.core.framework.calling.answers import checked_sort_key
+from kubesched.core.framework.calling.forms import filter_alone, filter_each, score_alone, score_each
+from kubesched.core.framework.calling.hooks import ask, filter_node, filter_nodes, score_node, score_nodes
 from kubesched.core.framework.plugin import FilterPlugin, QuestionFilterPlugin, QuestionScorePlugin, ScorePlugin
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.views.nodes import NodeRow, Nodes
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing.plugin_checks.attempt_hooks import attempt_problems, plugin_in
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen

@@ -10,9 +10,9 @@ import msgspec
 
 from kubesched.api.meta import ApiObject
 from kubesched.api.pods import Pod
-from kubesched.core.framework.answers import checked_sort_key, checked_status, unchecked
-from kubesched.core.framework.hooks import ask
-from kubesched.core.framework.status import Status
+from kubesched.core.framework.calling.answers import checked_sort_key, checked_status, unchecked
+from kubesched.core.framework.calling.hooks import ask
+from kubesched.core.framework.values.status import Status
 from kubesched.testing.plugin_checks.answer_checks import Found, findings_text
 from kubesched.testing.plugin_checks.attempt_hooks import PlacedPod, attempt_problems, placed, plugin_in
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin, Seen

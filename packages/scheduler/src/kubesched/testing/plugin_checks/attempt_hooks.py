@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 from kubesched.api.pods import Pod
 from kubesched.common.virtual_time import run_in_virtual_time
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.answers import checked_permission, checked_status, unchecked
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.effects import EffectError
-from kubesched.core.framework.hooks import failed
-from kubesched.core.framework.http_client import HttpError
-from kubesched.core.framework.permission import Permission
+from kubesched.core.framework.calling.answers import checked_permission, checked_status, unchecked
+from kubesched.core.framework.calling.hooks import failed
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.status import REJECTIONS, Code, Status
-from kubesched.core.framework.waiting import TimedOut
+from kubesched.core.framework.services.http_client import HttpError
+from kubesched.core.framework.services.waiting import TimedOut
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.effects import EffectError
+from kubesched.core.framework.values.permission import Permission
+from kubesched.core.framework.values.status import REJECTIONS, Code, Status
 from kubesched.core.scheduling.engine import Engine
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
 from kubesched.testing.plugin_checks.plugin_answers import PASSES, answers_in

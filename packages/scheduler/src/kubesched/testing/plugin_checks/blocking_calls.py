@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from kubesched.core.framework.answers import unchecked
-from kubesched.core.framework.hooks import ask
+from kubesched.core.framework.calling.answers import unchecked
+from kubesched.core.framework.calling.hooks import ask
 from kubesched.errors import PluginError
 from kubesched.testing.builders import a_node, a_pod
 from kubesched.testing.plugin_checks.attempt_hooks import attempt_problems, plugin_in

@@ -19,11 +19,11 @@ from kubesched.core.assembly import load_config, with_in_tree
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import request_options
 from kubesched.core.cluster_effects import ClusterEffects
+from kubesched.core.framework.building.plugin_args import args_fields, args_schema, shown_args
+from kubesched.core.framework.building.profile import registered_events
+from kubesched.core.framework.building.registry import Registry, plugin_class
 from kubesched.core.framework.plugin import Plugin, extension_points_of
-from kubesched.core.framework.plugin_args import args_fields, args_schema, shown_args
-from kubesched.core.framework.profile import registered_events
-from kubesched.core.framework.registry import Registry, plugin_class
-from kubesched.core.framework.services import Services
+from kubesched.core.framework.services.offered import Services
 from kubesched.core.scheduling.engine import Engine
 from kubesched.errors import PluginError
 

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from kubesched.core.framework.building.registry import plugin_class
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.registry import plugin_class
 from kubesched.errors import KubeschedError, PluginError
 from kubesched.testing.plugin_checks.answer_checks import (
     asked_twice,

@@ -12,7 +12,7 @@ from kubesched.api.nodes import Node
 from kubesched.api.pods import Pod
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Resource
+from kubesched.core.framework.values.events import Action, ClusterEvent, Resource
 from kubesched.core.loop.event_handlers import RESOURCE_OF_KIND
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.queue.queueing_hints import QueueingHints, QueueingStrategy

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from kubesched.core.framework.events import Hint
 from kubesched.core.framework.plugin import (
     FilterPlugin,
     Plugin,
@@ -19,8 +18,9 @@ from kubesched.core.framework.plugin import (
     ReservePlugin,
     ScorePlugin,
 )
-from kubesched.core.framework.status import Code, Status
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.events import Hint
+from kubesched.core.framework.values.status import Code, Status
+from kubesched.core.framework.values.verdict import Verdict
 
 
 class Mutant(NamedTuple):

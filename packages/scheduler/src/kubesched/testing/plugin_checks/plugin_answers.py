@@ -12,7 +12,7 @@ import numpy as np
 from kubesched.api.pods import Pod
 from kubesched.core.evaluation.evaluation import Evaluation
 from kubesched.core.evaluation.score_details import scores_by_plugin
-from kubesched.core.framework.status import Code, Status
+from kubesched.core.framework.values.status import Code, Status
 from kubesched.core.scheduling.engine import Engine
 
 PASSES = "passes"

@@ -6,7 +6,7 @@ should be.
 
 import time
 
-from kubesched.core.framework.forms import filter_each, score_each
+from kubesched.core.framework.calling.forms import filter_each, score_each
 from kubesched.testing.builders import a_node, a_pod
 from kubesched.testing.plugin_checks.checked_plugin import CheckedPlugin
 from kubesched.testing.plugin_checks.plugin_answers import answers_of

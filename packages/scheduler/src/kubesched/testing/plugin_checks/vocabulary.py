@@ -10,8 +10,8 @@ from typing import Any
 
 from kubesched.api.codec import to_builtins
 from kubesched.api.meta import ApiObject
+from kubesched.core.framework.building.registry import CLASS_OF_FUNCTION
 from kubesched.core.framework.plugin import Plugin
-from kubesched.core.framework.registry import CLASS_OF_FUNCTION
 
 MOST_WORDS = 12
 LONGEST = 63

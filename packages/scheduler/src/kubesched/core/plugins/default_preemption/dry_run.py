@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_slots import NOT_STARTED, PodSlots
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.cycle import CycleState, WhatIf
+from kubesched.core.framework.values.cycle import CycleState, WhatIf
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
 
 NOBODY = -1

@@ -16,9 +16,9 @@ from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_groups import group_of
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
-from kubesched.core.framework.preemption import GroupTrial, PodGroupPostFilterResult
-from kubesched.core.framework.status import SUCCESS, unresolvable, unschedulable
+from kubesched.core.framework.values.extenders import ExtenderArgs, ExtenderResult
+from kubesched.core.framework.values.preemption import GroupTrial, PodGroupPostFilterResult
+from kubesched.core.framework.values.status import SUCCESS, unresolvable, unschedulable
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
 
 AS_A_GROUP = "PodGroup"

@@ -16,20 +16,28 @@ from kubesched.config.args import DefaultPreemptionArgs
 from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
-from kubesched.core.framework.extenders import ExtenderArgs, ExtenderResult
-from kubesched.core.framework.messages import count_reasons, fit_error_message
-from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
 from kubesched.core.framework.plugin import PodGroupPostFilterPlugin, PostFilterPlugin, PreEnqueuePlugin
-from kubesched.core.framework.preemption import (
+from kubesched.core.framework.results.messages import count_reasons, fit_error_message
+from kubesched.core.framework.results.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.extenders import ExtenderArgs, ExtenderResult
+from kubesched.core.framework.values.preemption import (
     Candidates,
     GroupTrial,
     PodGroupPostFilterResult,
     RunningPreemptions,
 )
-from kubesched.core.framework.sampling import CANDIDATE_DRAW, preemption_candidates_to_find
-from kubesched.core.framework.status import SUCCESS, Code, Status, StatusTable, error, unresolvable, unschedulable
+from kubesched.core.framework.values.sampling import CANDIDATE_DRAW, preemption_candidates_to_find
+from kubesched.core.framework.values.status import (
+    SUCCESS,
+    Code,
+    Status,
+    StatusTable,
+    error,
+    unresolvable,
+    unschedulable,
+)
 from kubesched.core.plugins.default_preemption.disruption_budgets import DisruptionBudgets
 from kubesched.core.plugins.default_preemption.dry_run import NO_VICTIMS, DryRun, dry_run, has_lower
 from kubesched.core.plugins.default_preemption.group_preemption import victims_for_group

@@ -17,9 +17,9 @@ from kubesched.api.devices import ResourceClaim
 from kubesched.api.meta import ObjectMeta
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.effects import EffectError, Effects, Emit, Patch, Write
-from kubesched.core.framework.observer import NOBODY, Observers
-from kubesched.core.framework.waiting import TimedOut, Waits
+from kubesched.core.framework.observing.observer import NOBODY, Observers
+from kubesched.core.framework.services.waiting import TimedOut, Waits
+from kubesched.core.framework.values.effects import EffectError, Effects, Emit, Patch, Write
 from kubesched.core.plugins.dynamic_resources.binding_conditions import has_binding_conditions, is_ready, is_too_late
 from kubesched.core.plugins.dynamic_resources.extended import EXTENDED_RESOURCE_CLAIM_NAME
 from kubesched.core.plugins.dynamic_resources.pod_claims import PodClaimFinder

@@ -18,9 +18,9 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.node_matching import indices_of, matching_rows
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.nodes import NodeRow, Nodes, row_numbers, table_row, table_rows
-from kubesched.core.framework.status import Status, unresolvable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.status import Status, unresolvable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, row_numbers, table_row, table_rows
 from kubesched.core.plugins.dynamic_resources.extended import Variant, variant
 from kubesched.core.plugins.dynamic_resources.node_allocatable import NodeAllocatable
 from kubesched.core.plugins.dynamic_resources.preferring import preference_score

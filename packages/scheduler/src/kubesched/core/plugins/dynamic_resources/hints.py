@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 
 from kubesched.api.devices import ResourceClaim
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource, Subject
 from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder, used_claim_names
 
 

@@ -23,8 +23,8 @@ from kubesched.api.resources import RequestRules, Requests, Resources, not_negat
 from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.devices import DeviceId
-from kubesched.core.framework.nodes import NodeRow
-from kubesched.core.framework.status import Code, Status, error, unresolvable
+from kubesched.core.framework.values.status import Code, Status, error, unresolvable
+from kubesched.core.framework.views.nodes import NodeRow
 from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder
 from kubesched.core.plugins.dynamic_resources.state import AllocationPlan, PodDevices
 from kubesched.errors import KubeschedError

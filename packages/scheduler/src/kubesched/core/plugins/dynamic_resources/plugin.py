@@ -19,13 +19,8 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.devices import DeviceFeatures
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState
-from kubesched.core.framework.effects import Effects, RecordingEffects
-from kubesched.core.framework.events import Registration
-from kubesched.core.framework.nodes import Nodes, table_rows
-from kubesched.core.framework.normalizing import normalize_to_highest
-from kubesched.core.framework.observer import NOBODY, Observers
-from kubesched.core.framework.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.core.framework.columns.normalizing import normalize_to_highest
+from kubesched.core.framework.observing.observer import NOBODY, Observers
 from kubesched.core.framework.plugin import (
     UNCACHED,
     FilterPlugin,
@@ -36,9 +31,14 @@ from kubesched.core.framework.plugin import (
     ReservePlugin,
     ScorePlugin,
 )
-from kubesched.core.framework.status import SKIP, Status, error, unresolvable, unschedulable
-from kubesched.core.framework.verdict import Verdict
-from kubesched.core.framework.waiting import NoWaits, Waits
+from kubesched.core.framework.results.outcomes import NodeVerdicts, PostFilterResult
+from kubesched.core.framework.services.waiting import NoWaits, Waits
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState
+from kubesched.core.framework.values.effects import Effects, RecordingEffects
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.status import SKIP, Status, error, unresolvable, unschedulable
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import Nodes, table_rows
 from kubesched.core.plugins.dynamic_resources.binding import ClaimBinder
 from kubesched.core.plugins.dynamic_resources.filtering import NOT_AVAILABLE, DeviceFilter
 from kubesched.core.plugins.dynamic_resources.hints import DeviceHints

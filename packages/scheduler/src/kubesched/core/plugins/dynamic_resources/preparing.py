@@ -15,7 +15,7 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.status import SKIP, Status, error, unresolvable
+from kubesched.core.framework.values.status import SKIP, Status, error, unresolvable
 from kubesched.core.plugins.dynamic_resources.binding_conditions import is_broken
 from kubesched.core.plugins.dynamic_resources.extended import extended_resource_claim_of, extended_resources
 from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder, consumer_of

@@ -12,8 +12,8 @@ import msgspec
 from kubesched.api.devices import ResourceClaim, ResourceClaimStatus
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.effects import Delete, Effect, Patch, Write
-from kubesched.core.framework.status import Status, error, unresolvable, unschedulable
+from kubesched.core.framework.values.effects import Delete, Effect, Patch, Write
+from kubesched.core.framework.values.status import Status, error, unresolvable, unschedulable
 from kubesched.core.plugins.dynamic_resources.pod_claims import NotReadyError, PodClaimFinder, group_name_of
 from kubesched.core.plugins.dynamic_resources.state import PodDevices
 

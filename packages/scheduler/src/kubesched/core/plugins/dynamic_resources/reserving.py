@@ -11,8 +11,8 @@ import msgspec
 from kubesched.api.devices import AllocationResult, ResourceClaim
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.effects import Effects, Patch
-from kubesched.core.framework.status import Status, error
+from kubesched.core.framework.values.effects import Effects, Patch
+from kubesched.core.framework.values.status import Status, error
 from kubesched.core.plugins.dynamic_resources.filtering import DeviceFilter
 from kubesched.core.plugins.dynamic_resources.releasing import FINALIZER, deletion, without_consumer
 from kubesched.core.plugins.dynamic_resources.state import PodDevices

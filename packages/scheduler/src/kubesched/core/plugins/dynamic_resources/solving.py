@@ -19,8 +19,8 @@ from kubesched.common.recent import Recent
 from kubesched.core.cluster.devices.device_tracker import DeviceTracker
 from kubesched.core.devices import AllocationError, AllocationTimeoutError, Allocator, FailedOnNodeError
 from kubesched.core.devices.budget import TOO_MUCH_ON_A_NODE
-from kubesched.core.framework.status import Status, error, unresolvable
-from kubesched.core.framework.waiting import Waits
+from kubesched.core.framework.services.waiting import Waits
+from kubesched.core.framework.values.status import Status, error, unresolvable
 from kubesched.core.plugins.dynamic_resources.preferring import preference_score
 
 CANNOT_ALLOCATE = unresolvable("cannot allocate all claims")

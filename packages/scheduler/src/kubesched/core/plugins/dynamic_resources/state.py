@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from kubesched.api.devices import AllocationResult, ResourceClaim, ResourceClaimConsumerReference
 from kubesched.api.node_selectors import CompiledNodeSelector
 from kubesched.api.pods import ContainerExtendedResourceRequest, NodeAllocatableResourceClaimStatus
-from kubesched.core.framework.cycle import StateKey
+from kubesched.core.framework.values.cycle import StateKey
 from kubesched.core.plugins.dynamic_resources.extended import EXTENDED_RESOURCE_CLAIM_NAME, Variant
 from kubesched.core.plugins.dynamic_resources.solving import DeviceSearch
 

@@ -14,8 +14,8 @@ import msgspec
 
 from kubesched.api.devices import AllocationResult, ResourceClaim, ResourceClaimConsumerReference
 from kubesched.core.cluster.devices.resource_claims import ResourceClaims, version_of
-from kubesched.core.framework.effects import ConflictError, EffectError, Effects, Read, Write
-from kubesched.core.framework.waiting import Waits
+from kubesched.core.framework.services.waiting import Waits
+from kubesched.core.framework.values.effects import ConflictError, EffectError, Effects, Read, Write
 from kubesched.core.plugins.dynamic_resources.releasing import CLAIM, FINALIZER
 from kubesched.errors import KubeschedError
 

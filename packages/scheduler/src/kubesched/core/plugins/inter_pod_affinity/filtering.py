@@ -22,9 +22,9 @@ from kubesched.core.cluster.following import FEW_ROWS
 from kubesched.core.cluster.pod_counts import Carried
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_matches import PodMatch
+from kubesched.core.framework.columns.questions import FilterQuestion, FilterWorlds
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.questions import FilterQuestion, FilterWorlds
-from kubesched.core.framework.status import Status, StatusTable, unresolvable, unschedulable
+from kubesched.core.framework.values.status import Status, StatusTable, unresolvable, unschedulable
 from kubesched.core.plugins.inter_pod_affinity.domains import (
     NO_ROW,
     OccupiedDomains,

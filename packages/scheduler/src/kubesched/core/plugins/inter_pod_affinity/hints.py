@@ -12,7 +12,7 @@ from kubesched.api.labels import InvalidSelectorError
 from kubesched.api.nodes import Node
 from kubesched.core.cluster.affinity_terms import AffinityTerm, matches_all
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Hint
+from kubesched.core.framework.values.events import Hint
 
 
 def after_pod_change(pod: PodInfo, old: PodInfo | None, new: PodInfo | None) -> Hint:

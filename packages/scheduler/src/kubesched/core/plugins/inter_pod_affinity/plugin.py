@@ -9,9 +9,9 @@ from kubesched.core.cluster.affinity_terms import NO_TERMS
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
 from kubesched.core.framework.plugin import PreFilterPlugin, PreScorePlugin, QuestionFilterPlugin, QuestionScorePlugin
-from kubesched.core.framework.status import StatusTable
+from kubesched.core.framework.values.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.values.status import StatusTable
 from kubesched.core.plugins.inter_pod_affinity.filtering import AffinityFilterQuestion, selects_itself
 from kubesched.core.plugins.inter_pod_affinity.hints import after_node_change, after_pod_change
 from kubesched.core.plugins.inter_pod_affinity.scoring import AffinityScoreQuestion, ignored

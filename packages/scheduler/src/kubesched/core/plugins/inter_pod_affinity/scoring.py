@@ -21,9 +21,9 @@ from kubesched.core.cluster.following import FEW_ROWS
 from kubesched.core.cluster.pod_counts import Carried, TermKey
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_matches import PodMatch
+from kubesched.core.framework.columns.questions import Feasible, ScoreQuestion
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, ScorePlugin
-from kubesched.core.framework.questions import Feasible, ScoreQuestion
-from kubesched.core.framework.status import Status, error
+from kubesched.core.framework.values.status import Status, error
 from kubesched.core.plugins.inter_pod_affinity.domains import (
     NO_ROW,
     Domains,

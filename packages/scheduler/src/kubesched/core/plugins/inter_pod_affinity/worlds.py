@@ -16,8 +16,8 @@ from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.interning import Interner
 from kubesched.core.cluster.pod_counts import Carried, LabelGroup, carried_terms
 from kubesched.core.cluster.pod_info import Digest, PodInfo
-from kubesched.core.framework.questions import FilterWorlds, shallow_copy
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.columns.questions import FilterWorlds, shallow_copy
+from kubesched.core.framework.values.verdict import Verdict
 
 if TYPE_CHECKING:
     from kubesched.core.plugins.inter_pod_affinity.filtering import AffinityFilterQuestion

@@ -17,12 +17,12 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo, request_options
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Registration
-from kubesched.core.framework.forms import score_alone
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_row
+from kubesched.core.framework.calling.forms import score_alone
 from kubesched.core.framework.plugin import UNCACHED, PreScorePlugin, ScorePlugin
-from kubesched.core.framework.status import SKIP, Status
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.status import SKIP, Status
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_row
 from kubesched.core.plugins.node_resources.balance import balance_of_nodes, balance_of_row
 from kubesched.core.plugins.node_resources.device_capacity import DeviceBackedCapacity
 from kubesched.core.plugins.node_resources.scoring import Terms, terms_of, uses

@@ -20,11 +20,8 @@ from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.devices.device_classes import DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo, request_options
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.events import Registration
-from kubesched.core.framework.forms import score_alone
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_row
-from kubesched.core.framework.outcomes import PreFilterResult
+from kubesched.core.framework.calling.forms import score_alone
+from kubesched.core.framework.columns.questions import FilterWorlds
 from kubesched.core.framework.plugin import (
     UNCACHED,
     PlacementScorePlugin,
@@ -33,9 +30,12 @@ from kubesched.core.framework.plugin import (
     ScorePlugin,
     WorldsFilterPlugin,
 )
-from kubesched.core.framework.questions import FilterWorlds
-from kubesched.core.framework.status import Status
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.results.outcomes import PreFilterResult
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_row
 from kubesched.core.plugins.node_resources.device_capacity import DeviceBackedCapacity
 from kubesched.core.plugins.node_resources.fit_columns import FitWorlds, judge_nodes
 from kubesched.core.plugins.node_resources.fit_hints import FitHints

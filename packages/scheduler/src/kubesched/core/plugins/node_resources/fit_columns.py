@@ -10,10 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.nodes import Nodes, row_numbers, table_rows
-from kubesched.core.framework.questions import FilterWorlds, shallow_copy
-from kubesched.core.framework.status import Status
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.columns.questions import FilterWorlds, shallow_copy
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import Nodes, row_numbers, table_rows
 from kubesched.core.plugins.node_resources.fit_request import FitRequest
 
 # More than any request, with room to add and subtract.

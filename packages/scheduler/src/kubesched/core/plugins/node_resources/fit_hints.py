@@ -26,7 +26,7 @@ from kubesched.api.resources import (
 )
 from kubesched.core.cluster.devices.device_classes import IMPLICIT_PREFIX, DeviceClasses
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
 
 
 class FitHints:

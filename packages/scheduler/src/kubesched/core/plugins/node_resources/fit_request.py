@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 
 from kubesched.api.resources import Resources
 from kubesched.core.cluster.table import CPU, EPHEMERAL_STORAGE, MEMORY, NATIVE, NodeTable
-from kubesched.core.framework.status import Status, unresolvable, unschedulable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.status import Status, unresolvable, unschedulable
+from kubesched.core.framework.values.verdict import Verdict
 
 # up to this number of bits, objections are counted; beyond it, they are sorted
 COUNTED_BITS: Final = 12

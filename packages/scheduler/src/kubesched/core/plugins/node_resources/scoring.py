@@ -18,8 +18,8 @@ from kubesched.api.go_numbers import int64
 from kubesched.api.resources import is_scalar_resource
 from kubesched.config.args import ResourceSpec, ScoringStrategy, UtilizationShapePoint
 from kubesched.core.cluster.table import CPU, MEMORY, NATIVE, NodeTable
-from kubesched.core.framework.nodes import Nodes, table_rows
-from kubesched.core.framework.shape_scores import FULL, shape_scores
+from kubesched.core.framework.columns.shape_scores import FULL, shape_scores
+from kubesched.core.framework.views.nodes import Nodes, table_rows
 
 LARGEST: Final = 2**63 - 1
 _INT64: Final = 2**63

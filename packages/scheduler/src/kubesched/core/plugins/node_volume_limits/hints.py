@@ -11,7 +11,7 @@ from kubesched.core.cluster.storage.csi_translation import (
 )
 from kubesched.core.cluster.storage.volume_claims import ephemeral_claim_name
 from kubesched.core.cluster.storage.volume_users import EphemeralClaim, NamedClaim, volume_uses
-from kubesched.core.framework.events import Hint
+from kubesched.core.framework.values.events import Hint
 
 
 def after_pod_deleted(pod: PodInfo, old: PodInfo, new: PodInfo | None) -> Hint:

@@ -13,14 +13,14 @@ from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.node_matching import indices_of
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volume_users import volume_uses
-from kubesched.core.framework.cycle import CycleState, StateKey
-from kubesched.core.framework.events import Action, ClusterEvent, Registration, Resource
-from kubesched.core.framework.nodes import NodeRow, Nodes, table_row, table_rows
+from kubesched.core.framework.columns.questions import FilterWorlds
+from kubesched.core.framework.columns.row_questions import RowFilterQuestion
 from kubesched.core.framework.plugin import UNCACHED, PreFilterPlugin, QuestionFilterPlugin
-from kubesched.core.framework.questions import FilterWorlds
-from kubesched.core.framework.row_questions import RowFilterQuestion
-from kubesched.core.framework.status import SKIP, Status, StatusTable, error
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.cycle import CycleState, StateKey
+from kubesched.core.framework.values.events import Action, ClusterEvent, Registration, Resource
+from kubesched.core.framework.values.status import SKIP, Status, StatusTable, error
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import NodeRow, Nodes, table_row, table_rows
 from kubesched.core.plugins.node_volume_limits import hints
 from kubesched.core.plugins.node_volume_limits.request import NOTHING_WANTED, Requests, VolumeLimitRequest
 from kubesched.core.plugins.node_volume_limits.worlds import EXCEEDED, LimitWorlds, has_driver, not_installed

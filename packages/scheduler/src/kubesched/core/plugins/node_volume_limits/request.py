@@ -14,7 +14,7 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.csi_translation import CSIVolume
 from kubesched.core.cluster.storage.csi_volumes import Problem, VolumeFinder
 from kubesched.core.cluster.storage.volume_users import volume_uses
-from kubesched.core.framework.status import Status, error, unresolvable
+from kubesched.core.framework.values.status import Status, error, unresolvable
 
 
 class WantedVolumes(NamedTuple):

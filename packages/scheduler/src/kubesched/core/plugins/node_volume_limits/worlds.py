@@ -18,9 +18,9 @@ from kubesched.core.cluster.pod_slots import NOWHERE
 from kubesched.core.cluster.storage.attached_volumes import NO_CSI_NODE, AttachedVolumes, Drivers
 from kubesched.core.cluster.storage.csi_translation import CSIVolume
 from kubesched.core.cluster.storage.csi_volumes import PodCSIVolumes, VolumeFinder
-from kubesched.core.framework.questions import FilterWorlds, shallow_copy
-from kubesched.core.framework.status import Status, error, unschedulable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.columns.questions import FilterWorlds, shallow_copy
+from kubesched.core.framework.values.status import Status, error, unschedulable
+from kubesched.core.framework.values.verdict import Verdict
 from kubesched.core.plugins.node_volume_limits.request import VolumeLimitRequest
 
 EXCEEDED = unschedulable("node(s) exceed max volume count")

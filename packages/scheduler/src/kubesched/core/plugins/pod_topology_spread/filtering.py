@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from kubesched.core.cluster.changes import Changes, Reads
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.table import NodeTable
+from kubesched.core.framework.columns.questions import FilterQuestion
 from kubesched.core.framework.plugin import FilterPlugin
-from kubesched.core.framework.questions import FilterQuestion
-from kubesched.core.framework.status import StatusTable, error
+from kubesched.core.framework.values.status import StatusTable, error
 from kubesched.core.plugins.pod_topology_spread.constraints import SpreadKey
 from kubesched.core.plugins.pod_topology_spread.domains import DomainTotals, included_rows, match_of, nodes_read
 from kubesched.core.plugins.pod_topology_spread.hard_constraint import MISSING_LABEL, TOO_UNEVEN, HardConstraint

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from kubesched.core.cluster.columns import ABSENT
-from kubesched.core.framework.status import unresolvable, unschedulable
+from kubesched.core.framework.values.status import unresolvable, unschedulable
 from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint
 from kubesched.core.plugins.pod_topology_spread.domains import DomainTotals, Minimum, Move
 

@@ -13,7 +13,7 @@ from kubesched.api.labels import InvalidSelectorError
 from kubesched.api.nodes import Node
 from kubesched.api.selector_sets import SelectorSet
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadKey
 
 

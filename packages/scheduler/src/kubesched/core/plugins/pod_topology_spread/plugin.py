@@ -17,9 +17,9 @@ from kubesched.config.feature_gates import FeatureGates
 from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
-from kubesched.core.framework.events import Registration
 from kubesched.core.framework.plugin import PreFilterPlugin, PreScorePlugin, QuestionFilterPlugin, QuestionScorePlugin
-from kubesched.core.framework.status import StatusTable
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.status import StatusTable
 from kubesched.core.plugins.pod_topology_spread.constraints import (
     DO_NOT_SCHEDULE,
     SCHEDULE_ANYWAY,

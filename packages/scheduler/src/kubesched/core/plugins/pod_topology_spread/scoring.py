@@ -22,10 +22,10 @@ from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.pod_matches import PodMatch
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.normalizing import invalid_score, truncated_quotient
+from kubesched.core.framework.columns.normalizing import invalid_score, truncated_quotient
+from kubesched.core.framework.columns.questions import Feasible, ScoreQuestion
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, ScorePlugin
-from kubesched.core.framework.questions import Feasible, ScoreQuestion
-from kubesched.core.framework.status import Status, error
+from kubesched.core.framework.values.status import Status, error
 from kubesched.core.plugins.pod_topology_spread.constraints import SpreadConstraint, SpreadKey
 from kubesched.core.plugins.pod_topology_spread.domains import (
     DomainTotals,

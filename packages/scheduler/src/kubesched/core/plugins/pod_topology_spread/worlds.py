@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 
 from kubesched.core.cluster.columns import ABSENT
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.questions import FilterWorlds
-from kubesched.core.framework.status import Status
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.columns.questions import FilterWorlds
+from kubesched.core.framework.values.status import Status
+from kubesched.core.framework.values.verdict import Verdict
 from kubesched.core.plugins.pod_topology_spread.hard_constraint import MISSING_LABEL, TOO_UNEVEN, HardConstraint
 
 

@@ -16,8 +16,8 @@ from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.csi_translation import TranslationError, translated_on
 from kubesched.core.cluster.storage.free_volumes import affinity_selector
 from kubesched.core.cluster.storage.volume_claims import not_found
-from kubesched.core.framework.effects import EffectError, Effects, Patch
-from kubesched.core.framework.waiting import TimedOut, Waits
+from kubesched.core.framework.services.waiting import TimedOut, Waits
+from kubesched.core.framework.values.effects import EffectError, Effects, Patch
 from kubesched.core.plugins.volume_binding.assuming import BOUND_BY_CONTROLLER, Reserved, take_back
 from kubesched.core.plugins.volume_binding.claims import is_fully_bound
 from kubesched.core.plugins.volume_binding.search import SELECTED_NODE

@@ -21,7 +21,7 @@ from kubesched.core.cluster.storage.volume_claims import (
     storage_class_name,
 )
 from kubesched.core.cluster.storage.volume_users import EphemeralClaim, NamedClaim, volume_uses
-from kubesched.core.framework.status import Status, error, unresolvable
+from kubesched.core.framework.values.status import Status, error, unresolvable
 
 BIND_COMPLETED = "pv.kubernetes.io/bind-completed"
 LOST = "Lost"

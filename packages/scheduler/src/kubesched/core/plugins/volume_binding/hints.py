@@ -12,7 +12,7 @@ from kubesched.api.storage import CSIDriver, CSINode, CSIStorageCapacity, Persis
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.csi_translation import MIGRATED_PLUGINS_ANNOTATION
 from kubesched.core.cluster.storage.storage_pools import volume_limit
-from kubesched.core.framework.events import Action, ClusterEvent, Hint, Registration, Resource
+from kubesched.core.framework.values.events import Action, ClusterEvent, Hint, Registration, Resource
 from kubesched.core.plugins.volume_binding.claims import claim_names
 from kubesched.core.plugins.volume_claim_events import CLAIMS_OF_VOLUMES
 

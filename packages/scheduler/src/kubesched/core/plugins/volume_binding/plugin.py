@@ -19,11 +19,7 @@ from kubesched.core.cluster.changes import Reads
 from kubesched.core.cluster.cluster import ClusterState
 from kubesched.core.cluster.pod_info import PodInfo
 from kubesched.core.cluster.storage.volumes import OutOfSyncError
-from kubesched.core.framework.cycle import PRE_FILTERED, CycleState, StateKey
-from kubesched.core.framework.effects import Effects, RecordingEffects
-from kubesched.core.framework.events import Registration
-from kubesched.core.framework.nodes import Nodes, table_rows
-from kubesched.core.framework.observer import NOBODY, Observers
+from kubesched.core.framework.observing.observer import NOBODY, Observers
 from kubesched.core.framework.plugin import (
     UNCACHED,
     FilterPlugin,
@@ -33,9 +29,13 @@ from kubesched.core.framework.plugin import (
     ReservePlugin,
     ScorePlugin,
 )
-from kubesched.core.framework.status import SKIP, Code, Status, error
-from kubesched.core.framework.verdict import Verdict
-from kubesched.core.framework.waiting import NoWaits, Waits
+from kubesched.core.framework.services.waiting import NoWaits, Waits
+from kubesched.core.framework.values.cycle import PRE_FILTERED, CycleState, StateKey
+from kubesched.core.framework.values.effects import Effects, RecordingEffects
+from kubesched.core.framework.values.events import Registration
+from kubesched.core.framework.values.status import SKIP, Code, Status, error
+from kubesched.core.framework.values.verdict import Verdict
+from kubesched.core.framework.views.nodes import Nodes, table_rows
 from kubesched.core.plugins.volume_binding.assuming import Reserved, assume, take_back
 from kubesched.core.plugins.volume_binding.binding import Binder
 from kubesched.core.plugins.volume_binding.claims import PodClaims, claim_references, find_claims

@@ -16,7 +16,7 @@ from kubesched.config.args import UtilizationShapePoint
 from kubesched.core.cluster.storage.free_volumes import storage_bytes
 from kubesched.core.cluster.storage.reach import NONE
 from kubesched.core.cluster.storage.volume_claims import storage_class_name
-from kubesched.core.framework.shape_scores import FULL, shape_scores
+from kubesched.core.framework.columns.shape_scores import FULL, shape_scores
 from kubesched.core.plugins.volume_binding.search import Findings, Match
 
 Ints = NDArray[np.int64]

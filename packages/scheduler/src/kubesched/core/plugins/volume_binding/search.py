@@ -42,8 +42,8 @@ from kubesched.core.cluster.storage.reach import NONE, Positions
 from kubesched.core.cluster.storage.storage_pools import StoragePools
 from kubesched.core.cluster.storage.volume_claims import storage_class_name
 from kubesched.core.cluster.table import NodeTable
-from kubesched.core.framework.status import Status, error, unresolvable
-from kubesched.core.framework.verdict import Verdict
+from kubesched.core.framework.values.status import Status, error, unresolvable
+from kubesched.core.framework.values.verdict import Verdict
 from kubesched.core.plugins.volume_binding.claims import PodClaims
 from kubesched.core.plugins.volume_binding.migrated_nodes import MigratedNodes
 

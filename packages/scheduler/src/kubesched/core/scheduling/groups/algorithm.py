@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from kubesched.api.scheduling import PodGroup
 from kubesched.core.cluster.pod_groups import group_of
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import SUCCESS, Status, error
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.status import SUCCESS, Status, error
 from kubesched.core.scheduling.commit import commit, undo
 from kubesched.core.scheduling.cycle import CycleContext, CycleOptions, choose_or_preempt, commit_failure
 from kubesched.core.scheduling.extender_calls import Asking

@@ -8,11 +8,11 @@ assumes the pods.
 
 from collections.abc import Sequence
 
-from kubesched.core.framework.answers import checked_pod_group_post_filter_result
-from kubesched.core.framework.hooks import ask_generator
-from kubesched.core.framework.preemption import PodGroupPostFilterResult
-from kubesched.core.framework.profile import Profile
-from kubesched.core.framework.status import Code, Status, error, unschedulable
+from kubesched.core.framework.building.profile import Profile
+from kubesched.core.framework.calling.answers import checked_pod_group_post_filter_result
+from kubesched.core.framework.calling.hooks import ask_generator
+from kubesched.core.framework.values.preemption import PodGroupPostFilterResult
+from kubesched.core.framework.values.status import Code, Status, error, unschedulable
 from kubesched.core.queue.queued_pod import QueuedPod
 from kubesched.core.scheduling.cycle import CycleContext
 from kubesched.core.scheduling.extender_calls import Asking

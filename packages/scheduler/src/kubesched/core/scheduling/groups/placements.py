@@ -9,12 +9,12 @@ itself, on its rows alone; those on which the group fits are scored.
 
 from collections.abc import Sequence
 
-from kubesched.core.framework.answers import checked_placement_scores, checked_placements, checked_score
-from kubesched.core.framework.hooks import ask
-from kubesched.core.framework.nodes import Nodes
-from kubesched.core.framework.placements import Assignments, Placement
+from kubesched.core.framework.calling.answers import checked_placement_scores, checked_placements, checked_score
+from kubesched.core.framework.calling.hooks import ask
 from kubesched.core.framework.plugin import MAX_NODE_SCORE, MIN_NODE_SCORE, PlacementScorePlugin
-from kubesched.core.framework.status import Status, error, unschedulable
+from kubesched.core.framework.values.placements import Assignments, Placement
+from kubesched.core.framework.values.status import Status, error, unschedulable
+from kubesched.core.framework.views.nodes import Nodes
 from kubesched.core.scheduling.extender_calls import Asking
 from kubesched.core.scheduling.groups.algorithm import PodGroupAttempt
 from kubesched.core.scheduling.groups.results import UNSCHEDULABLE_GROUP, GroupResult

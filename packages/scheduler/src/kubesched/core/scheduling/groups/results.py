@@ -7,9 +7,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from kubesched.core.framework.cycle import CycleState
-from kubesched.core.framework.preemption import PodGroupPostFilterResult
-from kubesched.core.framework.status import SUCCESS, Status, unschedulable
+from kubesched.core.framework.values.cycle import CycleState
+from kubesched.core.framework.values.preemption import PodGroupPostFilterResult
+from kubesched.core.framework.values.status import SUCCESS, Status, unschedulable
 from kubesched.core.scheduling.outcomes import Failed, PodAttempt
 
 # upstream: schedule_one_podgroup.go, errPodGroupUnschedulable (v1.36)

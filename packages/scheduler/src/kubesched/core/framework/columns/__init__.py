@@ -1,0 +1,1 @@
+"""Questions, the cached columns of plugins, and worlds, their what-ifs."""
