@@ -3,7 +3,7 @@
 From plugin classes and a resolved configuration to compiled profiles and questions. No scheduling decision, no I/O, and
 no knowledge of a particular plugin. Plugin authors start with `plugin`.
 
-| room | what it has |
+| room | contents |
 |---|---|
 | `values` | statuses, events, effects: values that hooks and the scheduler exchange |
 | `views` | nodes, pods and columns of values, as plugins read them |
