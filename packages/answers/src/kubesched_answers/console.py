@@ -1,4 +1,4 @@
-"""The console scripts of kubectl's plugin, as `kubesched.console` runs all others."""
+"""The console scripts of kubectl's plugin, run as in `kubesched.console`."""
 
 from collections.abc import Callable
 
@@ -6,12 +6,12 @@ from kubesched.console import be
 
 
 def kubectl_kubesched() -> None:
-    """Be `kubectl-kubesched`, the plugin of kubectl."""
+    """Run `kubectl-kubesched`, the plugin of kubectl."""
     be(_kubectl_kubesched)
 
 
 def kubectl_complete_kubesched() -> None:
-    """Be `kubectl_complete-kubesched`, which kubectl asks for completions."""
+    """Run `kubectl_complete-kubesched`, which gives kubectl completions."""
     be(_kubectl_completion)
 
 

@@ -342,4 +342,4 @@ def test_a_cluster_that_never_calms_down_is_a_gap() -> None:
     source = ClusterObjects((a_node("a"),), workloads=(document,))
     answer = whatif(ClusterModel(source, load_config()), [TaintNodes(("a",), NO_EXECUTE)])
     assert [str(gap.what) for gap in answer.gaps] == ["later changes"]
-    assert answer.gaps[0].why.startswith("the cluster does not calm down")
+    assert answer.gaps[0].why.startswith("the cluster does not settle")

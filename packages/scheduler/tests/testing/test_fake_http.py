@@ -30,7 +30,7 @@ def test_an_answer_is_what_the_test_gave(answer: Any, found: Any) -> None:
 @pytest.mark.parametrize(
     ("answers", "message"),
     [
-        ({}, "the test has no answer for it"),
+        ({}, "the test has no response for it"),
         ({URL: HttpError("no route")}, "no route"),
         ({URL: HttpAnswer(503, b"")}, "status 503"),
         ({URL: "not JSON"}, "the answer is not JSON"),

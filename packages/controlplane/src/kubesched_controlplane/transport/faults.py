@@ -250,7 +250,7 @@ def _seconds(part: str, text: str) -> float:
     except ValueError:
         seconds = 0.0
     if seconds <= 0:
-        raise FaultError(f"{part!r}: {text!r} is no duration such as 200ms, 5s or 1m30s")
+        raise FaultError(f"{part!r}: {text!r} is not a duration such as 200ms, 5s or 1m30s")
     return seconds
 
 

@@ -1,4 +1,4 @@
-"""What a session knows of the replay of a trace, which a room above carries out."""
+"""The interface of a trace's replay, which a room above implements."""
 
 from typing import Protocol
 
@@ -7,7 +7,7 @@ class TraceReplay(Protocol):
     """A trace, replayed on a server."""
 
     def begin(self) -> int:
-        """Load what is there at the beginning; return how many objects."""
+        """Load the initial objects; return their number."""
 
     async def run(self) -> None:
         """Write the later events at their times."""

@@ -1,7 +1,7 @@
 """The driver of a simulation: a scheduler and a cluster in virtual time, run to a time, to the end, or step by step.
 
-From a trace and a configuration to decisions. A run that pauses goes on with the call that it would have made next, so
-the steps in which it is driven change neither decisions nor figures.
+From a trace and a configuration to decisions. A paused run continues with its next call, so
+that the steps of its driver change neither decisions nor figures.
 """
 
 import asyncio
@@ -40,10 +40,10 @@ GROUPS_IGNORED = (
 
 
 class SimulationRun:
-    """One run on a loop of its own; `watcher` follows the cluster, observers follow the scheduler.
+    """One run on a separate loop; `watcher` follows the cluster, observers follow the scheduler.
 
-    `reports` gets the scheduler's inbox and returns the one that the cluster reports to. `applied` is called with each
-    event of the trace.
+    `reports` gets the scheduler's inbox and returns the inbox that the cluster reports to. `applied` is called with
+    each event of the trace.
     """
 
     def __init__(

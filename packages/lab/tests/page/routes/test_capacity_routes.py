@@ -53,7 +53,7 @@ REFUSED: dict[str, tuple[dict[str, Any], int, str]] = {
     "a pod and a workload": ({"pod": "default/p", "yaml": DEPLOYMENT}, 400, "give either the name of a pod"),
     "a pod that is not there": ({"pod": "default/x"}, 404, "there is no pod default/x"),
     "what is no YAML": ({"yaml": "a: ["}, 422, "the manifest: document 1: yaml: line 2"),
-    "what has no pods": ({"yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: x}"}, 422, "there is no workload"),
+    "what has no pods": ({"yaml": "apiVersion: v1\nkind: Namespace\nmetadata: {name: x}"}, 422, "no workload to count"),
     "a wide document": ({"yaml": "a: [" + "1," * 1000}, 413, "yaml: the text may have more than 500 values"),
     "an unknown field": ({"pods": "x"}, 400, "unknown field `pods`"),
 }

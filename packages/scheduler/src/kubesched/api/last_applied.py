@@ -1,4 +1,4 @@
-"""The manifest that `kubectl apply` applied last, which it keeps in an annotation of the object.
+"""The last-applied manifest, which `kubectl apply` keeps in an annotation of the object.
 
 From an object's document to that manifest's, and back.
 """
@@ -15,12 +15,12 @@ LAST_APPLIED: Final = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 def last_applied(document: Document) -> Document:
-    """Return the manifest that was applied last, empty if the object does not tell."""
+    """Return the last-applied manifest, empty if the object has none."""
     text = (document["metadata"].get("annotations") or {}).get(LAST_APPLIED)
     try:
         return msgspec.json.decode(text or "", type=dict[str, Any])
     except UNREADABLE:
-        # any text can be annotated
+        # an annotation may contain any text
         return {}
 
 

@@ -22,5 +22,5 @@ class DurationType(click.ParamType[float]):
         except ValueError:
             seconds = -1.0
         if seconds < 0:
-            self.fail(f"{value!r} is no duration such as 30s or 2h", param, ctx)
+            self.fail(f"{value!r} is not a duration such as 30s or 2h", param, ctx)
         return seconds

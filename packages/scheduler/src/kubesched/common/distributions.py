@@ -1,7 +1,7 @@
-"""Parts of kubesched that are distributions of their own, and may not be installed.
+"""Parts of kubesched in separate distributions, which may be missing.
 
-From the name of a module to an attribute of it, or to one sentence that says which distribution to install. The rooms
-below know the parts above by name alone, and import them when they are used.
+From the name of a module to its attribute, or to an error that names the distribution to install. Lower rooms
+name the parts above as text, and import them when they are first used.
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ DISTRIBUTIONS: Final[Mapping[str, str]] = {
 
 
 class MissingDistributionError(KubeschedError, ImportError):
-    """Something of a distribution that is not installed; the message says how to install it."""
+    """A command or name of a distribution that is not installed; the message says how to install it."""
 
 
 def distribution_of(module: str) -> str:

@@ -1,4 +1,4 @@
-"""Why a pod goes to a node: its rank among the feasible ones, and the scores by plugin beside those of the runners-up.
+"""Why a pod goes to a node: its rank among the feasible ones, and its scores by plugin beside the runners-up.
 
 From an evaluation with feasible nodes to a `PlacementAnswer`.
 """

@@ -1,5 +1,5 @@
-"""Answers as people and programs read them.
+"""Reports in forms for people and programs.
 
 In: a report, made of blocks. Out: text for a terminal, Markdown, HTML; plain JSON of an answer.
-Never: what a report is about; the rooms above make reports.
+Never: the subject of a report; the rooms above create reports.
 """

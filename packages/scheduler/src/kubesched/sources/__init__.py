@@ -1,5 +1,5 @@
-"""Live clusters and schedulers, as far as they can be read.
+"""Readers of live clusters and schedulers.
 
-In: the address of an API server or a scheduler. Out: the objects of a cluster, with gaps for what could not be read;
+In: the address of an API server or a scheduler. Out: the objects of a cluster, with gaps for its unreadable parts;
 a configuration in force, records of decisions. Never: a write to a cluster.
 """

@@ -1,6 +1,6 @@
-"""Which cluster is meant: files, a kubeconfig and a context, or a cluster of `kubesched up`.
+"""The source of a cluster: files, a kubeconfig and a context, or a cluster of `kubesched up`.
 
-From what a person named to the address of an API server. Without a word it is the cluster that kubectl would ask.
+From the user's options to the address of an API server. By default it is kubectl's current cluster.
 """
 
 from dataclasses import dataclass
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ClusterSource:
-    """Where a cluster comes from: `paths` of files, a cluster of `kubesched up`, or a kubeconfig and a context.
+    """The source of a cluster: `paths` of files, a cluster of `kubesched up`, or a kubeconfig and a context.
 
-    `namespace` is that of names without one, instead of the source's own.
+    `namespace` replaces the source's default namespace.
     """
 
     paths: tuple[str, ...] = ()
@@ -29,9 +29,9 @@ class ClusterSource:
 
 
 def live_target(
-    source: ClusterSource, others: str = "ask about files with --from, or a cluster of kubesched up with --cluster"
+    source: ClusterSource, others: str = "use --from for files, or --cluster for a cluster of kubesched up"
 ) -> "RestConfig":
-    """Return the API server of a live cluster; raises KubeschedError, with what `others` says can be done instead."""
+    """Return the API server of a live cluster; errors end with the alternatives in `others`."""
     from kubesched.client.credentials.rest_config import kubectl_rest_config
 
     if source.cluster:

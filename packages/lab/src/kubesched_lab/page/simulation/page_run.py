@@ -1,4 +1,4 @@
-"""One run of a scenario: the run of `kubesched simulate`, with what the page shows of it, and the actions of users.
+"""One run of a scenario: the run of `kubesched simulate`, with its state for the page, and the actions of users.
 
 From a scenario to a cluster at any moment: `step` processes due events, `jump` lets time pass. Actions happen at their
 moments. Only one thread may use a run.
@@ -97,7 +97,7 @@ class PageRun:
         return self.loop.idle and not self._action_is_due()
 
     def step(self) -> None:
-        """Process what is due, up to the next scheduling cycle or action; raises any error that ends the run."""
+        """Process due events, up to the next scheduling cycle or action; raises any error that ends the run."""
         if self._action_is_due():
             self._act_next()
         else:
