@@ -13,7 +13,7 @@ pytestmark = pytest.mark.slow
 # which commands come with which distribution
 COMMANDS = {
     "kubesched-scheduler": "completion config doctor evaluate man plugins run shadow version",
-    "kubesched-controlplane": "controlplane up",
+    "kubesched-controlplane": "controlplane try up with-cluster",
     "kubesched-answers": "capacity explain snapshot whatif",
     "kubesched-lab": "bench page record simulate sweep",
 }
@@ -85,7 +85,7 @@ def test_each_part_works(installed: tuple[Path, list[str]], tmp_path: Path) -> N
     (tmp_path / "node.json").write_text(NODE)
     for name, command in {
         "kubesched-scheduler": ("kube-scheduler", "--version"),
-        "kubesched-controlplane": ("kubesched", "up", "--once", "node.json"),
+        "kubesched-controlplane": ("kubesched", "try", "node.json"),
         "kubesched-answers": ("kubectl-kubesched", "explain", "--from", "node.json"),
         "kubesched-lab": ("python", "-c", "from kubesched.simulate import simulate"),
     }.items():

@@ -171,6 +171,8 @@ class DaskWorkers:
                 security=self._distributed.Security.temporary(),
                 dashboard_address=None,
                 worker_dashboard_address=None,
+                # without an address it listens on port 8787, and two sweeps at once warn about it
+                scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
                 memory_limit=0,
                 silence_logs=SILENT,
             )
