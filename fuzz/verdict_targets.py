@@ -13,7 +13,7 @@ import msgspec
 from kubesched.conformance.corpus import answer
 from kubesched.errors import KubeschedError
 
-CORPUS = Path(__file__).parents[1] / "tests" / "conformance" / "data"
+CORPUS = Path(__file__).parents[1] / "packages/scheduler/tests/conformance/data"
 LONGEST_SEED = 20_000
 SEEDS = 60
 

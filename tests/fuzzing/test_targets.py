@@ -7,9 +7,17 @@ from hypothesis import HealthCheck, given, settings
 
 from fuzz.mutation import inputs
 from fuzz.targets import all_targets, seeds_of
+from fuzz.verdict_targets import CORPUS, FILES
 
 TARGETS = all_targets()
 Target = Callable[[bytes], None]
+
+
+def test_every_file_of_the_corpus_is_a_target() -> None:
+    files = sorted(path.name.removesuffix(".jsonl.gz") for path in CORPUS.glob("*.jsonl.gz"))
+    assert len(files) > 15
+    assert list(FILES) == files
+    assert sum(name.endswith(tuple(files)) for name in TARGETS) >= len(files)
 
 
 @pytest.mark.parametrize("name", TARGETS)

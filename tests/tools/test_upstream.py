@@ -9,6 +9,7 @@ from kubesched_controlplane.schema import library
 from kubesched_controlplane.schema.notation import Library
 from kubesched_controlplane.schema.shapes import Shape
 from tools.upstream import flags, gates, go_types, marks, metrics, openapi, protobuf, resources, roles
+from tools.upstream.__main__ import our_marks
 from tools.upstream.packages import package_of
 from tools.upstream.report import Section, differences
 from tools.upstream.sources import Checkout, Revision, Source, SourceError, open_source
@@ -300,6 +301,12 @@ def test_flags_of_a_help_text() -> None:
 
 
 # -- marks and sources
+
+
+def test_the_marks_of_all_distributions_are_read() -> None:
+    places = [mark.place for mark in our_marks()]
+    assert len(places) > 300
+    assert {place.partition("/")[0] for place in places} >= {"kubesched", "kubesched_controlplane", "kubesched_contrib"}
 
 
 def test_marks_name_files(tmp_path: Path) -> None:

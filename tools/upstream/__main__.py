@@ -11,7 +11,7 @@ from pathlib import Path
 from tools.upstream import flags, gates, go_types, marks, metrics, openapi, protobuf, resources, roles
 from tools.upstream.sources import Revision, Source, SourceError, open_source
 
-SOURCES = Path(__file__).parents[2] / "src"
+PACKAGES = Path(__file__).parents[2] / "packages"
 
 
 def main() -> int:
@@ -65,8 +65,13 @@ def _compare(source: Source, help_text: str, write: bool) -> bool:
     return any(section.unknown for section in sections)
 
 
+def our_marks() -> list[marks.Mark]:
+    """Return the marks of all distributions."""
+    return [mark for sources in sorted(PACKAGES.glob("*/src")) for mark in marks.marks_in(sources)]
+
+
 def _print_marks(source: Revision, older: str) -> None:
-    found = marks.changed(marks.marks_in(SOURCES), source, older)
+    found = marks.changed(our_marks(), source, older)
     print(f"== files that our comments name, changed from {older} to {source.name}: {len(found)}")
     for path, places in found.items():
         print(f"   {path}")

@@ -14,7 +14,7 @@ from kubesched.cli import main
 from kubesched.cli.plugin_package import KINDS
 
 ROOT = Path(__file__).parents[4]
-SOURCE, EXAMPLES = ROOT / "src", ROOT / "examples" / "plugins" / "kubesched_examples"
+SOURCE, EXAMPLES = ROOT / "packages/scheduler/src", ROOT / "examples" / "plugins" / "kubesched_examples"
 
 
 def begun(*arguments: str) -> Result:
